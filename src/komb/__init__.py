@@ -1,0 +1,1 @@
+"""komb: Markov blankets of discrete data, combinations included."""

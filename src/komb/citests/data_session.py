@@ -1,0 +1,176 @@
+"""Answers from data: counts, then a statistic, then a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from komb.citests import decision
+from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, TestSums
+from komb.citests.registry import make_test
+from komb.citests.session import Outcome, Question, Session, SessionCounts, Variables
+from komb.citests.sweep import SWEEP_BYTES, Sweep, sweep_bytes
+from komb.counts.contingency import Contingency
+from komb.counts.fixedpoint import Int64Array
+from komb.data import DiscreteTable
+
+_PREPARED_TARGETS = 4  # contingencies kept ready; each may hold twice the bytes of the table
+
+
+class DataSession(Session):
+    """A session that tests on a table.
+
+    Parameters
+    ----------
+    table : DiscreteTable
+    test : str
+        Name of a registered test.
+    alpha : float
+        Level of the tests that have one.
+    df : {"observed", "adjusted"}
+        Rule for the degrees of freedom.
+
+    Examples
+    --------
+    >>> from komb.data import boolean_table
+    >>> xor = boolean_table("parity", 500, n_parents=2, noise=0.1)  # columns X1, X2, Y
+    >>> session = DataSession(xor)
+    >>> session.dependents(2, {0, 1}, frozenset())
+    []
+    >>> session.dependents(2, {0}, frozenset({1}))
+    [0]
+    """
+
+    def __init__(
+        self,
+        table: DiscreteTable,
+        test: str = "g-sci",
+        *,
+        alpha: float = 0.01,
+        df: str = "observed",
+    ) -> None:
+        super().__init__(table.n_columns)
+        self._table = table
+        self._test = make_test(test, df)
+        self._alpha = alpha
+        self._prepared: dict[int, Contingency] = {}
+        self._sweeps: dict[tuple[int, int], Sweep] = {}
+        self._tables = self._fallbacks = self._unreliable = 0
+
+    @property
+    def counts(self) -> SessionCounts:
+        """How much work has been done so far."""
+        return SessionCounts(self._tests, self._tables, self._fallbacks, self._unreliable)
+
+    def _contingency(self, target: int) -> Contingency:
+        prepared = self._prepared.get(target)
+        if prepared is None:
+            while len(self._prepared) >= _PREPARED_TARGETS:
+                self._prepared.pop(next(iter(self._prepared)))
+            prepared = Contingency(self._table.codes, self._table.cardinalities, target)
+            self._prepared[target] = prepared
+        return prepared
+
+    def sweep(self, target: int, pool: Variables, size: int) -> None:
+        """Decide every test inside ``pool`` with ``size`` conditions, counting each set once."""
+        contingency = self._contingency(target)
+        if size == 0 or len(pool) <= size or (target, size) in self._sweeps:
+            return
+        if sweep_bytes(len(pool), size, len(contingency.class_levels)) > SWEEP_BYTES:
+            return
+        swept = Sweep(
+            contingency,
+            self._decide_sums,
+            sorted(pool),
+            size,
+            length_below=self._test.length_below,
+            wants_tables=self._test.needs_tables,
+            on_progress=self.on_progress,
+        )
+        self._tests += swept.n_tests
+        self._tables += swept.n_tables
+        self._sweeps[target, size] = swept
+
+    def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
+        """For each question, those candidates that depend on the target given its set."""
+        answers: list[list[int] | None] = [None] * len(questions)
+        others = []
+        for index, (candidates, given) in enumerate(questions):
+            swept = self._sweeps.get((target, len(given)))
+            if swept is not None and given <= swept.pool and swept.pool.issuperset(candidates):
+                answers[index] = [x for x in swept.dependents(given) if x in candidates]
+            else:
+                others.append(index)
+        if others:
+            asked = super().ask(target, [questions[index] for index in others])
+            for index, answer in zip(others, asked, strict=True):
+                answers[index] = answer
+        return answers  # type: ignore[return-value]
+
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[bool]]:
+        by_size: dict[int, list[int]] = {}
+        for index, (_, given) in enumerate(questions):
+            by_size.setdefault(len(given), []).append(index)
+        decisions: list[list[bool]] = [[]] * len(questions)
+        for indices in by_size.values():
+            asked = [questions[index] for index in indices]
+            flat: list[bool] = self._decide_sums(self._sums(target, asked)).tolist()
+            first = 0
+            for index, (candidates, _) in zip(indices, asked, strict=True):
+                decisions[index] = flat[first : first + len(candidates)]
+                first += len(candidates)
+        return decisions
+
+    def _sums(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> TestSums:
+        """Count the tables of given sets of one size, each with its candidates."""
+        contingency = self._contingency(target)
+        counts = np.array([len(candidates) for candidates, _ in questions], dtype=np.int64)
+        variables = np.array([x for candidates, _ in questions for x in candidates], dtype=np.int64)
+        sums = contingency.summarise(
+            _with_common_columns_first([given for _, given in questions]),
+            np.concatenate(([0], np.cumsum(counts))),
+            variables,
+            length_below=self._test.length_below,
+            wants_tables=self._test.needs_tables,
+        )
+        self._tables += len(variables) + len(questions)
+        index = np.repeat(np.arange(len(questions)), counts)
+        return TestSums.of(contingency, variables, sums, index, sums)
+
+    def _decide_sums(self, sums: TestSums) -> BoolArray:
+        measured = self._test.measure(sums)
+        self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
+        self._unreliable += int(np.count_nonzero(~measured.is_reliable))
+        return decision.is_dependent(measured, self._alpha)
+
+    def measure(self, target: int, candidates: Sequence[int], given: Variables) -> Measurement:
+        """Statistics of a batch of tests, undecided and not remembered."""
+        return self._test.measure(self._sums(target, [(candidates, given)]))
+
+    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
+        """Everything one test has to say."""
+        measured = self.measure(target, [candidate], frozenset(given))
+        freedom = int(measured.freedom[0])
+        statistic = float(measured.statistic[0])
+        decider = measured.decider
+        return Outcome(
+            independent=not bool(decision.is_dependent(measured, self._alpha)[0]),
+            statistic=statistic,
+            df=None if freedom == NO_FREEDOM else freedom,
+            p_value=decision.p_value(statistic, freedom),
+            test=decider if isinstance(decider, str) else str(decider[0]),
+            reliable=bool(measured.is_reliable[0]),
+        )
+
+
+def _with_common_columns_first(sets: Sequence[Variables]) -> Int64Array:
+    """Sets of one size as rows; counting shares the work on columns they begin with."""
+    common = sets[0].intersection(*sets[1:])
+    first = sorted(common)
+    rows = [first + sorted(given - common) for given in sets]
+    return np.array(rows, dtype=np.int64).reshape(len(sets), len(sets[0]))

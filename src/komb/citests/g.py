@@ -1,0 +1,59 @@
+"""The likelihood-ratio test G.
+
+``G = 2 sum n_xyz ln(n_xyz n_z / (n_xz n_yz))``, twice the log-likelihood that ``X`` adds to the
+prediction of ``Y`` from ``Z``; under independence it is, for large samples, chi-square distributed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from komb.citests.measure import Measurement, TestSums
+from komb.citests.registry import ci_test
+from komb.counts.fixedpoint import FloatArray, Int64Array
+
+
+def g_statistic(sums: TestSums) -> FloatArray:
+    """``G`` of each test; rounding below zero is cut off."""
+    statistic: FloatArray = np.maximum(2.0 * math.log(2.0) * sums.gain, 0.0)
+    return statistic
+
+
+def degrees_of_freedom(sums: TestSums, df: str) -> Int64Array:
+    """Degrees of freedom by the rule ``observed`` or ``adjusted``.
+
+    ``observed``: ``(|X| - 1)(|Y| - 1)`` for every observed stratum. ``adjusted``: the same with the
+    levels that occur in the stratum, so that empty rows and columns take no freedom.
+    """
+    if df == "adjusted":
+        return sums.adjusted_freedom
+    freedom: Int64Array = (sums.levels - 1) * (sums.target_levels - 1) * sums.strata
+    return freedom
+
+
+@ci_test(
+    "g",
+    summary="Likelihood-ratio test at level alpha.",
+    citation="Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search, ch. 5",
+)
+class GTest:
+    """The likelihood-ratio test alone, thin tables or not."""
+
+    length_below: ClassVar[float] = 0.0
+
+    def __init__(self, df: str) -> None:
+        self.df = df
+
+    @property
+    def needs_tables(self) -> bool:
+        """Adjusted freedom is summed over the table of each test."""
+        return self.df == "adjusted"
+
+    def measure(self, sums: TestSums) -> Measurement:
+        """Measure a batch."""
+        return Measurement(
+            g_statistic(sums), degrees_of_freedom(sums, self.df), sums.is_thick, "g"
+        )

@@ -1,0 +1,48 @@
+"""SCI: independence by stochastic complexity.
+
+The stochastic complexity of ``X`` given ``Z`` is its length under the normalised-maximum-likelihood
+code, ``S(X|Z) = sum_z [n_z H(X|z) + log2 C(|X|, n_z)]``. ``Y`` and ``X`` are dependent given ``Z``
+when knowing one shortens the code of the other. The price of the model is part of the length, so
+there is no level and no large-sample assumption.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from komb.citests.measure import NO_FREEDOM, ROUNDING, Measurement, TestSums
+from komb.citests.registry import ci_test
+from komb.counts.fixedpoint import FloatArray
+
+
+def sci_statistic(sums: TestSums) -> FloatArray:
+    """``max(S(X|Z) - S(X|Y,Z), S(Y|Z) - S(Y|X,Z))`` of each test, in bits."""
+    saved = sums.gain + np.maximum(sums.candidate_saving, sums.target_saving)
+    statistic: FloatArray = np.where(np.abs(saved) < ROUNDING, 0.0, saved)
+    return statistic
+
+
+@ci_test(
+    "sci",
+    summary="Stochastic complexity: dependent when one shortens the other's code. No alpha.",
+    citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
+    "Stochastic Complexity, AISTATS",
+)
+class StochasticComplexityTest:
+    """Stochastic complexity for every test."""
+
+    length_below: ClassVar[float] = math.inf
+    needs_tables = False
+
+    def __init__(self, df: str) -> None:
+        del df  # a code length has no degrees of freedom
+
+    def measure(self, sums: TestSums) -> Measurement:
+        """Measure a batch."""
+        n_tests = len(sums.levels)
+        return Measurement(
+            sci_statistic(sums), np.full(n_tests, NO_FREEDOM), np.ones(n_tests, dtype=bool), "sci"
+        )

@@ -1,0 +1,192 @@
+"""A session answers a search's questions and remembers the answers.
+
+A search never sees data. It asks three questions, each for many variables and many sets at once:
+
+* which of these candidates depend on the target, given this set? (:meth:`Session.ask`)
+* which of these dependences does no small set out of this pool undo?
+  (:meth:`Session.drop_separable`)
+* what exactly did the test of this candidate say? (:meth:`Session.outcome`)
+
+Whoever answers (data, a graph, a distribution) supplies :meth:`Session._decide` alone. Decisions
+are a function of (target, candidate, given set), so none is ever computed twice. Variables are
+integers, sets are frozensets; names and levels belong to the layers above.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import combinations
+
+Variables = frozenset[int]
+EMPTY: Variables = frozenset()
+
+Question = tuple[AbstractSet[int], Variables]  # candidates, given set
+
+_INDEPENDENT, _DEPENDENT, _QUEUED = 1, 2, 3  # 0 is "not asked yet"
+
+#: Rows of remembered decisions kept a target; the oldest are forgotten beyond.
+ROWS_REMEMBERED_BYTES = 256 << 20
+
+
+def subsets(items: Collection[int], max_size: int) -> Iterator[Variables]:
+    """All subsets with at most ``max_size`` elements, by size and then in table order.
+
+    Examples
+    --------
+    >>> [sorted(subset) for subset in subsets({1, 2, 3}, 2)]
+    [[], [1], [2], [3], [1, 2], [1, 3], [2, 3]]
+    """
+    ordered = sorted(items)
+    for size in range(min(max_size, len(ordered)) + 1):
+        yield from map(frozenset, combinations(ordered, size))
+
+
+@dataclass(slots=True)
+class Case:
+    """Candidates that depend on the target given a set, while separators are tried on them."""
+
+    given: Variables
+    candidates: set[int]  # those that still stand
+    withstood: Variables = EMPTY  # a pool whose separators they have withstood before
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one conditional-independence test said.
+
+    Attributes
+    ----------
+    independent : bool
+    statistic : float or None
+        None when an oracle answered.
+    df : int or None
+        Degrees of freedom; None when the deciding test has none.
+    p_value : float or None
+        None when the deciding test has none.
+    test : str
+        Which test decided.
+    reliable : bool
+        Whether the table was thick enough for the deciding test to be trusted.
+    """
+
+    independent: bool
+    statistic: float | None
+    df: int | None
+    p_value: float | None
+    test: str
+    reliable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """How much work a session has done."""
+
+    tests: int  # different (target, candidate, given set) decided
+    tables: int  # joint tables counted to decide them
+    fallbacks: int  # tests decided by the fall-back for thin tables
+    unreliable: int  # tests decided on a table too thin for the test
+
+
+class Session(ABC):
+    """Base class: memory and batching, over an abstract :meth:`_decide`."""
+
+    def __init__(self, n_variables: int) -> None:
+        self.n_variables = n_variables
+        self._memory: dict[int, dict[Variables, bytearray]] = {}
+        self._tests = 0
+        self.on_progress: Callable[[int, int], None] | None = None
+
+    @abstractmethod
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[bool]]:
+        """For each candidate of each question, whether it depends on the target given the set."""
+
+    @abstractmethod
+    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
+        """Everything one test has to say."""
+
+    @property
+    def counts(self) -> SessionCounts:
+        """How much work has been done so far."""
+        return SessionCounts(self._tests, 0, 0, 0)
+
+    def sweep(self, target: int, pool: Variables, size: int) -> None:
+        """Announce that every test inside ``pool`` with ``size`` conditions will be asked.
+
+        A hint: a session that can answer them more cheaply together does so now.
+        """
+
+    def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
+        """For each question, those candidates that depend on the target given its set.
+
+        Candidates that are in the given set themselves are ignored. Answers are in table order.
+        """
+        rows = [self._row(target, given) for _, given in questions]
+        queued: list[tuple[list[int], Variables]] = []
+        queued_rows: list[bytearray] = []
+        for (candidates, given), row in zip(questions, rows, strict=True):
+            unknown = [x for x in candidates if not row[x] and x not in given]
+            if unknown:
+                for x in unknown:
+                    row[x] = _QUEUED  # another question of this batch may ask the same
+                queued.append((unknown, given))
+                queued_rows.append(row)
+        if queued:
+            answers = self._decide(target, queued)
+            for row, (unknown, _), answer in zip(queued_rows, queued, answers, strict=True):
+                self._tests += len(unknown)
+                for x, depends in zip(unknown, answer, strict=True):
+                    row[x] = _DEPENDENT if depends else _INDEPENDENT
+        return [
+            sorted([x for x in candidates if row[x] == _DEPENDENT])
+            for (candidates, _), row in zip(questions, rows, strict=True)
+        ]
+
+    def _row(self, target: int, given: Variables) -> bytearray:
+        rows = self._memory.setdefault(target, {})
+        row = rows.get(given)
+        if row is None:
+            row = rows[given] = bytearray(self.n_variables)
+            if len(rows) * (self.n_variables + 400) > ROWS_REMEMBERED_BYTES:
+                del rows[next(iter(rows))]
+        return row
+
+    def dependents(
+        self, target: int, candidates: AbstractSet[int], given: Variables
+    ) -> list[int]:
+        """Those of ``candidates`` that depend on ``target`` given ``given``, in table order."""
+        return self.ask(target, [(candidates, given)])[0]
+
+    def is_dependent(self, target: int, candidate: int, given: Variables) -> bool:
+        """Whether one candidate depends on the target given the set."""
+        return bool(self.dependents(target, {candidate}, given))
+
+    def drop_separable(
+        self, target: int, cases: Sequence[Case], pool: Variables, max_size: int
+    ) -> None:
+        """Take out of each case the candidates that some separator makes independent.
+
+        Separators are the subsets of ``pool`` of up to ``max_size`` variables, without the given
+        set and the candidate itself, tried in order, each on all cases at once.
+        """
+        live = [case for case in cases if case.candidates]
+        for separator in subsets(pool, max_size):
+            tried: list[tuple[Case, set[int]]] = []
+            for case in live:
+                if separator.isdisjoint(case.given) and (
+                    not separator or not separator <= case.withstood
+                ):
+                    asked = case.candidates - separator
+                    if asked:
+                        tried.append((case, asked))
+            answers = self.ask(target, [(asked, case.given | separator) for case, asked in tried])
+            for (case, asked), dependent in zip(tried, answers, strict=True):
+                if len(dependent) < len(asked):
+                    case.candidates -= asked.difference(dependent)
+            live = [case for case in live if case.candidates]
+            if not live:
+                break

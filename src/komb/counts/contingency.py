@@ -1,0 +1,207 @@
+"""Contingency tables of one target, summarised: the only door to the kernels.
+
+Why sums over *sets*, not over tests
+------------------------------------
+For a set ``A`` of columns with joint counts ``n_a`` and, with the target, ``n_ay``, let
+
+    fit(A)    = sum n_ay log2(n_ay / n_a)        the maximised log-likelihood of Y given A, in bits
+    strata(A) = number of observed values of A
+    length(A) = sum log2 C(|Y|, n_a)             what coding Y given A costs beyond -fit(A)
+
+A likelihood-ratio test of ``Y`` against ``X`` given ``Z`` is the difference of two fits,
+``G = 2 ln 2 (fit(Z u X) - fit(Z))``, and so is stochastic complexity. One joint table of a set with
+the target therefore answers a test for each of its elements against the others, and every set is
+counted once however many tests it takes part in. Only two quantities belong to a test rather than
+to a set: the adjusted degrees of freedom and Pearson's statistic; they are summed on request.
+
+Memory
+------
+Besides the table: one bitmap a level of every column of at most ``MAX_BITMAP_LEVELS`` levels (so at
+most twice the bytes of the codes), ``STRATA_BYTES`` for bitmaps of strata, some 60 bytes a row, and, once a test is too thin for the likelihood ratio, 8 bytes a row for each distinct
+cardinality. Nothing grows with a product of cardinalities.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.counts.fixedpoint import Int64Array, entropy_table, length_table, scale_for
+
+Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+
+MAX_BITMAP_LEVELS = 16
+MAX_BITMAP_STRATA = 1024
+STRATA_BYTES = 16 << 20
+
+
+class Summaries(NamedTuple):
+    """Sums over a batch of sets, in fixed point (divide by ``Contingency.scale`` for bits)."""
+
+    fit: Int64Array  # of each given set
+    strata: Int64Array
+    length: Int64Array
+    splits: Int64Array  # [given set, length class], if asked for
+    union_fit: Int64Array  # of each given set with each of its candidates
+    union_strata: Int64Array
+    union_length: Int64Array
+    freedom: Int64Array  # of the test of the candidate given the set
+    pearson: Int64Array
+    split: Int64Array  # of the given set, for this candidate's length class
+
+
+class Contingency:
+    """A table prepared for counting against one target.
+
+    Parameters
+    ----------
+    codes : array of shape (n_columns, n_rows), uint8 or uint16
+        Every column coded 0 .. cardinality - 1.
+    cardinalities : int array of shape (n_columns,)
+    target : int
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], dtype=np.uint8)
+    >>> xor = Contingency(codes, np.array([2, 2, 2]), target=2)
+    >>> sums = xor.summarise(np.array([[0]]), np.array([0, 1]), np.array([1]))
+    >>> (sums.fit / xor.scale).tolist(), (sums.union_fit / xor.scale).tolist()
+    ([-4.0], [0.0])
+    """
+
+    def __init__(self, codes: Codes, cardinalities: Int64Array, target: int) -> None:
+        from komb.counts import kernels
+
+        self._kernels = kernels
+        self.n_rows = codes.shape[1]
+        self.target = target
+        self.cardinalities = cardinalities
+        self.scale = scale_for(self.n_rows)
+        self._entropy = entropy_table(self.n_rows, self.scale).reshape(1, -1)
+        # class 0 is the target's cardinality, so that kernels find it without a look-up
+        self.class_levels = np.concatenate(
+            ([cardinalities[target]], np.unique(cardinalities))
+        ).astype(np.int64)
+        self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
+        self._lengths: Int64Array | None = None
+        self._prepared = self._prepare(codes)
+        self._scratch: dict[int, object] = {}
+
+    def _prepare(self, codes: Codes) -> object:
+        """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
+        y = codes[self.target]
+        n_levels = int(self.cardinalities[self.target])
+        order = np.argsort(y, kind="stable").astype(np.int32)
+        y_counts = np.bincount(y, minlength=n_levels)
+        block = 64 * self._kernels.WORDS_A_BLOCK
+        words = self._kernels.WORDS_A_BLOCK * -(-y_counts // block)
+        segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
+        is_packed = self.cardinalities <= MAX_BITMAP_LEVELS
+        is_packed[self.target] = False
+        if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
+            is_packed[:] = False
+            segments[:] = 0
+        packed = np.flatnonzero(is_packed)
+        level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
+        ends = np.cumsum(self.cardinalities[packed])
+        level_start[packed] = ends - self.cardinalities[packed]
+        n_bitmaps = int(ends[-1]) if len(packed) else 0
+        bitmaps = np.zeros((n_bitmaps + 1, segments[-1]), dtype=np.uint64)
+        level_counts = np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32)
+        if n_bitmaps:
+            y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
+            self._kernels.pack_levels(
+                codes, packed, level_start, order, y_start, segments, bitmaps, level_counts
+            )
+        return self._kernels.Prepared(
+            codes=codes,
+            cardinalities=self.cardinalities,
+            most_levels=int(self.cardinalities.max()),
+            target=self.target,
+            order=order,
+            level_start=level_start,
+            bitmaps=bitmaps,
+            level_counts=level_counts,
+            segments=segments,
+        )
+
+    def _scratch_for(self, size: int) -> object:
+        """Buffers for given sets of one size, kept until a set of another size is asked for."""
+        if size in self._scratch:
+            return self._scratch[size]
+        self._scratch.clear()
+        self._scratch[size] = self._make_scratch(size)
+        return self._scratch[size]
+
+    def _make_scratch(self, size: int) -> object:
+        n_words = self._prepared.bitmaps.shape[1]  # type: ignore[attr-defined]
+        affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
+        n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
+        n_levels = int(self.cardinalities[self.target])
+        return self._kernels.Scratch(
+            strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
+            n_strata=np.empty(size + 1, dtype=np.int64),
+            by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
+            table=np.empty(self._kernels.MAX_DENSE_CELLS, dtype=np.int32),
+            column_sums=np.empty(int(self.cardinalities.max()), dtype=np.int64),
+            row_base=np.empty(self.n_rows, dtype=np.uint32),
+            sizes=np.empty(self.n_rows, dtype=np.int32),
+            cells=np.empty(self.n_rows, dtype=np.int32),
+        )
+
+    def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
+        """Tables of code lengths, unless no set of this size can be thin enough to need them."""
+        most = int(self.cardinalities.max())
+        strata = min(float(self.n_rows), float(most) ** (set_size + 1))
+        if self.n_rows >= length_below * most * self.class_levels[0] * strata:
+            return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
+        if self._lengths is None:
+            self._lengths = np.stack(
+                [length_table(int(levels), self.n_rows, self.scale) for levels in self.class_levels]
+            )
+        return self._lengths, length_below
+
+    def summarise(
+        self,
+        given: Int64Array,
+        candidate_start: Int64Array,
+        candidates: Int64Array,
+        *,
+        length_below: float = 0.0,
+        wants_tables: bool = False,
+        wants_splits: bool = False,
+    ) -> Summaries:
+        """Summarise every row of ``given`` and its union with each of its candidates.
+
+        Parameters
+        ----------
+        given : int array of shape (n_sets, size)
+        candidate_start : int array of shape (n_sets + 1,)
+            ``candidates[candidate_start[i]:candidate_start[i + 1]]`` belong to ``given[i]``.
+        candidates : int array
+        length_below : float
+            Sum code lengths for tests of fewer than this many rows a cell; 0 for none.
+        wants_tables : bool
+            Whether to sum the adjusted freedom and Pearson's statistic too.
+        wants_splits : bool
+            Whether to sum the split lengths of the given sets for every length class.
+        """
+        lengths, length_below = self._lengths_for(given.shape[1], length_below)
+        prices = self._kernels.Prices(
+            entropy=self._entropy,
+            lengths=lengths,
+            length_below=length_below,
+            wants_tables=wants_tables,
+            scale=self.scale,
+        )
+        sums = np.empty((len(given), 3), dtype=np.int64)
+        n_classes = len(self.class_levels) if wants_splits else 0
+        splits = np.zeros((len(given), n_classes), dtype=np.int64)
+        unions = np.empty((len(candidates), 6), dtype=np.int64)
+        self._kernels.summarise(
+            self._prepared, prices, self._scratch_for(given.shape[1]), given, candidate_start,
+            candidates, self.length_class, sums, splits, unions,
+        )  # fmt: skip
+        return Summaries(*sums.T, splits, *unions.T)

@@ -1,0 +1,645 @@
+"""Every compiled loop of komb: arrays in, arrays out, no names, no policy.
+
+A *set* is a set of columns, always seen together with the target ``y``. For each set the kernels
+return a few sums over its contingency table with the target (module ``contingency`` says which
+sums and what they mean). All of them are sums of fixed-point integers, so they do not depend on the
+order in which cells are visited: the three ways of counting below give bit-identical results.
+
+Three ways of counting the table of ``given`` u ``{x}`` against ``y``:
+
+popcount
+    One bitmap a level, rows grouped by ``y``, so that one AND and one popcount give a whole row of
+    the table. The last stratum and the first level of ``x`` follow by subtraction.
+histogram
+    One pass over the rows into a dense table, for tables too large for popcount.
+grouped
+    Rows sorted by stratum once a set; then each stratum is counted in scratch space of the size of
+    ``x`` alone. Cost and memory depend on the rows, never on a product of cardinalities.
+
+Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access.
+"""
+
+# Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+# Costs in nanoseconds, measured by benchmarks/crossover.py on the machine komb is developed on.
+# They only choose the way of counting: speed depends on them, an answer never does.
+COST_WORD = 0.30  # AND and popcount of one 64-row word
+COST_SEGMENT = 1.5  # starting one run of words
+COST_CELL = 0.9  # clearing and summing one cell of a dense table
+COST_HISTOGRAM_ROW = 1.1
+COST_GROUPED_ROW = 4.5
+
+WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
+MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
+
+# columns of ``out_given`` and ``out_unions``
+FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
+
+
+class Prepared(NamedTuple):
+    """A table made ready for one target."""
+
+    codes: Any  # [column, row]
+    cardinalities: Any
+    most_levels: int
+    target: int
+    order: Any  # rows sorted by the target's level
+    level_start: Any  # first bitmap of each column, or -1
+    bitmaps: Any  # [level, word]; the last one marks the rows that exist
+    level_counts: Any  # [level, y]
+    segments: Any  # first word of each level of the target
+
+
+class Prices(NamedTuple):
+    """What the sums are made of."""
+
+    entropy: Any  # [0, n]: n log2 n in fixed point
+    lengths: Any  # [length class, n]: log2 of the multinomial normaliser; class 0 is the target
+    length_below: float  # rows a cell below which code lengths are summed; 0 for never
+    wants_tables: bool  # whether freedom and Pearson's sum are wanted
+    scale: float  # fixed-point units a bit
+
+
+class Scratch(NamedTuple):
+    """Buffers kept from call to call."""
+
+    strata: Any  # [columns of the given set so far, stratum, word]
+    n_strata: Any  # [columns so far]
+    by_y: Any
+    table: Any
+    column_sums: Any
+    row_base: Any
+    sizes: Any
+    cells: Any
+
+
+class Groups(NamedTuple):
+    """Rows sorted by stratum and, inside a stratum, by target level; made on first need."""
+
+    rows: Any  # [columns of the given set so far, position]
+    starts: Any  # [columns so far, stratum]: first position of each stratum
+    n_strata: Any  # [columns so far]
+    runs: Any  # first position of each run of one target level
+    run_of_stratum: Any
+    touched: Any
+    in_stratum: Any
+    in_run: Any
+    gathered: Any
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _popcount(typingctx: Any, word: Any) -> Any:
+    """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word_type = ir.IntType(64)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(word_type, [word_type]), "llvm.ctpop.i64"
+        )
+        return builder.call(function, args)
+
+    return types.uint64(types.uint64), codegen
+
+
+@njit(cache=True, nogil=True)
+def pack_levels(codes, packed, level_start, order, y_start, segments, bitmaps, level_counts):
+    """Fill one bitmap a level of every packed column, rows grouped by the target's level."""
+    valid = bitmaps.shape[0] - 1
+    for y in range(y_start.size - 1):
+        first = y_start[y]
+        for position in range(first, y_start[y + 1]):
+            offset = np.uint64(position - first)
+            word = np.uint64(segments[y]) + (offset >> np.uint64(6))
+            bitmaps[valid, word] |= np.uint64(1) << (offset & np.uint64(63))
+    for column in packed:
+        for y in range(y_start.size - 1):
+            first = y_start[y]
+            for position in range(first, y_start[y + 1]):
+                offset = np.uint64(position - first)
+                word = np.uint64(segments[y]) + (offset >> np.uint64(6))
+                level = level_start[column] + codes[column, order[position]]
+                bitmaps[level, word] |= np.uint64(1) << (offset & np.uint64(63))
+                level_counts[level, y] += 1
+
+
+@njit(cache=True, nogil=True)
+def _fill_strata(given, shared, prepared, scratch):
+    """Write the bitmap of every observed stratum of ``given``; returns how many there are.
+
+    The strata of its first ``shared`` columns are there already, from the set before.
+    """
+    strata, n_strata, bitmaps = scratch.strata, scratch.n_strata, prepared.bitmaps
+    n_words = np.uint64(bitmaps.shape[1])
+    if shared < 0:
+        valid = bitmaps.shape[0] - 1
+        for word in range(n_words):
+            strata[0, 0, word] = bitmaps[valid, word]
+        n_strata[0] = 1
+        shared = 0
+    for depth in range(shared, given.size):
+        source, sink = np.uint64(depth), np.uint64(depth + 1)
+        column = given[depth]
+        found = np.uint64(0)
+        for stratum in range(np.uint64(n_strata[depth])):
+            for level in range(prepared.cardinalities[column]):
+                row = np.uint64(prepared.level_start[column] + level)
+                seen = np.uint64(0)
+                for word in range(n_words):
+                    both = strata[source, stratum, word] & bitmaps[row, word]
+                    strata[sink, found, word] = both
+                    seen |= both
+                if seen != np.uint64(0):
+                    found += np.uint64(1)
+        n_strata[depth + 1] = found
+    return n_strata[given.size]
+
+
+@njit(cache=True, nogil=True)
+def _count_strata(depth, prepared, scratch):
+    """Count each stratum's rows by target level into ``by_y``."""
+    source = np.uint64(depth)
+    n_strata = scratch.n_strata[depth]
+    n_y = prepared.segments.size - 1
+    for stratum in range(n_strata):
+        for y in range(n_y):
+            count = np.uint64(0)
+            row = np.uint64(stratum)
+            for word in range(np.uint64(prepared.segments[y]), np.uint64(prepared.segments[y + 1])):
+                count += _popcount(scratch.strata[source, row, word])
+            scratch.by_y[stratum * n_y + y] = np.int32(count)
+
+
+@njit(cache=True, nogil=True)
+def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitmaps, level_counts,
+                       segments, table):  # fmt: skip
+    """Fill ``table[stratum, y, x]`` from the bitmaps of the strata and of the column's levels."""
+    n_y = segments.size - 1
+    source = np.uint64(depth)
+    last = (n_strata - 1) * n_y
+    for y in range(n_y):
+        lo = np.uint64(segments[y])
+        hi = np.uint64(segments[y + 1])
+        for level in range(1, levels):
+            bitmap = np.uint64(first_bitmap + level)
+            left = level_counts[bitmap, y]
+            for stratum in range(n_strata - 1):
+                count = np.uint64(0)
+                row = np.uint64(stratum)
+                for word in range(lo, hi):
+                    count += _popcount(strata[source, row, word] & bitmaps[bitmap, word])
+                table[(stratum * n_y + y) * levels + level] = np.int32(count)
+                left -= np.int32(count)
+            table[(last + y) * levels + level] = left
+        for stratum in range(n_strata):
+            cell = (stratum * n_y + y) * levels
+            rest = by_y[stratum * n_y + y]
+            for level in range(1, levels):
+                rest -= table[cell + level]
+            table[cell] = rest
+
+
+@njit(cache=True, nogil=True)
+def _fill_base(given, prepared, row_base):
+    """Number each row's cell in the table of ``given`` and ``y`` (mixed radix, ``y`` fastest)."""
+    for row in range(row_base.size):
+        row_base[row] = 0
+    for index in range(given.size + 1):
+        column = given[index] if index < given.size else prepared.target
+        width = np.uint32(prepared.cardinalities[column])
+        codes = prepared.codes[column]
+        for row in range(row_base.size):
+            row_base[row] = row_base[row] * width + np.uint32(codes[row])
+
+
+@njit(cache=True, nogil=True)
+def _count_rows(row_base, n_cells, table):
+    """Fill ``table[stratum, y]`` with one pass over the rows."""
+    for cell in range(n_cells):
+        table[cell] = 0
+    for row in range(row_base.size):
+        table[row_base[row]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _count_by_histogram(row_base, x, levels, n_cells, table):
+    """Fill ``table[stratum, y, x]`` with one pass over the rows."""
+    for cell in range(n_cells):
+        table[cell] = 0
+    width = np.uint64(levels)
+    for row in range(row_base.size):
+        table[np.uint64(row_base[row]) * width + np.uint64(x[row])] += 1
+
+
+@njit(cache=True, nogil=True)
+def _pearson_term(count, n_z, n_xz, n_yz, scale):
+    """Fixed-point n_xyz^2 n_z / (n_xz n_yz): a cell's share of Pearson's statistic plus n_z."""
+    share = np.float64(count) * np.float64(count) / (np.float64(n_xz) * np.float64(n_yz))
+    return np.int64(np.rint(share * np.float64(n_z) * scale))
+
+
+@njit(cache=True, nogil=True)
+def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale, table,
+               column_sums, out, j):  # fmt: skip
+    """Sum over the dense ``table[stratum, y, x]``."""
+    fit = length = sets = freedom = pearson = 0
+    width = np.uint64(levels)
+    for stratum in range(n_strata):
+        for x in range(width):
+            column_sums[x] = 0
+        rows_seen = 0
+        for y in range(n_y):
+            cell = np.uint64(stratum * n_y + y) * width
+            total = 0
+            for x in range(width):
+                count = table[cell + x]
+                fit += entropy[0, np.uint64(count)]
+                column_sums[x] += count
+                total += count
+            rows_seen += total > 0
+        columns_seen = 0
+        for x in range(width):
+            count = column_sums[x]
+            fit -= entropy[0, np.uint64(count)]
+            columns_seen += count > 0
+            if wants_lengths:
+                length += lengths[0, np.uint64(count)]
+        sets += columns_seen
+        if wants_tables and columns_seen > 0:
+            freedom += (rows_seen - 1) * (columns_seen - 1)
+            pearson += _pearson_dense(stratum, n_y, levels, table, column_sums, scale)
+    out[j, FIT] = fit
+    out[j, STRATA] = sets
+    out[j, LENGTH] = length
+    out[j, FREEDOM] = freedom
+    out[j, PEARSON] = pearson
+
+
+@njit(cache=True, nogil=True)
+def _pearson_dense(stratum, n_y, levels, table, column_sums, scale):
+    """One stratum's Pearson statistic in fixed point."""
+    n_z = 0
+    for x in range(levels):
+        n_z += column_sums[x]
+    pearson = 0
+    for y in range(n_y):
+        cell = (stratum * n_y + y) * levels
+        total = 0
+        for x in range(levels):
+            total += table[cell + x]
+        for x in range(levels):
+            if table[cell + x] > 0:
+                pearson += _pearson_term(table[cell + x], n_z, column_sums[x], total, scale)
+    return pearson - np.int64(n_z * scale)
+
+
+@njit(cache=True, nogil=True)
+def _make_groups(n_rows, depth, most_levels, like):
+    """Allocate the grouped method's buffers, once a call that needs them."""
+    return Groups(
+        rows=np.empty((depth + 1, n_rows), np.int32),
+        starts=np.empty((depth + 1, n_rows + 1), np.int32),
+        n_strata=np.empty(depth + 1, np.int64),
+        runs=np.empty(n_rows + 1, np.int32),
+        run_of_stratum=np.empty(n_rows + 1, np.int32),
+        touched=np.empty(most_levels, np.int32),
+        in_stratum=np.zeros(most_levels, np.int32),
+        in_run=np.zeros(most_levels, np.int32),
+        gathered=np.empty(n_rows, like.dtype),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _refine(depth, codes, groups):
+    """Split every stratum of the first ``depth`` columns by one more column, stably."""
+    rows, starts = groups.rows, groups.starts
+    tally, touched = groups.in_stratum, groups.touched
+    source, sink = np.uint64(depth), np.uint64(depth + 1)
+    found = 0
+    for stratum in range(groups.n_strata[depth]):
+        lo = np.uint64(starts[source, stratum])
+        hi = np.uint64(starts[source, stratum + 1])
+        n_touched = 0
+        for position in range(lo, hi):
+            code = np.uint64(codes[np.uint64(rows[source, position])])
+            if tally[code] == 0:
+                touched[n_touched] = np.int32(code)
+                n_touched += 1
+            tally[code] += 1
+        place = np.int32(lo)
+        for index in range(n_touched):
+            starts[sink, found] = place
+            found += 1
+            size = tally[touched[index]]
+            tally[touched[index]] = place
+            place += size
+        for position in range(lo, hi):
+            row = rows[source, position]
+            code = np.uint64(codes[np.uint64(row)])
+            rows[sink, np.uint64(tally[code])] = row
+            tally[code] += 1
+        for index in range(n_touched):
+            tally[touched[index]] = 0
+    starts[sink, found] = rows.shape[1]
+    groups.n_strata[depth + 1] = found
+
+
+@njit(cache=True, nogil=True)
+def _group_rows(given, shared, prepared, groups):
+    """Sort rows by stratum of ``given``, then by target level; returns the number of strata.
+
+    The first ``shared`` columns have been sorted by already, for the set before.
+    """
+    rows, starts = groups.rows, groups.starts
+    if shared < 0:
+        for position in range(prepared.order.size):
+            rows[0, position] = prepared.order[position]
+        starts[0, 0] = 0
+        starts[0, 1] = prepared.order.size
+        groups.n_strata[0] = 1
+        shared = 0
+    for depth in range(shared, given.size):
+        _refine(depth, prepared.codes[given[depth]], groups)
+    y = prepared.codes[prepared.target]
+    n_runs = 0
+    last = np.uint64(given.size)
+    for stratum in range(groups.n_strata[given.size]):
+        groups.run_of_stratum[stratum] = n_runs
+        lo = starts[last, stratum]
+        before = -1
+        for position in range(np.uint64(lo), np.uint64(starts[last, stratum + 1])):
+            level = np.int64(y[np.uint64(rows[last, position])])
+            if level != before:
+                groups.runs[n_runs] = position
+                n_runs += 1
+                before = level
+    groups.run_of_stratum[groups.n_strata[given.size]] = n_runs
+    groups.runs[n_runs] = rows.shape[1]
+    return groups.n_strata[given.size]
+
+
+@njit(cache=True, nogil=True)
+def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
+    """Sum over the table of ``x``, counting it stratum by stratum."""
+    gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
+    entropy, lengths = prices.entropy[0], prices.lengths[0]
+    rows, starts = groups.rows, groups.starts
+    one, last = np.uint64(1), np.uint64(depth)
+    fit = length = sets = freedom = pearson = 0
+    for position in range(gathered.size):
+        gathered[position] = x[np.uint64(rows[last, position])]
+    for stratum in range(groups.n_strata[depth]):
+        lo = starts[last, stratum]
+        hi = starts[last, stratum + 1]
+        if hi - lo == 1:  # one row: nothing to learn, nothing to subtract, one more set
+            sets += 1
+            if wants_lengths:
+                length += lengths[1]
+            continue
+        columns_seen = 0
+        for position in range(lo, hi):  # sums by increments: f(n) = sum of f(i + 1) - f(i)
+            code = np.uint64(gathered[position])
+            count = np.uint64(in_stratum[code])
+            fit -= entropy[count + one] - entropy[count]
+            if wants_lengths:
+                length += lengths[count + one] - lengths[count]
+            columns_seen += count == 0
+            in_stratum[code] += 1
+        sets += columns_seen
+        first_run = groups.run_of_stratum[stratum]
+        end_run = groups.run_of_stratum[stratum + 1]
+        for run in range(first_run, end_run):
+            run_lo = groups.runs[run]
+            run_hi = groups.runs[run + 1]
+            for position in range(run_lo, run_hi):
+                code = np.uint64(gathered[position])
+                count = np.uint64(in_run[code])
+                fit += entropy[count + one] - entropy[count]
+                in_run[code] += 1
+            for position in range(run_lo, run_hi):
+                code = np.uint64(gathered[position])
+                if prices.wants_tables and in_run[code] > 0:
+                    pearson += _pearson_term(
+                        in_run[code], hi - lo, in_stratum[code], run_hi - run_lo, prices.scale
+                    )
+                in_run[code] = 0
+        if prices.wants_tables:
+            freedom += (columns_seen - 1) * (end_run - first_run - 1)
+            pearson -= np.int64((hi - lo) * prices.scale)
+        for position in range(lo, hi):
+            in_stratum[np.uint64(gathered[position])] = 0
+    out[j, FIT] = fit
+    out[j, STRATA] = sets
+    out[j, LENGTH] = length
+    out[j, FREEDOM] = freedom
+    out[j, PEARSON] = pearson
+
+
+@njit(cache=True, nogil=True)
+def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
+    """List the sizes and counts of ``counts[group, y]``; returns strata, both list lengths, length.
+
+    Strata in which the target has one level only are not listed: size and count would cancel.
+    """
+    n_strata = n_sizes = n_cells = length = 0
+    for group in range(n_groups):
+        size = 0
+        first = n_cells
+        for y in range(n_y):
+            count = counts[group * n_y + y]
+            if count > 0:
+                scratch.cells[n_cells] = count
+                n_cells += 1
+                size += count
+        if size > 0:
+            n_strata += 1
+            if wants_lengths:
+                length += lengths[0, np.uint64(size)]
+        if n_cells - first > 1:
+            scratch.sizes[n_sizes] = size
+            n_sizes += 1
+        else:
+            n_cells = first
+    return n_strata, n_sizes, n_cells, length
+
+
+@njit(cache=True, nogil=True)
+def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
+    """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
+    n_strata = groups.n_strata[depth]
+    n_sizes = n_cells = length = 0
+    for stratum in range(n_strata):
+        size = groups.starts[depth, stratum + 1] - groups.starts[depth, stratum]
+        if wants_lengths:
+            length += lengths[0, np.uint64(size)]
+        first = groups.run_of_stratum[stratum]
+        end = groups.run_of_stratum[stratum + 1]
+        if end - first > 1:
+            scratch.sizes[n_sizes] = size
+            n_sizes += 1
+            for run in range(first, end):
+                scratch.cells[n_cells] = groups.runs[run + 1] - groups.runs[run]
+                n_cells += 1
+    return n_strata, n_sizes, n_cells, length
+
+
+@njit(cache=True, nogil=True)
+def _sum_listed(n_sizes, n_cells, table, kind, scratch):
+    """Sum a table's row ``kind`` over the listed cells minus the listed sizes."""
+    total = 0
+    row = np.uint64(kind)
+    for index in range(n_cells):
+        total += table[row, np.uint64(scratch.cells[index])]
+    for index in range(n_sizes):
+        total -= table[row, np.uint64(scratch.sizes[index])]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(n_strata, product, levels, is_packed, prepared):
+    """Choose a way of counting: 0 popcount, 1 histogram, 2 grouped."""
+    n_rows = prepared.codes.shape[1]
+    n_y = prepared.cardinalities[prepared.target]
+    way, cost = 2, n_rows * COST_GROUPED_ROW
+    cells = product * n_y * levels
+    if cells <= MAX_DENSE_CELLS:
+        histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
+        if histogram < cost:
+            way, cost = 1, histogram
+    cells = n_strata * n_y * levels
+    if is_packed and cells <= MAX_DENSE_CELLS:
+        words = prepared.bitmaps.shape[1] * COST_WORD + n_y * COST_SEGMENT
+        if (n_strata - 1) * (levels - 1) * words + cells * COST_CELL < cost:
+            way = 0
+    return way
+
+
+@njit(cache=True, nogil=True)
+def _size_up(given, prepared, scratch):
+    """How many strata ``given`` could have, and whether bitmaps are the way to list them."""
+    n_rows = prepared.codes.shape[1]
+    product = 1
+    is_packed = True
+    for column in given:
+        product = min(product * prepared.cardinalities[column], np.int64(1) << 40)
+        is_packed = is_packed and prepared.level_start[column] >= 0
+    n_words = prepared.bitmaps.shape[1]
+    is_packed = is_packed and product <= scratch.strata.shape[1]
+    is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_GROUPED_ROW
+    return product, is_packed
+
+
+@njit(cache=True, nogil=True)
+def _shared_prefix(given, index, previous):
+    """How many leading columns set ``index`` has in common with set ``previous``; -1 if none is."""
+    if previous < 0:
+        return -1
+    shared = 0
+    while shared < given.shape[1] and given[index, shared] == given[previous, shared]:
+        shared += 1
+    return shared
+
+
+@njit(cache=True, nogil=True)
+def summarise(prepared, prices, scratch, given, candidate_start, candidates, length_class,
+              out_given, out_splits, out_unions):  # fmt: skip
+    """Summarise a batch of sets ``given[i]`` and ``given[i] + {candidate}`` against the target.
+
+    ``out_given[i]`` gets fit, strata and target length of ``given[i]``; ``out_unions[j]`` fit,
+    strata, target length, adjusted freedom and Pearson's sum of the table of candidate ``j`` with
+    its given set, and the split length of the given set for that candidate. If ``out_splits`` has
+    columns, ``out_splits[i, c]`` gets the split length for every length class ``c``. Lengths are
+    summed only where a test could have fewer than ``length_below`` rows a cell. Sets that begin
+    with the same columns as the one before them are cheaper.
+    """
+    n_rows = prepared.codes.shape[1]
+    n_y = prepared.cardinalities[prepared.target]
+    n_given = given.shape[1]
+    most_levels = prepared.most_levels
+    thin = n_rows / max(prices.length_below * most_levels * n_y, 1e-300)  # strata that are many
+    groups = _make_groups(n_rows - n_rows, n_given, most_levels, prepared.codes)
+    # taken out of their tuples once: every access through a tuple counts references
+    bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
+    strata, by_y, table = scratch.strata, scratch.by_y, scratch.table
+    column_sums = scratch.column_sums
+    entropy, lengths = prices.entropy, prices.lengths
+    wants_tables, scale = prices.wants_tables, prices.scale
+    wants_lengths = prices.length_below > 0
+    last_packed = last_grouped = -1
+    for index in range(given.shape[0]):
+        product, is_packed = _size_up(given[index], prepared, scratch)
+        is_dense = product * n_y <= min(MAX_DENSE_CELLS, 4 * n_rows)
+        has_base = has_groups = False
+        if is_packed:
+            shared = _shared_prefix(given, index, last_packed)
+            last_packed = index
+            _fill_strata(given[index], shared, prepared, scratch)
+            _count_strata(n_given, prepared, scratch)
+            listed = _list_dense(by_y, scratch.n_strata[n_given], n_y, lengths, wants_lengths,
+                                 scratch)  # fmt: skip
+        elif is_dense:
+            has_base = True
+            _fill_base(given[index], prepared, scratch.row_base)
+            _count_rows(scratch.row_base, product * n_y, table)
+            listed = _list_dense(table, product, n_y, lengths, wants_lengths, scratch)
+        else:
+            has_groups = True
+            if groups.rows.shape[1] == 0:
+                groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
+            shared = _shared_prefix(given, index, last_grouped)
+            last_grouped = index
+            _group_rows(given[index], shared, prepared, groups)
+            listed = _list_grouped(n_given, groups, lengths, wants_lengths, scratch)
+        n_strata, n_sizes, n_cells, length = listed
+        out_given[index, FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, scratch)
+        out_given[index, STRATA] = n_strata
+        out_given[index, LENGTH] = length
+        if n_strata > thin:
+            for kind in range(out_splits.shape[1]):
+                out_splits[index, kind] = -_sum_listed(n_sizes, n_cells, lengths, kind, scratch)
+
+        last_kind = np.int64(-1)
+        split = np.int64(0)
+        for j in range(candidate_start[index], candidate_start[index + 1]):
+            column = candidates[j]
+            levels = prepared.cardinalities[column]
+            if n_strata > thin and length_class[column] != last_kind:
+                last_kind = length_class[column]
+                split = -_sum_listed(n_sizes, n_cells, lengths, last_kind, scratch)
+            out_unions[j, SPLIT] = split
+            is_thin = min(n_rows, n_strata * levels) > thin
+            can_and = is_packed and prepared.level_start[column] >= 0
+            way = _cheapest(n_strata, product, levels, can_and, prepared)
+            if way == 0:
+                _count_by_popcount(n_given, n_strata, levels, prepared.level_start[column], strata,
+                                   by_y, bitmaps, level_counts, segments, table)  # fmt: skip
+                _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
+                           table, column_sums, out_unions, j)  # fmt: skip
+            elif way == 1:
+                if not has_base:
+                    has_base = True
+                    _fill_base(given[index], prepared, scratch.row_base)
+                _count_by_histogram(scratch.row_base, prepared.codes[column], levels,
+                                    product * n_y * levels, table)  # fmt: skip
+                _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
+                           table, column_sums, out_unions, j)  # fmt: skip
+            else:
+                if not has_groups:
+                    has_groups = True
+                    if groups.rows.shape[1] == 0:
+                        groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
+                    shared = _shared_prefix(given, index, last_grouped)
+                    last_grouped = index
+                    _group_rows(given[index], shared, prepared, groups)
+                _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups,
+                             out_unions, j)  # fmt: skip

@@ -1,0 +1,124 @@
+"""Checks of parameters that several generators share."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from komb.errors import ParameterError
+
+MAX_CELLS = 1 << 24
+"""The largest exact joint distribution that is computed, in cells."""
+
+
+def check_count(parameter: str, value: object, minimum: int = 0, maximum: int | None = None) -> int:
+    """Return ``value`` as an ``int``, or raise unless it is a whole number in range.
+
+    Examples
+    --------
+    >>> check_count("n_rows", 10, 1)
+    10
+    >>> check_count("n_rows", 0, 1)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'n_rows' must be a whole number, at least 1; got 0. Try n_rows=1.
+    """
+    at_most = "" if maximum is None else f" and at most {maximum}"
+    rule = f"be a whole number, at least {minimum}{at_most}"
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = minimum - 1
+    if isinstance(value, bool) or number < minimum or (maximum is not None and number > maximum):
+        nearest = minimum if maximum is None or number < minimum else maximum
+        raise ParameterError.because(parameter, rule, value, f"Try {parameter}={nearest}.")
+    return number
+
+
+def check_number(parameter: str, value: object, low: float, high: float, example: float) -> float:
+    """Return ``value`` as a ``float``, or raise unless it lies between two bounds.
+
+    Examples
+    --------
+    >>> check_number("noise", 1, 0, 1, 0.1)
+    1.0
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not low <= number <= high:
+        rule = f"be a number from {low} to {high}" if high < math.inf else f"be a number from {low}"
+        raise ParameterError.because(parameter, rule, value, f"Try {parameter}={example}.")
+    return number
+
+
+def check_cardinality(value: object) -> tuple[int, int]:
+    """Return the fewest and most levels, given as one number or as a pair.
+
+    Examples
+    --------
+    >>> check_cardinality(3), check_cardinality((2, 4))
+    ((3, 3), (2, 4))
+    """
+    pair = value if isinstance(value, Sequence) and len(value) == 2 else (value, value)
+    low = check_count("cardinality", pair[0], 2)
+    return low, check_count("cardinality", pair[1], low)
+
+
+def check_cells(cardinalities: Iterable[int]) -> None:
+    """Raise if an exact joint distribution would be too large to be computed.
+
+    Examples
+    --------
+    >>> check_cells([2] * 10)
+    """
+    sizes = list(cardinalities)
+    cells = math.prod(sizes)
+    if cells > MAX_CELLS or len(sizes) > 32:  # numpy arrays have no more than 32 or 64 axes
+        raise ParameterError(
+            f"The exact joint distribution must have at most {MAX_CELLS:,} cells and 32 variables; "
+            f"got {float(cells):.3g} cells of {len(sizes)} variables. Take a smaller network, or "
+            "work from a sample: .sample(n_rows)."
+        )
+
+
+def random_pairs(
+    n_variables: int, n_edges: int | None, degree: float, rng: np.random.Generator
+) -> tuple[list[tuple[int, int]], int]:
+    """Shuffle all pairs of variables, and settle how many of them shall become edges.
+
+    Parameters
+    ----------
+    n_variables
+        How many variables there are.
+    n_edges
+        How many edges there shall be; if ``None``, as many as ``degree`` asks for.
+    degree
+        Mean number of neighbours of a variable.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    pairs
+        All pairs ``(smaller, larger)`` in random order.
+    n_edges
+        How many to use.
+
+    Examples
+    --------
+    >>> pairs, n_edges = random_pairs(4, None, 2.0, np.random.default_rng(0))
+    >>> len(pairs), n_edges
+    (6, 4)
+    """
+    pairs = list(combinations(range(n_variables), 2))
+    if n_edges is None:
+        mean = check_number("degree", degree, 0, math.inf, 2.0)
+        wanted = min(round(n_variables * min(mean, n_variables) / 2), len(pairs))
+    else:
+        wanted = check_count("n_edges", n_edges, 0, len(pairs))
+    return [pairs[position] for position in rng.permutation(len(pairs))], wanted

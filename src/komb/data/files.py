@@ -1,0 +1,248 @@
+"""Read tables from files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from komb.data.convert import check_shape
+from komb.data.delimited import (
+    NO_DELIMITER,
+    WHITE_SPACE,
+    detect_delimiter,
+    find_odd_line,
+    first_record,
+    is_rectangular,
+    squeeze,
+)
+from komb.data.raw import decode, read_bytes, to_path
+from komb.data.table import DiscreteTable
+from komb.errors import DataError, FileError, ParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NULL_MARKERS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+"""What stands for a missing value in text; "None" does not, it is a level in known networks."""
+
+_SAMPLE = 10_000  # rows from which types are guessed at first
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    has_header: bool = True,
+    columns: Sequence[str] | None = None,
+) -> DiscreteTable:
+    r"""Read a table from a file of delimited text or from a Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file: Parquet if its name ends in ``.parquet``, otherwise text in UTF-8, which may be
+        compressed with gzip.
+    delimiter
+        One character between fields; a blank stands for any run of blanks and tabs. If left out,
+        the one of comma, tab, semicolon, bar and white space that fits the first lines.
+    has_header
+        Whether the first line holds the names. Without it they are ``V1``, ``V2``, ...
+    columns
+        The columns to read; all if left out.
+
+    Returns
+    -------
+    DiscreteTable
+        Columns of whole numbers hold integers. Blanks around names and values are dropped.
+
+    Raises
+    ------
+    komb.errors.FileError
+        If the file cannot be read, or its lines have different numbers of fields.
+    komb.errors.DataError
+        If two columns have one name, or a column has missing or continuous values. An empty field,
+        ``NA``, ``N/A``, ``NaN``, ``nan``, ``null`` and ``NULL`` are missing values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "smokers.csv")
+    ...     _ = path.write_text("smoker,age\nno,30\nyes,50\n")
+    ...     read_table(path).levels
+    (('no', 'yes'), (30, 50))
+    """
+    file = to_path(path)
+    _check_delimiter(delimiter)
+    if isinstance(columns, str):
+        remedy = f"Put it in a list: [{columns!r}]."
+        raise ParameterError.because("columns", "be a list of column names", columns, remedy)
+    data = read_bytes(file)
+    try:
+        if file.suffix.lower() == ".parquet" or data.startswith(b"PAR1"):
+            frame = _read_parquet(file, data, columns)
+        else:
+            decode(file, data)  # raises if it is no text
+            data = data.removeprefix(b"\xef\xbb\xbf")
+            if b"\r" in data:
+                data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            frame = _read_text(file, data, delimiter, has_header, columns)
+        return DiscreteTable.from_data(frame)
+    except DataError as error:
+        raise type(error)(f"In {str(file)!r}: {error}") from None
+
+
+def _check_delimiter(delimiter: str | None) -> None:
+    is_usable = delimiter is None or (
+        isinstance(delimiter, str)
+        and len(delimiter) == 1
+        and delimiter.isascii()
+        and delimiter not in '"\r\n\0'
+    )
+    if not is_usable:
+        rule = "be one character, neither a quote nor a line break"
+        remedy = "Leave it out to have it detected, or pass e.g. ',' or '\\t'."
+        raise ParameterError.because("delimiter", rule, delimiter, remedy)
+
+
+def _read_parquet(file: Path, data: bytes, columns: Sequence[str] | None) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        names = list(pl.read_parquet_schema(io.BytesIO(data)))
+        return pl.read_parquet(io.BytesIO(data), columns=_choose(names, columns))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        remedy = "Write it once more; text must not be named .parquet."
+        raise FileError(
+            f"{str(file)!r} is not a sound Parquet file ({_first_line(error)}). {remedy}"
+        ) from None
+
+
+def _read_text(
+    file: Path,
+    data: bytes,
+    delimiter: str | None,
+    has_header: bool,
+    columns: Sequence[str] | None,
+) -> pl.DataFrame:
+    mark = delimiter or detect_delimiter(data)
+    if mark == WHITE_SPACE:
+        data = squeeze(data)
+    data = data.rstrip(b"\n")
+    fields, body_start = first_record(data, mark)
+    names = [field.strip() or f"V{number}" for number, field in enumerate(fields, 1)]
+    if not has_header:
+        names = [f"V{number}" for number in range(1, len(fields) + 1)]
+        body_start = 0
+    _check_names(names)
+    body = data[body_start:].lstrip(b"\n")
+    if not body.strip():
+        raise DataError("there are no rows below the header. Check that all quotes are closed.")
+    if len(names) > 1 and b"\n\n" in body:
+        # Parsers take blank lines for rows of nulls. Those inside quotes belong to the value.
+        body = re.sub(rb'("[^"]*")|\n\n+', lambda found: found[1] or b"\n", body)
+    if not is_rectangular(body, mark, len(names)):
+        _refuse_ragged(file, data, mark, len(names))
+    return _parse(file, body, mark, names, _choose(names, columns))
+
+
+def _check_names(names: Sequence[str]) -> None:
+    try:
+        check_shape(names, 1)
+    except DataError as error:
+        are_numbers = all(re.fullmatch(r"[-+.\d]+", name) for name in names)
+        hint = " If the file has no header, pass has_header=False." if are_numbers else ""
+        raise DataError(f"{error}{hint}") from None
+
+
+def _choose(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+    if columns is None:
+        return list(names)
+    for column in columns:
+        if column not in names:
+            raise UnknownNameError.among("column", column, names)
+    check_shape(list(columns), 1)
+    return list(columns)
+
+
+def _refuse_ragged(file: Path, data: bytes, mark: str, n_fields: int) -> None:
+    """Raise for the first line that is too long or too short; the slow but exact way."""
+    try:
+        odd = find_odd_line(data, mark, n_fields)
+    except csv.Error as error:
+        remedy = "Check its quotes."
+        raise FileError(f"Cannot split {str(file)!r} into fields: {error}. {remedy}") from None
+    if odd is None:
+        return  # quotes in the middle of a field misled the quick check
+    line, found = odd
+    shown = {"\t": "tab", WHITE_SPACE: "white space", NO_DELIMITER: "nothing"}.get(mark, repr(mark))
+    hint = "Mend that line, or name the right delimiter: read_table(path, delimiter=...)."
+    if line == 2 and found == n_fields + 1:
+        hint = "If lines start with row names, write them without (in R, row.names=FALSE)."
+    raise FileError(
+        f"{str(file)!r} must have {n_fields} fields on every line, as on the first, split at "
+        f"{shown}; line {line} has {found}. {hint}"
+    )
+
+
+def _parse(
+    file: Path, body: bytes, mark: str, names: Sequence[str], chosen: Sequence[str]
+) -> pl.DataFrame:
+    import polars as pl
+
+    positions = {name: position for position, name in enumerate(names)}
+    read = partial(
+        pl.read_csv,
+        has_header=False,
+        separator=mark,
+        columns=sorted(positions[name] for name in chosen),
+        null_values=list(NULL_MARKERS),
+    )
+    try:
+        try:
+            frame = read(io.BytesIO(body), infer_schema_length=_SAMPLE)
+        except pl.exceptions.ComputeError:
+            # A later row does not fit what the first ones suggest. Types that suit all rows take
+            # several times as long to find, so that comes second.
+            frame = read(io.BytesIO(body), infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        remedy = "Check its quotes: each must be closed, and start its field."
+        raise FileError(f"Cannot parse {str(file)!r} ({_first_line(error)}). {remedy}") from None
+    frame.columns = sorted(chosen, key=positions.__getitem__)
+    return frame.select(_trimmed(frame[name]) for name in chosen)
+
+
+def _trimmed(column: pl.Series) -> pl.Series:
+    """Drop blanks around text, and see whether numbers come to light."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column
+    text = column.str.strip_chars()
+    # A quoted marker, or one with blanks around it, is a missing value too.
+    text = (
+        text.to_frame()
+        .select(
+            pl.when(pl.first().is_in(NULL_MARKERS))
+            .then(None)
+            .otherwise(pl.first())
+            .alias(text.name)
+        )
+        .to_series()
+    )
+    if not text.equals(column):
+        for dtype in (pl.Int64, pl.Float64):
+            numbers = text.cast(dtype, strict=False)
+            if numbers.null_count() == text.null_count():
+                return numbers
+    return text
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
