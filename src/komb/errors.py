@@ -85,7 +85,7 @@ class FileError(InputError):
     """A file is missing, unreadable or not a table."""
 
 
-class Interrupted(KombError, KeyboardInterrupt):
+class Interrupted(KombError, KeyboardInterrupt):  # noqa: N818 - it is no error
     """A run was interrupted; ``finished`` holds what had been completed by then."""
 
     def __init__(self, message: str, finished: object = None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain, groupby
 
 import numpy as np
 
@@ -12,7 +14,6 @@ from komb.citests.registry import make_test
 from komb.citests.session import Outcome, Question, Session, SessionCounts, Variables
 from komb.citests.sweep import SWEEP_BYTES, Sweep, sweep_bytes
 from komb.counts.contingency import Contingency
-from komb.counts.fixedpoint import Int64Array
 from komb.data import DiscreteTable
 
 _PREPARED_TARGETS = 4  # contingencies kept ready; each may hold twice the bytes of the table
@@ -94,52 +95,75 @@ class DataSession(Session):
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
         """For each question, those candidates that depend on the target given its set."""
-        answers: list[list[int] | None] = [None] * len(questions)
-        others = []
+        answers: list[list[int]] = []
+        others: list[Question] = []
+        places: list[int] = []
         for index, (candidates, given) in enumerate(questions):
             swept = self._sweeps.get((target, len(given)))
-            if swept is not None and given <= swept.pool and swept.pool.issuperset(candidates):
-                answers[index] = [x for x in swept.dependents(given) if x in candidates]
+            if swept is not None and given <= swept.pool:
+                answers.append([x for x in swept.dependents(given) if x in candidates])
+                candidates = candidates - swept.pool
             else:
-                others.append(index)
-        if others:
-            asked = super().ask(target, [questions[index] for index in others])
-            for index, answer in zip(others, asked, strict=True):
-                answers[index] = answer
-        return answers  # type: ignore[return-value]
+                answers.append([])
+            if candidates:
+                others.append((candidates, given))
+                places.append(index)
+        for index, answer in zip(places, super().ask(target, others), strict=True):
+            answers[index] = sorted(answers[index] + answer) if answers[index] else answer
+        return answers
 
     def _decide(
         self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
     ) -> Sequence[Sequence[bool]]:
-        by_size: dict[int, list[int]] = {}
-        for index, (_, given) in enumerate(questions):
-            by_size.setdefault(len(given), []).append(index)
+        rows = _prefix_friendly([given for _, given in questions])
+        order = sorted(range(len(questions)), key=lambda index: (len(rows[index]), rows[index]))
         decisions: list[list[bool]] = [[]] * len(questions)
-        for indices in by_size.values():
-            asked = [questions[index] for index in indices]
-            flat: list[bool] = self._decide_sums(self._sums(target, asked)).tolist()
+        for _, indices in groupby(order, key=lambda index: len(rows[index])):
+            chosen = list(indices)
+            candidates = [questions[index][0] for index in chosen]
+            given = [rows[index] for index in chosen]
+            flat: list[bool] = self.test_batch(target, candidates, given).tolist()
             first = 0
-            for index, (candidates, _) in zip(indices, asked, strict=True):
-                decisions[index] = flat[first : first + len(candidates)]
-                first += len(candidates)
+            for index, asked in zip(chosen, candidates, strict=True):
+                decisions[index] = flat[first : first + len(asked)]
+                first += len(asked)
         return decisions
 
+    def test_batch(
+        self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
+    ) -> BoolArray:
+        """Count, measure and decide a batch of tests, without remembering them.
+
+        Parameters
+        ----------
+        target : int
+        candidates : sequence of sequences
+            ``candidates[i]`` are tested given ``given[i]``.
+        given : sequence of sequences, all of one length
+
+        Returns
+        -------
+        bool array
+            Whether each candidate depends on the target, all candidates one after the other.
+        """
+        return self._decide_sums(self._sums(target, candidates, given))
+
     def _sums(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+        self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
     ) -> TestSums:
         """Count the tables of given sets of one size, each with its candidates."""
         contingency = self._contingency(target)
-        counts = np.array([len(candidates) for candidates, _ in questions], dtype=np.int64)
-        variables = np.array([x for candidates, _ in questions for x in candidates], dtype=np.int64)
+        counts = np.array([len(asked) for asked in candidates], dtype=np.int64)
+        variables = np.array([x for asked in candidates for x in asked], dtype=np.int64)
         sums = contingency.summarise(
-            _with_common_columns_first([given for _, given in questions]),
+            np.array(given, dtype=np.int64).reshape(len(given), len(given[0])),
             np.concatenate(([0], np.cumsum(counts))),
             variables,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
         )
-        self._tables += len(variables) + len(questions)
-        index = np.repeat(np.arange(len(questions)), counts)
+        self._tables += len(variables) + len(given)
+        index = np.repeat(np.arange(len(given)), counts)
         return TestSums.of(contingency, variables, sums, index, sums)
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
@@ -150,7 +174,7 @@ class DataSession(Session):
 
     def measure(self, target: int, candidates: Sequence[int], given: Variables) -> Measurement:
         """Statistics of a batch of tests, undecided and not remembered."""
-        return self._test.measure(self._sums(target, [(candidates, given)]))
+        return self._test.measure(self._sums(target, [candidates], [sorted(given)]))
 
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""
@@ -168,9 +192,13 @@ class DataSession(Session):
         )
 
 
-def _with_common_columns_first(sets: Sequence[Variables]) -> Int64Array:
-    """Sets of one size as rows; counting shares the work on columns they begin with."""
-    common = sets[0].intersection(*sets[1:])
-    first = sorted(common)
-    rows = [first + sorted(given - common) for given in sets]
-    return np.array(rows, dtype=np.int64).reshape(len(sets), len(sets[0]))
+def _prefix_friendly(sets: Sequence[Variables]) -> list[list[int]]:
+    """Order the columns of each set so that many sets begin alike; counting shares that work.
+
+    Columns that occur in more of the sets come first.
+    """
+    if len(sets) == 1:
+        return [sorted(sets[0])]
+    occurrences = Counter(chain.from_iterable(sets))
+    rank = {x: i for i, (x, _) in enumerate(sorted(occurrences.items(), key=lambda p: (-p[1], p[0])))}
+    return [sorted(given, key=rank.__getitem__) for given in sets]

@@ -20,6 +20,10 @@ BoolArray = npt.NDArray[np.bool_]
 #: Rows a cell on average below which a likelihood-ratio or Pearson test is not to be trusted.
 ROWS_A_CELL = 5.0
 
+#: Rows a cell on average below which even stochastic complexity is not to be trusted: with fewer
+#: it calls independent variables dependent (measured; at a quarter of a row a cell, always).
+CODED_ROWS_A_CELL = 1.0
+
 #: Differences of code lengths smaller than this, in bits, are rounding and count as zero.
 ROUNDING = 1e-9
 
@@ -69,7 +73,7 @@ class TestSums:
             target_saving=(own.length[index] - unions.union_length) / scale,
             candidate_saving=split / scale,
             adjusted_freedom=unions.freedom,
-            pearson=unions.pearson / scale,
+            pearson=unions.pearson / contingency.pearson_scale,
         )
 
     @property
@@ -82,6 +86,12 @@ class TestSums:
         """Whether a table has enough rows a cell for a large-sample test."""
         thick: BoolArray = self.n_rows >= ROWS_A_CELL * self.cells
         return thick
+
+    @property
+    def is_codable(self) -> BoolArray:
+        """Whether a table has enough rows a cell for its code lengths to be compared."""
+        codable: BoolArray = self.n_rows >= CODED_ROWS_A_CELL * self.cells
+        return codable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 The stochastic complexity of ``X`` given ``Z`` is its length under the normalised-maximum-likelihood
 code, ``S(X|Z) = sum_z [n_z H(X|z) + log2 C(|X|, n_z)]``. ``Y`` and ``X`` are dependent given ``Z``
 when knowing one shortens the code of the other. The price of the model is part of the length, so
-there is no level and no large-sample assumption.
+there is no level and no large-sample assumption. With less than about one row a cell it breaks down
+all the same, towards dependence; such outcomes are marked unreliable.
 """
 
 from __future__ import annotations
@@ -44,5 +45,5 @@ class StochasticComplexityTest:
         """Measure a batch."""
         n_tests = len(sums.levels)
         return Measurement(
-            sci_statistic(sums), np.full(n_tests, NO_FREEDOM), np.ones(n_tests, dtype=bool), "sci"
+            sci_statistic(sums), np.full(n_tests, NO_FREEDOM), sums.is_codable, "sci"
         )

@@ -53,6 +53,11 @@ class Case:
     withstood: Variables = EMPTY  # a pool whose separators they have withstood before
 
 
+Trial = tuple[Case, set[int], Variables]  # a case, those of its candidates asked, a separator
+
+_TESTS_A_BATCH = 64  # fewer cost more in calls than the tests that turn out to be superfluous
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one conditional-independence test said.
@@ -96,6 +101,7 @@ class Session(ABC):
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self._memory: dict[int, dict[Variables, bytearray]] = {}
+        self._proven: dict[int, dict[int, Variables]] = {}  # candidate -> its last separator
         self._tests = 0
         self.on_progress: Callable[[int, int], None] | None = None
 
@@ -136,7 +142,13 @@ class Session(ABC):
                 queued.append((unknown, given))
                 queued_rows.append(row)
         if queued:
-            answers = self._decide(target, queued)
+            try:
+                answers = self._decide(target, queued)
+            except BaseException:  # an interrupt must not leave questions half answered
+                for row, (unknown, _) in zip(queued_rows, queued, strict=True):
+                    for x in unknown:
+                        row[x] = 0
+                raise
             for row, (unknown, _), answer in zip(queued_rows, queued, answers, strict=True):
                 self._tests += len(unknown)
                 for x, depends in zip(unknown, answer, strict=True):
@@ -171,22 +183,66 @@ class Session(ABC):
         """Take out of each case the candidates that some separator makes independent.
 
         Separators are the subsets of ``pool`` of up to ``max_size`` variables, without the given
-        set and the candidate itself, tried in order, each on all cases at once.
+        set and the candidate itself. Only whether there is one matters, not which: what separated
+        a candidate last is tried on it first, then all separators in order, several at once as
+        long as they make a small batch.
         """
+        self._try_proven(target, cases, pool, max_size)
         live = [case for case in cases if case.candidates]
+        trials: list[Trial] = []
+        n_tests = 0
         for separator in subsets(pool, max_size):
-            tried: list[tuple[Case, set[int]]] = []
+            if not live:
+                return
             for case in live:
                 if separator.isdisjoint(case.given) and (
                     not separator or not separator <= case.withstood
                 ):
                     asked = case.candidates - separator
-                    if asked:
-                        tried.append((case, asked))
-            answers = self.ask(target, [(asked, case.given | separator) for case, asked in tried])
-            for (case, asked), dependent in zip(tried, answers, strict=True):
-                if len(dependent) < len(asked):
-                    case.candidates -= asked.difference(dependent)
-            live = [case for case in live if case.candidates]
-            if not live:
-                break
+                    trials.append((case, asked, separator))
+                    n_tests += len(asked)
+            if n_tests >= _TESTS_A_BATCH:
+                if self._try(target, trials):
+                    live = [case for case in live if case.candidates]
+                trials, n_tests = [], 0
+        self._try(target, trials)
+
+    def _try_proven(
+        self, target: int, cases: Sequence[Case], pool: Variables, max_size: int
+    ) -> None:
+        """Try on each candidate the separator that worked for it before."""
+        proven = self._proven.get(target)
+        if not proven:
+            return
+        trials: list[Trial] = []
+        for case in cases:
+            by_separator: dict[Variables, set[int]] = {}
+            for candidate in case.candidates:
+                separator = proven.get(candidate)
+                if separator is not None and not separator <= case.withstood:
+                    by_separator.setdefault(separator, set()).add(candidate)
+            trials += [
+                (case, asked, separator)
+                for separator, asked in by_separator.items()
+                if len(separator) <= max_size
+                and separator <= pool
+                and separator.isdisjoint(case.given)
+            ]
+        self._try(target, trials)
+
+    def _try(self, target: int, trials: Sequence[Trial]) -> bool:
+        """Drop the candidates that their separator makes independent; returns if any was."""
+        if not trials:
+            return False
+        questions = [(asked, case.given | separator) for case, asked, separator in trials]
+        any_dropped = False
+        for (case, asked, separator), dependent in zip(
+            trials, self.ask(target, questions), strict=True
+        ):
+            if len(dependent) < len(asked):
+                separated = asked.difference(dependent)
+                case.candidates -= separated
+                any_dropped = True
+                if separator:
+                    self._proven.setdefault(target, {}).update(dict.fromkeys(separated, separator))
+        return any_dropped

@@ -16,8 +16,10 @@ to a set: the adjusted degrees of freedom and Pearson's statistic; they are summ
 
 Memory
 ------
-Besides the table: one bitmap a level of every column of at most ``MAX_BITMAP_LEVELS`` levels (so at
-most twice the bytes of the codes), ``STRATA_BYTES`` for bitmaps of strata, some 60 bytes a row, and, once a test is too thin for the likelihood ratio, 8 bytes a row for each distinct
+Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
+as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row (70 if a table is too large for a dense
+count) and, once a test is too thin for the likelihood ratio, 8 bytes a row for each distinct
 cardinality. Nothing grows with a product of cardinalities.
 """
 
@@ -28,17 +30,27 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import Int64Array, entropy_table, length_table, scale_for
+from komb.counts.fixedpoint import (
+    Int64Array,
+    entropy_table,
+    largest_scale,
+    length_table,
+    scale_for,
+)
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
-STRATA_BYTES = 16 << 20
+STRATA_BYTES = 8 << 20
+BITMAP_BYTES = 16 << 20
 
 
 class Summaries(NamedTuple):
-    """Sums over a batch of sets, in fixed point (divide by ``Contingency.scale`` for bits)."""
+    """Sums over a batch of sets, in fixed point.
+
+    Divide by ``Contingency.scale`` for bits; Pearson's sum by ``Contingency.pearson_scale``.
+    """
 
     fit: Int64Array  # of each given set
     strata: Int64Array
@@ -79,7 +91,11 @@ class Contingency:
         self.target = target
         self.cardinalities = cardinalities
         self.scale = scale_for(self.n_rows)
-        self._entropy = entropy_table(self.n_rows, self.scale).reshape(1, -1)
+        # Pearson's statistic is at most rows x (fewer levels of the two - 1)
+        fewer = min(int(cardinalities[target]), int(cardinalities.max()))
+        self.pearson_scale = largest_scale(float(self.n_rows) * fewer)
+        entropy = entropy_table(self.n_rows, self.scale)
+        self._entropy = np.stack((entropy[:-1], np.diff(entropy)))
         # class 0 is the target's cardinality, so that kernels find it without a look-up
         self.class_levels = np.concatenate(
             ([cardinalities[target]], np.unique(cardinalities))
@@ -98,8 +114,7 @@ class Contingency:
         block = 64 * self._kernels.WORDS_A_BLOCK
         words = self._kernels.WORDS_A_BLOCK * -(-y_counts // block)
         segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
-        is_packed = self.cardinalities <= MAX_BITMAP_LEVELS
-        is_packed[self.target] = False
+        is_packed = self._columns_to_pack(int(segments[-1]) * 8, codes.nbytes)
         if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
             is_packed[:] = False
             segments[:] = 0
@@ -126,6 +141,16 @@ class Contingency:
             level_counts=level_counts,
             segments=segments,
         )
+
+    def _columns_to_pack(self, bitmap_bytes: int, table_bytes: int) -> npt.NDArray[np.bool_]:
+        """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
+        order = np.argsort(self.cardinalities, kind="stable")
+        order = order[order != self.target]
+        cost = np.cumsum(self.cardinalities[order]) * bitmap_bytes
+        affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
+        is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
+        is_packed[order[affordable]] = True
+        return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
     def _scratch_for(self, size: int) -> object:
         """Buffers for given sets of one size, kept until a set of another size is asked for."""
@@ -194,7 +219,7 @@ class Contingency:
             lengths=lengths,
             length_below=length_below,
             wants_tables=wants_tables,
-            scale=self.scale,
+            scale=self.pearson_scale,
         )
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0

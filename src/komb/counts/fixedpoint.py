@@ -14,6 +14,7 @@ the final ones fit, and two's complement makes them right.
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +36,18 @@ def scale_for(n_rows: int) -> float:
     >>> scale_for(5000) == 2.0**44
     True
     """
-    largest = n_rows * max(np.log2(max(n_rows, 2)), np.log2(MAX_LEVELS + 1))
-    return float(2.0 ** (61 - int(np.ceil(np.log2(max(largest, 1.0))))))
+    return largest_scale(n_rows * max(math.log2(max(n_rows, 2)), math.log2(MAX_LEVELS + 1)))
+
+
+def largest_scale(bound: float) -> float:
+    """Largest power of two by which sums up to ``bound`` can be multiplied, with room to spare.
+
+    Examples
+    --------
+    >>> largest_scale(1000.0) == 2.0**51
+    True
+    """
+    return 2.0 ** (61 - math.ceil(math.log2(max(bound, 1.0))))
 
 
 def entropy_table(n_rows: int, scale: float) -> Int64Array:

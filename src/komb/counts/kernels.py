@@ -34,11 +34,12 @@ from numba.extending import intrinsic
 
 # Costs in nanoseconds, measured by benchmarks/crossover.py on the machine komb is developed on.
 # They only choose the way of counting: speed depends on them, an answer never does.
-COST_WORD = 0.30  # AND and popcount of one 64-row word
-COST_SEGMENT = 1.5  # starting one run of words
-COST_CELL = 0.9  # clearing and summing one cell of a dense table
-COST_HISTOGRAM_ROW = 1.1
-COST_GROUPED_ROW = 4.5
+COST_WORD = 0.28  # AND and popcount of one 64-row word
+COST_SEGMENT = 4.5  # starting one run of words
+COST_CELL = 0.75  # clearing and summing one cell of a dense table
+COST_HISTOGRAM_ROW = 0.65
+COST_GROUPED_ROW = 3.6
+COST_GROUPING_ROW = 8.0  # sorting the rows, once a given set
 
 WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
@@ -64,11 +65,11 @@ class Prepared(NamedTuple):
 class Prices(NamedTuple):
     """What the sums are made of."""
 
-    entropy: Any  # [0, n]: n log2 n in fixed point
+    entropy: Any  # [0, n]: f(n) = n log2 n in fixed point; [1, n]: f(n + 1) - f(n)
     lengths: Any  # [length class, n]: log2 of the multinomial normaliser; class 0 is the target
     length_below: float  # rows a cell below which code lengths are summed; 0 for never
     wants_tables: bool  # whether freedom and Pearson's sum are wanted
-    scale: float  # fixed-point units a bit
+    scale: float  # fixed-point units of Pearson's statistic
 
 
 class Scratch(NamedTuple):
@@ -92,6 +93,8 @@ class Groups(NamedTuple):
     n_strata: Any  # [columns so far]
     runs: Any  # first position of each run of one target level
     run_of_stratum: Any
+    run_at: Any  # the run of each position
+    stratum_at: Any  # the stratum of each position
     touched: Any
     in_stratum: Any
     in_run: Any
@@ -210,11 +213,11 @@ def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitm
 
 
 @njit(cache=True, nogil=True)
-def _fill_base(given, prepared, row_base):
-    """Number each row's cell in the table of ``given`` and ``y`` (mixed radix, ``y`` fastest)."""
+def _fill_base(given, with_target, prepared, row_base):
+    """Number each row's cell in the table of ``given`` (mixed radix), perhaps with ``y`` fastest."""
     for row in range(row_base.size):
         row_base[row] = 0
-    for index in range(given.size + 1):
+    for index in range(given.size + with_target):
         column = given[index] if index < given.size else prepared.target
         width = np.uint32(prepared.cardinalities[column])
         codes = prepared.codes[column]
@@ -312,6 +315,8 @@ def _make_groups(n_rows, depth, most_levels, like):
         n_strata=np.empty(depth + 1, np.int64),
         runs=np.empty(n_rows + 1, np.int32),
         run_of_stratum=np.empty(n_rows + 1, np.int32),
+        run_at=np.empty(n_rows, np.int32),
+        stratum_at=np.empty(n_rows, np.int32),
         touched=np.empty(most_levels, np.int32),
         in_stratum=np.zeros(most_levels, np.int32),
         in_run=np.zeros(most_levels, np.int32),
@@ -355,44 +360,135 @@ def _refine(depth, codes, groups):
 
 
 @njit(cache=True, nogil=True)
-def _group_rows(given, shared, prepared, groups):
-    """Sort rows by stratum of ``given``, then by target level; returns the number of strata.
+def _sort_by_key(given, product, prepared, scratch, groups):
+    """Sort rows by stratum of ``given`` with one counting sort over all possible strata."""
+    keys, table = scratch.row_base, scratch.table
+    depth = given.size
+    _fill_base(given, 0, prepared, keys)
+    _count_rows(keys, product, table)
+    found = 0
+    place = np.int32(0)
+    for cell in range(product):
+        size = table[cell]
+        if size > 0:
+            groups.starts[depth, found] = place
+            found += 1
+            table[cell] = place
+            place += size
+    groups.starts[depth, found] = place
+    groups.n_strata[depth] = found
+    last = np.uint64(depth)
+    for position in range(prepared.order.size):
+        row = prepared.order[position]
+        key = keys[np.uint64(row)]
+        groups.rows[last, np.uint64(table[key])] = row
+        table[key] += 1
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_columns(given, shared, prepared, groups):
+    """Sort rows by stratum of ``given``, column by column.
 
     The first ``shared`` columns have been sorted by already, for the set before.
     """
-    rows, starts = groups.rows, groups.starts
     if shared < 0:
         for position in range(prepared.order.size):
-            rows[0, position] = prepared.order[position]
-        starts[0, 0] = 0
-        starts[0, 1] = prepared.order.size
+            groups.rows[0, position] = prepared.order[position]
+        groups.starts[0, 0] = 0
+        groups.starts[0, 1] = prepared.order.size
         groups.n_strata[0] = 1
         shared = 0
     for depth in range(shared, given.size):
         _refine(depth, prepared.codes[given[depth]], groups)
+
+
+@njit(cache=True, nogil=True)
+def _mark_runs(depth, prepared, groups):
+    """Find the runs of one target level inside each stratum."""
     y = prepared.codes[prepared.target]
+    rows, starts = groups.rows, groups.starts
+    n_strata = groups.n_strata[depth]
     n_runs = 0
-    last = np.uint64(given.size)
-    for stratum in range(groups.n_strata[given.size]):
+    last = np.uint64(depth)
+    for stratum in range(n_strata):
         groups.run_of_stratum[stratum] = n_runs
-        lo = starts[last, stratum]
         before = -1
-        for position in range(np.uint64(lo), np.uint64(starts[last, stratum + 1])):
+        for position in range(np.uint64(starts[last, stratum]), np.uint64(starts[last, stratum + 1])):
             level = np.int64(y[np.uint64(rows[last, position])])
             if level != before:
                 groups.runs[n_runs] = position
                 n_runs += 1
                 before = level
-    groups.run_of_stratum[groups.n_strata[given.size]] = n_runs
+            groups.run_at[position] = n_runs - 1
+            groups.stratum_at[position] = stratum
+    groups.run_of_stratum[n_strata] = n_runs
     groups.runs[n_runs] = rows.shape[1]
-    return groups.n_strata[given.size]
+
+
+@njit(cache=True, nogil=True)
+def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j):
+    """Sum over the table of ``x`` by a histogram over the observed strata and runs only."""
+    increments, lengths, gathered = prices.entropy[1], prices.lengths[0], groups.gathered
+    run_at, stratum_at = groups.run_at, groups.stratum_at
+    width, one, last = np.uint64(levels), np.uint64(1), np.uint64(depth)
+    n_strata = groups.n_strata[depth]
+    fit = length = sets = 0
+    for cell in range(groups.run_of_stratum[n_strata] * levels):
+        table[cell] = 0
+    for position in range(gathered.size):
+        level = x[np.uint64(groups.rows[last, position])]
+        gathered[position] = level
+        cell = np.uint64(run_at[position]) * width + np.uint64(level)
+        count = np.uint64(table[cell])
+        fit += increments[count]
+        table[cell] = np.int32(count + one)
+    for cell in range(n_strata * levels):
+        table[cell] = 0
+    for position in range(gathered.size):
+        cell = np.uint64(stratum_at[position]) * width + np.uint64(gathered[position])
+        count = np.uint64(table[cell])
+        fit -= increments[count]
+        if wants_lengths:
+            length += lengths[count + one] - lengths[count]
+        sets += count == 0
+        table[cell] = np.int32(count + one)
+    out[j, FIT] = fit
+    out[j, STRATA] = sets
+    out[j, LENGTH] = length
+    out[j, FREEDOM] = 0
+    out[j, PEARSON] = 0
+
+
+@njit(cache=True, nogil=True)
+def _shared_prefix(given, index, previous):
+    """How many leading columns set ``index`` has in common with set ``previous``; -1 if none is."""
+    if previous < 0:
+        return -1
+    shared = 0
+    while shared < given.shape[1] and given[index, shared] == given[previous, shared]:
+        shared += 1
+    return shared
+
+
+@njit(cache=True, nogil=True)
+def _group_rows(given, index, previous, product, prepared, scratch, groups):
+    """Sort rows by stratum, then by target level; returns whether prefixes can be shared."""
+    n_rows = prepared.codes.shape[1]
+    is_keyed = product <= min(MAX_DENSE_CELLS, 16 * n_rows)
+    if is_keyed:
+        _sort_by_key(given[index], product, prepared, scratch, groups)
+    else:
+        shared = _shared_prefix(given, index, previous)
+        _sort_by_columns(given[index], shared, prepared, groups)
+    _mark_runs(given.shape[1], prepared, groups)
+    return not is_keyed
 
 
 @njit(cache=True, nogil=True)
 def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
     """Sum over the table of ``x``, counting it stratum by stratum."""
     gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
-    entropy, lengths = prices.entropy[0], prices.lengths[0]
+    increments, lengths = prices.entropy[1], prices.lengths[0]
     rows, starts = groups.rows, groups.starts
     one, last = np.uint64(1), np.uint64(depth)
     fit = length = sets = freedom = pearson = 0
@@ -407,10 +503,10 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
                 length += lengths[1]
             continue
         columns_seen = 0
-        for position in range(lo, hi):  # sums by increments: f(n) = sum of f(i + 1) - f(i)
+        for position in range(lo, hi):
             code = np.uint64(gathered[position])
             count = np.uint64(in_stratum[code])
-            fit -= entropy[count + one] - entropy[count]
+            fit -= increments[count]
             if wants_lengths:
                 length += lengths[count + one] - lengths[count]
             columns_seen += count == 0
@@ -424,7 +520,7 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
             for position in range(run_lo, run_hi):
                 code = np.uint64(gathered[position])
                 count = np.uint64(in_run[code])
-                fit += entropy[count + one] - entropy[count]
+                fit += increments[count]
                 in_run[code] += 1
             for position in range(run_lo, run_hi):
                 code = np.uint64(gathered[position])
@@ -506,11 +602,13 @@ def _sum_listed(n_sizes, n_cells, table, kind, scratch):
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(n_strata, product, levels, is_packed, prepared):
+def _cheapest(n_strata, product, levels, is_packed, has_groups, prepared):
     """Choose a way of counting: 0 popcount, 1 histogram, 2 grouped."""
     n_rows = prepared.codes.shape[1]
     n_y = prepared.cardinalities[prepared.target]
     way, cost = 2, n_rows * COST_GROUPED_ROW
+    if not has_groups:
+        cost += n_rows * COST_GROUPING_ROW
     cells = product * n_y * levels
     if cells <= MAX_DENSE_CELLS:
         histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
@@ -529,25 +627,14 @@ def _size_up(given, prepared, scratch):
     """How many strata ``given`` could have, and whether bitmaps are the way to list them."""
     n_rows = prepared.codes.shape[1]
     product = 1
-    is_packed = True
+    n_words = prepared.bitmaps.shape[1]
+    is_packed = n_words > 0 and prepared.bitmaps.shape[0] > 1  # else no column has bitmaps
     for column in given:
         product = min(product * prepared.cardinalities[column], np.int64(1) << 40)
         is_packed = is_packed and prepared.level_start[column] >= 0
-    n_words = prepared.bitmaps.shape[1]
     is_packed = is_packed and product <= scratch.strata.shape[1]
-    is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_GROUPED_ROW
+    is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_GROUPING_ROW
     return product, is_packed
-
-
-@njit(cache=True, nogil=True)
-def _shared_prefix(given, index, previous):
-    """How many leading columns set ``index`` has in common with set ``previous``; -1 if none is."""
-    if previous < 0:
-        return -1
-    shared = 0
-    while shared < given.shape[1] and given[index, shared] == given[previous, shared]:
-        shared += 1
-    return shared
 
 
 @njit(cache=True, nogil=True)
@@ -578,7 +665,7 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
     last_packed = last_grouped = -1
     for index in range(given.shape[0]):
         product, is_packed = _size_up(given[index], prepared, scratch)
-        is_dense = product * n_y <= min(MAX_DENSE_CELLS, 4 * n_rows)
+        is_dense = product * n_y <= min(MAX_DENSE_CELLS, 2 * n_rows)
         has_base = has_groups = False
         if is_packed:
             shared = _shared_prefix(given, index, last_packed)
@@ -589,16 +676,15 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
                                  scratch)  # fmt: skip
         elif is_dense:
             has_base = True
-            _fill_base(given[index], prepared, scratch.row_base)
+            _fill_base(given[index], 1, prepared, scratch.row_base)
             _count_rows(scratch.row_base, product * n_y, table)
             listed = _list_dense(table, product, n_y, lengths, wants_lengths, scratch)
         else:
             has_groups = True
             if groups.rows.shape[1] == 0:
                 groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
-            shared = _shared_prefix(given, index, last_grouped)
-            last_grouped = index
-            _group_rows(given[index], shared, prepared, groups)
+            can_share = _group_rows(given, index, last_grouped, product, prepared, scratch, groups)
+            last_grouped = index if can_share else -1
             listed = _list_grouped(n_given, groups, lengths, wants_lengths, scratch)
         n_strata, n_sizes, n_cells, length = listed
         out_given[index, FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, scratch)
@@ -619,7 +705,7 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
             out_unions[j, SPLIT] = split
             is_thin = min(n_rows, n_strata * levels) > thin
             can_and = is_packed and prepared.level_start[column] >= 0
-            way = _cheapest(n_strata, product, levels, can_and, prepared)
+            way = _cheapest(n_strata, product, levels, can_and, has_groups, prepared)
             if way == 0:
                 _count_by_popcount(n_given, n_strata, levels, prepared.level_start[column], strata,
                                    by_y, bitmaps, level_counts, segments, table)  # fmt: skip
@@ -628,7 +714,7 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
             elif way == 1:
                 if not has_base:
                     has_base = True
-                    _fill_base(given[index], prepared, scratch.row_base)
+                    _fill_base(given[index], 1, prepared, scratch.row_base)
                 _count_by_histogram(scratch.row_base, prepared.codes[column], levels,
                                     product * n_y * levels, table)  # fmt: skip
                 _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
@@ -638,8 +724,14 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
                     has_groups = True
                     if groups.rows.shape[1] == 0:
                         groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
-                    shared = _shared_prefix(given, index, last_grouped)
-                    last_grouped = index
-                    _group_rows(given[index], shared, prepared, groups)
-                _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups,
-                             out_unions, j)  # fmt: skip
+                    can_share = _group_rows(given, index, last_grouped, product, prepared, scratch,
+                                            groups)  # fmt: skip
+                    last_grouped = index if can_share else -1
+                    has_base = False
+                n_runs = groups.run_of_stratum[n_strata]
+                if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
+                    _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
+                                 table, out_unions, j)  # fmt: skip
+                else:
+                    _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups,
+                                 out_unions, j)  # fmt: skip

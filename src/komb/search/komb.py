@@ -85,6 +85,8 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
     {0: frozenset({1}), 1: frozenset({0})}
     """
     search = _Search(session, task, order, max_separator)
+    for size in range(1, order + 1):
+        session.sweep(task.target, task.candidates, size)
     while group := find_interacting_group(search):
         search.blanket |= group
         search.report("grow")
@@ -109,7 +111,6 @@ def find_interacting_group(search: _Search) -> Variables:
     witnesses = find_witnesses(search, [EMPTY], search.outside)
     if not witnesses:
         for size in range(1, search.order + 1):
-            search.session.sweep(search.target, search.outside, size)
             for groups in search.groups_to_examine(size):
                 witnesses |= find_witnesses(search, groups, search.outside)
     if not witnesses:

@@ -1,0 +1,62 @@
+# Everything runs in a virtual environment that is made on first use. It needs Python 3.11 or later
+# and pip, nothing else. To use another Python: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+INSTALLED_BENCH := $(VENV)/.installed-bench
+
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo "make demo    see what komb finds that others miss"
+	@echo "make test    run all tests and the examples in the documentation"
+	@echo "make lint    check style and types"
+	@echo "make format  put the code into shape"
+	@echo "make bench   measure speed against other libraries"
+	@echo "make clean   remove the virtual environment and all caches"
+
+demo: $(INSTALLED)
+	@$(BIN)/komb demo
+
+test: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED_DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED_BENCH)
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/ci_tests.py
+	$(BIN)/python benchmarks/search.py
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "komb needs Python 3.11 or later: make PYTHON=python3.11 ..."; exit 1; }
+	@echo "Installing into $(VENV), once; this takes a minute or two ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@ $(INSTALLED)
+
+$(INSTALLED_BENCH): pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
+	@touch $@ $(INSTALLED) $(INSTALLED_DEV)

@@ -1,0 +1,97 @@
+"""Where the three ways of counting cross: nanoseconds behind the costs in ``kernels``.
+
+    python benchmarks/crossover.py
+
+Each way is forced by calling its kernels directly, on the same random tables.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from common import best_of, print_table
+from numba import njit
+
+from komb.counts import kernels
+from komb.counts.contingency import Contingency
+
+N_ROWS = 5000
+LOOPS = 200
+
+
+@njit  # type: ignore[untyped-decorator]
+def popcount(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
+    levels = prepared.cardinalities[column]
+    n_strata = kernels._fill_strata(given, -1, prepared, scratch)
+    kernels._count_strata(given.size, prepared, scratch)
+    for _ in range(loops):
+        kernels._count_by_popcount(
+            given.size, n_strata, levels, prepared.level_start[column], scratch.strata,
+            scratch.by_y, prepared.bitmaps, prepared.level_counts, prepared.segments, scratch.table,
+        )  # fmt: skip
+        kernels._sum_dense(
+            n_strata, prepared.cardinalities[prepared.target], levels, prices.entropy,
+            prices.lengths, False, False, 1.0, scratch.table, scratch.column_sums, out, 0,
+        )  # fmt: skip
+
+
+@njit  # type: ignore[untyped-decorator]
+def histogram(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
+    levels = prepared.cardinalities[column]
+    n_y = prepared.cardinalities[prepared.target]
+    product = 1
+    for other in given:
+        product *= prepared.cardinalities[other]
+    kernels._fill_base(given, 1, prepared, scratch.row_base)
+    for _ in range(loops):
+        kernels._count_by_histogram(
+            scratch.row_base, prepared.codes[column], levels, product * n_y * levels, scratch.table
+        )
+        kernels._sum_dense(
+            product, n_y, levels, prices.entropy, prices.lengths, False, False, 1.0, scratch.table,
+            scratch.column_sums, out, 0,
+        )  # fmt: skip
+
+
+@njit  # type: ignore[untyped-decorator]
+def grouped(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
+    groups = kernels._make_groups(
+        prepared.codes.shape[1], given.size, prepared.most_levels, prepared.codes
+    )
+    kernels._sort_by_columns(given, -1, prepared, groups)
+    kernels._mark_runs(given.size, prepared, groups)
+    levels = prepared.cardinalities[column]
+    for _ in range(loops):
+        kernels._sum_compact(
+            given.size, prepared.codes[column], levels, prices, False, groups, scratch.table, out, 0
+        )
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for levels, n_given in ((2, 1), (3, 1), (3, 2), (3, 3), (4, 3), (8, 1), (8, 2), (8, 3), (12, 3)):
+        codes = rng.integers(0, levels, (6, N_ROWS)).astype(np.uint8)
+        contingency = Contingency(codes, np.full(6, levels, dtype=np.int64), target=0)
+        prices = kernels.Prices(contingency._entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0)
+        given = np.arange(1, 1 + n_given)
+        arguments = (contingency._prepared, prices, contingency._scratch_for(n_given), given, 5)
+        out = np.zeros((1, 6), dtype=np.int64)
+        cells = levels ** (n_given + 2)
+        and_rows = (levels**n_given - 1) * (levels - 1)
+        row = [str(levels), str(n_given), str(cells), str(and_rows)]
+        answers = set()
+        for way, largest in ((popcount, 512 * levels**2), (histogram, kernels.MAX_DENSE_CELLS),
+                             (grouped, 1 << 60)):  # fmt: skip
+            if cells > largest:
+                row.append("-")
+                continue
+            way(*arguments, 1, out)
+            answers.add(out[0, 0].item())
+            row.append(f"{best_of(5, lambda way=way: way(*arguments, LOOPS, out)) / LOOPS * 1e6:.2f}")  # type: ignore[misc]
+        assert len(answers) == 1, "the ways of counting must agree to the last bit"
+        rows.append(row)
+    print_table(("levels", "conditions", "cells", "AND-rows", "popcount us", "histogram us", "grouped us"), rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,360 @@
+"""Markov blankets of a table: the one place where data, tests and searches are put together.
+
+>>> import komb
+>>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+>>> blanket.members
+('X1', 'X2')
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from komb.citests.data_session import DataSession
+from komb.citests.session import Session, Variables
+from komb.data import DiscreteTable
+from komb.data.codes import Name
+from komb.errors import DataError, Interrupted, ParameterError
+from komb.rendering import plural, show_names
+from komb.results import Blanket, Blankets, Member
+from komb.search import task as search_task
+from komb.settings import (
+    Settings,
+    check_settings,
+    check_table,
+    check_target,
+    is_constant,
+    list_names,
+)
+from komb.warmup import warm_up
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a search stands; what the ``progress`` callback receives.
+
+    Attributes
+    ----------
+    target
+        Whose blanket is searched.
+    phase
+        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases.
+    blanket
+        The names of the candidate blanket at this moment, in the order of the table.
+    tests
+        Tests computed so far.
+    done, total
+        Share of the current phase, where it is known; 0 of 0 otherwise.
+    position, n_targets
+        The target is number ``position``, from 0, of ``n_targets``.
+    """
+
+    target: Name
+    phase: str
+    blanket: tuple[Name, ...]
+    tests: int
+    done: int = 0
+    total: int = 0
+    position: int = 0
+    n_targets: int = 1
+
+
+def markov_blanket(
+    data: object,
+    target: Name,
+    *,
+    method: str = "komb",
+    order: int = 1,
+    max_separator: int | None = None,
+    alpha: float = 0.01,
+    test: str = "g-sci",
+    df: str = "observed",
+    start: Iterable[Name] = (),
+    include: Iterable[Name] = (),
+    exclude: Iterable[Name] = (),
+    progress: Callable[[Progress], None] | None = None,
+) -> Blanket:
+    """Find the Markov blanket of a column.
+
+    The blanket is the smallest set of columns that makes all others irrelevant for the target, and
+    so the set of features to keep for predicting it. Unlike other methods, kOMB also finds members
+    that show only in combination with others, such as the inputs of an exclusive or.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named 0,
+        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`.
+    target
+        Name of the column whose blanket to find.
+    method
+        Name of an algorithm; :func:`komb.algorithms` lists them.
+    order
+        How many other columns a dependence may need to become visible (the paper's k). Order 0 sees
+        single columns, order 1 also pairs (exclusive or), order 2 also triples.
+    max_separator
+        How many members together may explain a dependence away (the paper's l); ``max(1, order)``
+        if left out.
+    alpha
+        Level of the tests: a dependence counts when its p-value is at most this.
+    test
+        Name of a conditional-independence test; :func:`komb.tests` lists them.
+    df
+        Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
+        ``"adjusted"`` only the levels that occur in each of them.
+    start
+        Columns to start the search from; it may drop them again.
+    include
+        Columns that are in the blanket whatever the tests say.
+    exclude
+        Columns that are left out altogether.
+    progress
+        Called now and then with a :class:`komb.discover.Progress`.
+
+    Returns
+    -------
+    Blanket
+        The members, each with the columns it was seen together with and the test that showed it.
+
+    Raises
+    ------
+    komb.errors.InputError
+        If anything passed in cannot be used; nothing has been counted then.
+    komb.errors.Interrupted
+        If the search is interrupted; ``finished`` holds the names of the blanket grown so far.
+
+    See Also
+    --------
+    markov_blankets : The blankets of several columns.
+
+    Examples
+    --------
+    A lamp with two switches: neither alone says anything about the lamp.
+
+    >>> table = {
+    ...     "hall": ["up", "up", "down", "down"] * 25,
+    ...     "stairs": ["up", "down", "up", "down"] * 25,
+    ...     "weather": ["sun", "sun", "sun", "rain", "rain"] * 20,
+    ...     "lamp": ["off", "on", "on", "off"] * 25,
+    ... }
+    >>> markov_blanket(table, "lamp", order=0).members
+    ()
+    >>> blanket = markov_blanket(table, "lamp", order=1)
+    >>> blanket.members, blanket["hall"].witness
+    (('hall', 'stairs'), ('stairs',))
+    """
+    table = DiscreteTable.from_data(data)
+    check_table(table)
+    settings = check_settings(
+        table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
+        df=df, start=start, include=include, exclude=exclude,
+    )  # fmt: skip
+    position = check_target(table, target, settings)
+    return _Run(table, settings, _check_progress(progress), 1).find(position, 0)
+
+
+def markov_blankets(
+    data: object,
+    targets: Iterable[Name] | None = None,
+    *,
+    method: str = "komb",
+    order: int = 1,
+    max_separator: int | None = None,
+    alpha: float = 0.01,
+    test: str = "g-sci",
+    df: str = "observed",
+    start: Iterable[Name] = (),
+    include: Iterable[Name] = (),
+    exclude: Iterable[Name] = (),
+    progress: Callable[[Progress], None] | None = None,
+    n_jobs: int | None = None,
+) -> Blankets:
+    """Find the Markov blankets of several columns.
+
+    Parameters
+    ----------
+    data
+        As in :func:`markov_blanket`. It is encoded once.
+    targets
+        Names of the columns whose blankets to find. If left out, all that are not constant; then
+        ``start``, ``include`` and ``exclude`` hold for every target but those they name.
+    method, order, max_separator, alpha, test, df, start, include, exclude, progress
+        As in :func:`markov_blanket`.
+    n_jobs
+        ``None`` or 1: one target after the other.
+
+    Returns
+    -------
+    Blankets
+        A mapping from target to :class:`Blanket`, in the order of the targets.
+
+    Raises
+    ------
+    komb.errors.InputError
+        If anything passed in cannot be used; nothing has been counted then.
+    komb.errors.Interrupted
+        If the search is interrupted; ``finished`` holds the :class:`Blankets` that are complete.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = markov_blankets(komb.boolean_table("and", 500, n_parents=2), ["X1", "Y"])
+    >>> blankets["Y"].members
+    ('X1', 'X2')
+    """
+    if isinstance(n_jobs, bool) or n_jobs not in (None, 1):
+        remedy = "Leave it out: parallel runs are not there yet."
+        raise ParameterError.because("n_jobs", "be None or 1", n_jobs, remedy)
+    table = DiscreteTable.from_data(data)
+    check_table(table)
+    settings = check_settings(
+        table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
+        df=df, start=start, include=include, exclude=exclude,
+    )  # fmt: skip
+    positions = _check_targets(table, targets, settings)
+    run = _Run(table, settings, _check_progress(progress), len(positions))
+    finished: list[Blanket] = []
+    try:
+        for number, position in enumerate(positions):
+            finished.append(run.find(position, number))
+    except KeyboardInterrupt:
+        message = (
+            f"Interrupted after {len(finished)} of {plural(len(positions), 'target')}; "
+            "'finished' holds their blankets."
+        )
+        raise Interrupted(message, Blankets(finished)) from None
+    return Blankets(finished)
+
+
+class _Run:
+    """Searches on one table with one set of settings."""
+
+    def __init__(
+        self,
+        table: DiscreteTable,
+        settings: Settings,
+        progress: Callable[[Progress], None] | None,
+        n_targets: int,
+    ) -> None:
+        self._table = table
+        self._settings = settings
+        self._progress = progress
+        self._n_targets = n_targets
+
+    def find(self, target: int, number: int) -> Blanket:
+        """Find the blanket of the column at position ``target``."""
+        latest: list[search_task.Progress] = []
+
+        def observe(progress: search_task.Progress) -> None:
+            latest[:] = [progress]
+            self._report(progress, target, number)
+
+        try:
+            warm_up(self._table.codes.dtype)
+            return self._search(self._task(target, observe))
+        except KeyboardInterrupt:
+            grown = self._names(latest[0].blanket) if latest else ()
+            message = (
+                f"Interrupted; the blanket of {self._table.names[target]!r} had grown to: "
+                f"{show_names(grown) or 'nothing yet'}."
+            )
+            raise Interrupted(message, grown) from None
+
+    def _task(self, target: int, observe: search_task.Observer) -> search_task.Task:
+        settings = self._settings
+        everything = frozenset(range(self._table.n_columns))
+        return search_task.Task(
+            target=target,
+            candidates=everything.difference(settings.exclude, [target]),
+            start=frozenset(settings.start) - {target},
+            include=frozenset(settings.include) - {target},
+            observer=observe,
+        )
+
+    def _search(self, task: search_task.Task) -> Blanket:
+        settings, table = self._settings, self._table
+        began = time.perf_counter()
+        session = DataSession(table, settings.test, alpha=settings.alpha, df=settings.df)
+        found = settings.algorithm.search(session, task, **settings.options)
+        counts = session.counts  # before the evidence is gathered, which is no part of the search
+        seconds = time.perf_counter() - began
+        return Blanket(
+            target=table.names[task.target],
+            details=tuple(
+                self._member(session, task.target, position, found.witnesses[position])
+                for position in sorted(found.witnesses)
+            ),
+            method=settings.method,
+            parameters=settings.describe(table),
+            n_rows=table.n_rows,
+            n_columns=table.n_columns,
+            tests=counts.tests,
+            tables=counts.tables,
+            fallbacks=counts.fallbacks,
+            unreliable=counts.unreliable,
+            seconds=seconds,
+        )
+
+    def _member(
+        self, session: Session, target: int, position: int, witness: Variables | None
+    ) -> Member:
+        name = self._table.names[position]
+        if witness is None:
+            return Member(name, None)
+        outcome = session.outcome(target, position, witness)
+        return Member(
+            name=name,
+            witness=self._names(sorted(witness)),
+            statistic=outcome.statistic,
+            df=outcome.df,
+            p_value=outcome.p_value,
+            test=outcome.test,
+            reliable=outcome.reliable,
+        )
+
+    def _names(self, positions: Iterable[int]) -> tuple[Name, ...]:
+        return tuple(self._table.names[position] for position in positions)
+
+    def _report(self, progress: search_task.Progress, target: int, number: int) -> None:
+        if self._progress is None:
+            return
+        self._progress(
+            Progress(
+                target=self._table.names[target],
+                phase=progress.phase,
+                blanket=self._names(progress.blanket),
+                tests=progress.tests,
+                done=progress.done,
+                total=progress.total,
+                position=number,
+                n_targets=self._n_targets,
+            )
+        )
+
+
+def _check_targets(
+    table: DiscreteTable, targets: Iterable[Name] | None, settings: Settings
+) -> list[int]:
+    if targets is None:
+        positions = [i for i in range(table.n_columns) if not is_constant(table, i)]
+        if not positions:
+            raise DataError(
+                "'data' must have a column with at least 2 levels; got "
+                f"{table.n_columns} constant ones. Check how it was read or filtered."
+            )
+        return positions
+    names = list_names("targets", targets)
+    if not names:
+        remedy = "Leave it out for all columns."
+        raise ParameterError.because("targets", "name at least one column", names, remedy)
+    return list(dict.fromkeys(check_target(table, name, settings) for name in names))
+
+
+def _check_progress(progress: object) -> Any:
+    if progress is not None and not callable(progress):
+        rule = "be a function of one argument, or None"
+        raise ParameterError.because("progress", rule, progress, "Try progress=print.")
+    return progress

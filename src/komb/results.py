@@ -1,0 +1,522 @@
+"""What a search found: frozen objects that show themselves and can be exported.
+
+>>> import komb
+>>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+>>> blanket.members
+('X1', 'X2')
+>>> blanket["X1"].witness
+('X2',)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from komb.errors import UnknownNameError
+from komb.exporting import dump_json, known_fields, make_frame
+from komb.rendering import (
+    NOTHING,
+    Sheet,
+    plural,
+    show_name,
+    show_names,
+    show_p_value,
+    show_seconds,
+    show_statistic,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from rich.console import RenderableType
+
+Name: TypeAlias = Hashable
+Backend = Literal["polars", "pandas"]
+
+_NAMES_WIDTH = 60  # characters of a list of names in a table
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One column of a blanket, and why it is there.
+
+    Attributes
+    ----------
+    name
+        The column.
+    witness
+        The columns that must be held fixed for the dependence on the target to show: empty for an
+        ordinary dependence, ``None`` for a column that is there by request (``include``) alone.
+    statistic
+        Of the test of this column against the target given the witness; ``None`` without a test.
+    df
+        Degrees of freedom; ``None`` if the deciding test has none.
+    p_value
+        ``None`` if the deciding test has none.
+    test
+        Which test decided.
+    reliable
+        Whether the table was thick enough for that test to be trusted.
+
+    Examples
+    --------
+    >>> Member("age", ("sex",), 12.5, 2, 0.0019, "g", True).name
+    'age'
+    """
+
+    name: Name
+    witness: tuple[Name, ...] | None
+    statistic: float | None = None
+    df: int | None = None
+    p_value: float | None = None
+    test: str | None = None
+    reliable: bool | None = None
+
+    @property
+    def is_by_request(self) -> bool:
+        """Whether nothing but the caller's ``include`` put the column there."""
+        return self.witness is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the member as a dictionary.
+
+        Examples
+        --------
+        >>> Member("age", ("sex",)).to_dict()["witness"]
+        ['sex']
+        """
+        record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return record | {"witness": None if self.witness is None else list(self.witness)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Member:
+        """Rebuild a member from :meth:`to_dict`.
+
+        Examples
+        --------
+        >>> Member.from_dict({"name": "age", "witness": []})
+        Member(name='age', witness=(), statistic=None, df=None, p_value=None, test=None, ...)
+        """
+        values = known_fields(cls, record)
+        if values["witness"] is not None:
+            values["witness"] = tuple(values["witness"])
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Blanket(Collection[Name]):
+    """The Markov blanket of one target.
+
+    A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
+    ``blanket[name]`` is the :class:`Member` of that name.
+
+    Attributes
+    ----------
+    target
+        Whose blanket it is.
+    details
+        The members with their witness and evidence, in the order of the table.
+    method
+        The algorithm.
+    parameters
+        What it was run with: ``order``, ``max_separator``, ``alpha``, ``test``, ``df``, ``start``,
+        ``include`` and ``exclude``.
+    n_rows, n_columns
+        Size of the table.
+    tests
+        How many conditional-independence tests were computed.
+    tables
+        How many joint tables were counted to compute them.
+    fallbacks
+        How many of the tests were decided by the fall-back for thin tables.
+    unreliable
+        How many of the tests were decided on a table too thin for the test.
+    seconds
+        Time of the search. Two blankets that differ in nothing else are equal.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+    >>> blanket
+    Blanket('Y': 'X1', 'X2')
+    >>> len(blanket), "X1" in blanket, list(blanket)
+    (2, True, ['X1', 'X2'])
+    """
+
+    target: Name
+    details: tuple[Member, ...]
+    method: str
+    parameters: Mapping[str, Any] = field(hash=False)
+    n_rows: int
+    n_columns: int
+    tests: int
+    tables: int
+    fallbacks: int = 0
+    unreliable: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    @property
+    def members(self) -> tuple[Name, ...]:
+        """The names of the members, in the order of the table."""
+        return tuple(member.name for member in self.details)
+
+    def __len__(self) -> int:
+        return len(self.details)
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self.members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.members
+
+    def __getitem__(self, name: Name) -> Member:
+        for member in self.details:
+            if member.name == name:
+                return member
+        raise UnknownNameError.among("member", name, self.members)
+
+    def __repr__(self) -> str:
+        listed = ", ".join(map(repr, self.members)) or "empty"
+        return f"Blanket({self.target!r}: {listed})"
+
+    def __str__(self) -> str:
+        return self._sheet().to_text()
+
+    def _repr_html_(self) -> str:
+        return self._sheet().to_html()
+
+    def __rich__(self) -> RenderableType:
+        return self._sheet().to_rich()
+
+    def __reduce__(self) -> tuple[type[Blanket], tuple[object, ...]]:
+        # A view of a dictionary cannot be pickled; the constructor makes it again.
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return Blanket, tuple((values | {"parameters": dict(self.parameters)}).values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries and lists, names as they are in the table.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
+        >>> record = blanket.to_dict()
+        >>> record["members"], record["details"][0]["witness"], record["parameters"]["order"]
+        (['X1', 'X2'], [], 1)
+        >>> Blanket.from_dict(record) == blanket
+        True
+        """
+        record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        parameters = {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in self.parameters.items()
+        }
+        details = [member.to_dict() for member in self.details]
+        target = {"target": record.pop("target"), "members": list(self.members)}
+        return target | record | {"details": details, "parameters": parameters}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Blanket:
+        """Rebuild a blanket from :meth:`to_dict`, or from parsed :meth:`to_json`.
+
+        Parameters
+        ----------
+        record
+            What ``to_dict`` returned. From JSON, names that are neither text nor numbers come back
+            as text.
+
+        Examples
+        --------
+        >>> import json, komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500), "Y")
+        >>> Blanket.from_dict(json.loads(blanket.to_json())) == blanket
+        True
+        """
+        values = known_fields(cls, record)
+        values["details"] = tuple(Member.from_dict(member) for member in values["details"])
+        values["parameters"] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in values["parameters"].items()
+        }
+        return cls(**values)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return everything as JSON.
+
+        Parameters
+        ----------
+        indent
+            Spaces a level; everything on one line if left out.
+
+        Returns
+        -------
+        str
+            Names that JSON has no type for are turned into text; there is no NaN or infinity.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
+        >>> print(blanket.to_json(indent=2)[:43])
+        {
+          "target": "Y",
+          "members": [
+            "X1",
+        """
+        return dump_json(self.to_dict(), indent)
+
+    @overload
+    def to_frame(self, backend: Literal["polars"] = ...) -> pl.DataFrame: ...
+
+    @overload
+    def to_frame(self, backend: Literal["pandas"]) -> pd.DataFrame: ...
+
+    def to_frame(self, backend: Backend = "polars") -> pl.DataFrame | pd.DataFrame:
+        """Return the members as a dataframe, a row each.
+
+        Parameters
+        ----------
+        backend
+            ``"polars"`` or ``"pandas"``.
+
+        Returns
+        -------
+        polars.DataFrame or pandas.DataFrame
+            With columns ``member``, ``witness`` (a list, null for a member by request),
+            ``statistic``, ``df``, ``p_value``, ``test`` and ``reliable``.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
+        >>> blanket.to_frame()["member"].to_list()
+        ['X1', 'X2']
+        """
+        return make_frame(_member_columns(self.details), backend)
+
+    def _sheet(self) -> Sheet:
+        names = show_names(self.members, _NAMES_WIDTH) or "empty"
+        return Sheet(
+            title=f"Markov blanket of {show_name(self.target)}: {names}",
+            facts=_show_parameters(self.method, self.parameters),
+            columns=("member", "seen together with", "statistic>", "df>", "p-value>", "test"),
+            rows=tuple(_show_member(member) for member in self.details),
+            notes=tuple(self._notes()),
+        )
+
+    def _notes(self) -> Iterator[str]:
+        if all(member.is_by_request for member in self.details):
+            yield from self._empty_notes()
+        yield from _test_notes(self)
+        tables = f"{plural(self.tables, 'table')} of {plural(self.n_rows, 'row')}"
+        yield f"{plural(self.tests, 'test')} from {tables} in {show_seconds(self.seconds)}."
+
+    def _empty_notes(self) -> Iterator[str]:
+        """Say what was looked for in vain, and what to try next."""
+        target, order = show_name(self.target), self.parameters.get("order")
+        together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
+        yield f"No column was found to depend on {target}{together}."
+        if order is not None and order + 1 <= self.n_columns - 2:
+            yield f"Members can hide in larger combinations: try order {order + 1}."
+
+
+class Blankets(Mapping[Name, Blanket]):
+    """The Markov blankets of several targets: a mapping from target to :class:`Blanket`.
+
+    Parameters
+    ----------
+    blankets
+        The blankets, in order.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    >>> blankets
+    Blankets(3 targets)
+    >>> {target: blanket.members for target, blanket in blankets.items()}
+    {'X1': ('X2', 'Y'), 'X2': ('X1', 'Y'), 'Y': ('X1', 'X2')}
+    """
+
+    __slots__ = ("_by_target",)
+
+    def __init__(self, blankets: Iterable[Blanket] = ()) -> None:
+        self._by_target = {blanket.target: blanket for blanket in blankets}
+
+    def __getitem__(self, target: Name) -> Blanket:
+        return self._by_target[target]
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._by_target)
+
+    def __len__(self) -> int:
+        return len(self._by_target)
+
+    @property
+    def seconds(self) -> float:
+        """Time of all searches together."""
+        return sum(blanket.seconds for blanket in self.values())
+
+    def __repr__(self) -> str:
+        return f"Blankets({plural(len(self), 'target')})"
+
+    def __str__(self) -> str:
+        return self._sheet().to_text()
+
+    def _repr_html_(self) -> str:
+        return self._sheet().to_html()
+
+    def __rich__(self) -> RenderableType:
+        return self._sheet().to_rich()
+
+    def to_dict(self) -> dict[Name, dict[str, Any]]:
+        """Return everything as dictionaries and lists, by target.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("and", 500), ["Y"])
+        >>> blankets.to_dict()["Y"]["members"]
+        ['X1', 'X2', 'X3']
+        """
+        return {target: blanket.to_dict() for target, blanket in self.items()}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[Any, Mapping[str, Any]]) -> Blankets:
+        """Rebuild blankets from :meth:`to_dict`, or from parsed :meth:`to_json`.
+
+        Examples
+        --------
+        >>> Blankets.from_dict({})
+        Blankets(0 targets)
+        """
+        return cls(Blanket.from_dict(entry) for entry in record.values())
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return everything as JSON: an object with an entry for each target.
+
+        Examples
+        --------
+        >>> Blankets().to_json()
+        '{}'
+        """
+        return dump_json(self.to_dict(), indent)
+
+    @overload
+    def to_frame(self, backend: Literal["polars"] = ...) -> pl.DataFrame: ...
+
+    @overload
+    def to_frame(self, backend: Literal["pandas"]) -> pd.DataFrame: ...
+
+    def to_frame(self, backend: Backend = "polars") -> pl.DataFrame | pd.DataFrame:
+        """Return all members as one dataframe; a target without members has no row.
+
+        Parameters
+        ----------
+        backend
+            ``"polars"`` or ``"pandas"``.
+
+        Returns
+        -------
+        polars.DataFrame or pandas.DataFrame
+            As :meth:`Blanket.to_frame`, with a column ``target`` in front.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+        >>> blankets.to_frame().select("target", "member").rows()[:3]
+        [('X1', 'X2'), ('X1', 'Y'), ('X2', 'X1')]
+        """
+        targets = [blanket.target for blanket in self.values() for _ in blanket]
+        details = [member for blanket in self.values() for member in blanket.details]
+        return make_frame({"target": targets, **_member_columns(details)}, backend)
+
+    def _sheet(self) -> Sheet:
+        tests = plural(sum(blanket.tests for blanket in self.values()), "test")
+        first = next(iter(self.values()), None)
+        facts = "Nothing was searched."
+        if first is not None:
+            facts = _show_parameters(first.method, first.parameters)
+        return Sheet(
+            title=f"Markov blankets of {plural(len(self), 'target')}",
+            facts=facts,
+            columns=("target", "size>", "members", "tests>", "time>"),
+            rows=tuple(_show_blanket(blanket) for blanket in self.values()),
+            notes=(f"{tests} in {show_seconds(self.seconds)}.",),
+        )
+
+
+def _show_member(member: Member) -> tuple[str, ...]:
+    test = member.test or NOTHING
+    return (
+        show_name(member.name),
+        _show_witness(member.witness),
+        show_statistic(member.statistic),
+        NOTHING if member.df is None else f"{member.df:,}",
+        show_p_value(member.p_value),
+        f"{test} (unreliable)" if member.reliable is False else test,
+    )
+
+
+def _show_witness(witness: tuple[Name, ...] | None) -> str:
+    return "(by request)" if witness is None else show_names(witness) or "(alone)"
+
+
+def _show_blanket(blanket: Blanket) -> tuple[str, ...]:
+    return (
+        show_name(blanket.target),
+        str(len(blanket)),
+        show_names(blanket.members, _NAMES_WIDTH) or NOTHING,
+        f"{blanket.tests:,}",
+        show_seconds(blanket.seconds),
+    )
+
+
+def _show_parameters(method: str, parameters: Mapping[str, Any]) -> str:
+    """Say in a line what a search was run with; empty parameters are left out."""
+    wordings = {
+        "order": "order {}",
+        "max_separator": "separators up to {}",
+        "test": "test {}",
+        "df": "df {}",
+        "alpha": "alpha {}",
+        "start": "started from {}",
+        "include": "with {} by request",
+        "exclude": "without {}",
+    }
+    parts = [f"method {method}"]
+    for key, wording in wordings.items():
+        value = parameters.get(key)
+        shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
+        if shown not in (None, ""):
+            parts.append(wording.format(shown))
+    return ", ".join(parts)
+
+
+def _test_notes(blanket: Blanket) -> Iterator[str]:
+    """Say which tests were not what the reader expects."""
+    test = blanket.parameters.get("test")
+    if blanket.fallbacks and test != "sci":
+        on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
+        yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
+    if blanket.unreliable:
+        on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
+        remedy = "Collect more rows, merge rare levels, or use test g-sci."
+        yield f"Caution: {on_thin} had too few rows for test {test} to be trusted. {remedy}"
+
+
+def _member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"member": []}
+    columns |= {entry.name: [] for entry in fields(Member) if entry.name != "name"}
+    for member in details:
+        for key, value in member.to_dict().items():
+            columns["member" if key == "name" else key].append(value)
+    return columns

@@ -1,0 +1,16 @@
+"""Every registered test with every rule for its degrees of freedom that makes a difference."""
+
+from __future__ import annotations
+
+import pytest
+
+from komb.citests import tests as registered
+from komb.citests.registry import DF_RULES
+
+HAS_NO_FREEDOM = {"sci"}
+
+EVERY_TEST = [
+    pytest.param(name, df, id=f"{name}-{df}")
+    for name in registered()
+    for df in (DF_RULES[:1] if name in HAS_NO_FREEDOM else DF_RULES)
+]

@@ -1,0 +1,40 @@
+"""A session that lists every test it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from komb.citests.data_session import DataSession
+from komb.citests.session import Variables
+
+Test = tuple[int, int, Variables]  # target, candidate, condition
+
+
+class Recorder(DataSession):
+    """``decided`` are tests asked for, ``swept`` those computed in sweeps."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.decided: list[Test] = []
+        self.swept: list[Test] = []
+
+    @property
+    def computed(self) -> list[Test]:
+        return self.swept + self.decided
+
+    def sweep(self, target: int, pool: Variables, size: int) -> None:
+        before = self.counts.tests
+        super().sweep(target, pool, size)
+        if self.counts.tests > before:
+            for members in combinations(sorted(pool), size):
+                z = frozenset(members)
+                self.swept += [(target, x, z) for x in sorted(pool - z)]
+
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[bool]]:
+        for candidates, members in questions:
+            self.decided += [(target, x, members) for x in candidates]
+        return super()._decide(target, questions)

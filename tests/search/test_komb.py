@@ -1,0 +1,345 @@
+"""kOMB against its naive twin: the same blankets and the same witnesses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from komb.citests import session as session_module
+from komb.citests import sweep
+from komb.citests.data_session import DataSession
+from komb.data import BOOLEAN_FUNCTIONS, DiscreteNetwork, DiscreteTable, boolean_table
+from komb.search import komb as komb_module
+from komb.search.komb import find_blanket
+from komb.search.task import Progress, Task
+from tests import naive
+from tests.citests.kinds import EVERY_TEST
+from tests.citests.recorder import Recorder
+from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table, tables
+
+every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
+
+Witnesses = dict[int, frozenset[int] | None]
+
+
+def search(
+    table: DiscreteTable, target: int, k: int, most: int, test: str = "g-sci", **options: Any
+) -> Witnesses:
+    """Find the blanket of ``target`` among all other columns."""
+    session = DataSession(table, test, **options)
+    task = Task(target, frozenset(range(table.n_columns)) - {target})
+    return dict(find_blanket(session, task, order=k, max_separator=most).witnesses)
+
+
+def search_naively(
+    table: DiscreteTable, target: int, k: int, most: int, test: str = "g-sci", **options: Any
+) -> Witnesses:
+    session = naive.DataSession(columns_of(table), test, **options)
+    return naive.komb(session, range(table.n_columns), target, k, most)
+
+
+# ------------------------------------------------------------------------------------ random tables
+
+
+@st.composite
+def tasks(draw: Any, kinds: Any = LOW_KIND) -> tuple[DiscreteTable, Task]:
+    """A table and a task with columns left out, a start and fixed members."""
+    table = draw(tables(kinds=kinds, n_rows=(5, 200), n_columns=(3, 7)))
+    target = draw(st.integers(0, table.n_columns - 1))
+    others = sorted(set(range(table.n_columns)) - {target})
+    roles = draw(
+        st.lists(
+            st.sampled_from(["free"] * 7 + ["start", "include", "exclude"]),
+            min_size=len(others),
+            max_size=len(others),
+        )
+    )
+    by_role = {
+        role: frozenset(x for x, mine in zip(others, roles, strict=True) if mine == role)
+        for role in ("free", "start", "include")
+    }
+    candidates = by_role["free"] | by_role["start"] | by_role["include"]
+    return table, Task(target, candidates, by_role["start"], by_role["include"])
+
+
+@every_test
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(tasks(), st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.01, 0.2]))
+def test_random_tables(
+    test: str, df: str, drawn: tuple[DiscreteTable, Task], k: int, most: int, alpha: float
+) -> None:
+    """A level of 0.2 makes many false alarms, and so more work for every phase."""
+    table, task = drawn
+    session = DataSession(table, test, alpha=alpha, df=df)
+    found = find_blanket(session, task, order=k, max_separator=most).witnesses
+    twin = naive.komb(
+        naive.DataSession(columns_of(table), test, alpha, df),
+        task.candidates,
+        task.target,
+        k,
+        most,
+        task.start,
+        task.include,
+    )
+    assert found == twin
+    assert list(found) == sorted(found)
+    assert task.include <= found.keys() <= task.candidates
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(tasks(kinds=ANY_KIND), st.integers(0, 2), st.integers(0, 2))
+def test_random_tables_with_many_levels(
+    drawn: tuple[DiscreteTable, Task], k: int, most: int
+) -> None:
+    table, task = drawn
+    found = find_blanket(DataSession(table), task, order=k, max_separator=most).witnesses
+    twin = naive.DataSession(columns_of(table))
+    assert found == naive.komb(
+        twin, task.candidates, task.target, k, most, task.start, task.include
+    )
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_answers_that_are_pure_chance(seed: int) -> None:
+    """No distribution would answer like this: every branch of the search is taken."""
+    from tests.citests.test_session import Coin
+
+    rng = np.random.default_rng(seed)
+    n, bias = int(rng.integers(3, 9)), float(rng.choice([0.3, 0.6, 0.8, 0.9, 0.95]))
+    k, most = int(rng.integers(0, 4)), int(rng.integers(0, 4))
+    free = frozenset(range(1, n))
+    start = frozenset(x for x in free if rng.random() < 0.15)
+    include = frozenset(x for x in free if rng.random() < 0.1)
+    coin = Coin(n, seed, bias)
+    found = find_blanket(coin, Task(0, free, start, include), order=k, max_separator=most)
+    assert found.witnesses == naive.komb(coin, free, 0, k, most, start, include)
+    assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+
+
+# -------------------------------------------------------------------------------- real structure
+
+
+@pytest.mark.parametrize("function", BOOLEAN_FUNCTIONS)
+@pytest.mark.parametrize(("k", "most"), [(0, 3), (1, 1), (2, 3), (3, 2)])
+def test_boolean_functions(function: str, k: int, most: int) -> None:
+    table = boolean_table(function, 100, n_irrelevant=3, seed=7)
+    for target in (3, 0):
+        assert search(table, target, k, most) == search_naively(table, target, k, most)
+
+
+@pytest.mark.parametrize("function", ["parity", "ex-1", "ex-2"])
+def test_a_hundred_rows_are_enough_at_order_two(function: str) -> None:
+    """The paper's table: the whole blanket, nothing else, for every target."""
+    for seed in range(5):
+        table = boolean_table(function, 100, seed=seed)
+        for target in range(4):
+            assert set(search(table, target, 2, 3)) == set(range(4)) - {target}
+
+
+@pytest.mark.parametrize(("k", "most"), [(0, 1), (1, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize("seed", [2, 6])
+def test_samples_of_random_networks(k: int, most: int, seed: int) -> None:
+    network = DiscreteNetwork.random(10, degree=3, concentration=0.3, seed=seed)
+    table = network.sample(500, seed)
+    sizes = []
+    for target in (0, 4, 8):
+        found = search(table, target, k, most)
+        assert found == search_naively(table, target, k, most)
+        sizes.append(len(found))
+    assert max(sizes) > 2  # not a test of empty sets
+
+
+# --------------------------------------------------------------------------------- bounds and roles
+
+
+def test_without_separators_every_dependence_counts() -> None:
+    """At order 0 with max_separator 0: exactly the marginal dependences."""
+    for seed in range(10):
+        table = make_table([2, 3, "parity", "copy", 2, 2], 80, seed)
+        session = DataSession(table, alpha=0.1)
+        others = frozenset(range(1, table.n_columns))
+        found = find_blanket(session, Task(0, others), order=0, max_separator=0).witnesses
+        marginal = session.dependents(0, others, frozenset())
+        assert found == dict.fromkeys(marginal, frozenset())
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+def test_order_beyond_the_table(k: int) -> None:
+    """More witnesses allowed than there are columns."""
+    for n_columns in (1, 2):
+        kinds: list[int | str] = [2, 2, "parity"]
+        table = make_table(kinds[-n_columns - 1 :], 100, seed=0)
+        assert search(table, 0, k, 3) == search_naively(table, 0, k, 3)
+
+
+def test_no_candidates() -> None:
+    session = DataSession(make_table([2, "copy"], 50, seed=0))
+    assert find_blanket(session, Task(0, frozenset()), order=2).witnesses == {}
+
+
+def test_fixed_members_stay_and_say_why() -> None:
+    """An irrelevant member by request has no witness, unlike one found, and is never dropped."""
+    table = boolean_table("parity", 500, n_parents=2, n_irrelevant=1, seed=0)
+    task = Task(2, frozenset({0, 1, 3}), include=frozenset({3}))
+    found = find_blanket(DataSession(table), task, order=1).witnesses
+    xor = {0: frozenset({1}), 1: frozenset({0})}
+    assert found == xor | {3: None}
+    dropped = Task(2, frozenset({0, 1, 3}), start=frozenset({3}))
+    assert find_blanket(DataSession(table), dropped, order=1).witnesses == xor
+
+
+def test_what_is_left_out_is_never_conditioned_on() -> None:
+    table = boolean_table("parity", 500, n_parents=2, seed=0)
+    asked = Recorder(table)
+    assert find_blanket(asked, Task(2, frozenset({0})), order=2).witnesses == {}
+    assert all(z <= {0} and x == 0 for _, x, z in asked.computed)
+
+
+# -------------------------------------------------------------------------------------------- work
+
+
+def full_sweep(n: int, k: int) -> int:
+    """Tests of each of n candidates given each set of up to k others."""
+    return n * sum(math.comb(n - 1, size) for size in range(k + 1))
+
+
+def check_work(table: DiscreteTable, task: Task, k: int, most: int, **options: Any) -> int:
+    """Nothing twice; one sweep and, for each dependence it brings up, the separators.
+
+    A follow-up test adds a separator out of the blanket to a condition of at most k variables: one
+    that showed a dependence, or one of those that make_strict looks at, at most k for each group.
+    """
+    reports: list[Progress] = []
+    task = Task(task.target, task.candidates, task.start, task.include, reports.append)
+    asked = Recorder(table, **options)
+    find_blanket(asked, task, order=k, max_separator=most)
+    assert asked.counts.tests == len(asked.computed) == len(set(asked.computed))
+    assert reports[-1].tests <= asked.counts.tests
+
+    n = len(task.candidates)
+    largest = max([len(task.start | task.include), *(len(report.blanket) for report in reports)])
+    n_groups = sum(report.phase == "grow" for report in reports)
+    short = {test for test in asked.computed if len(test[2]) <= k}
+    n_dependent = sum(asked.is_dependent(y, x, z) for y, x, z in short)
+    separators = sum(math.comb(largest, size) for size in range(1, most + 1))
+    assert len(short) <= full_sweep(n, k)
+    assert len(asked.computed) >= len(short)
+    follow_up = len(set(asked.computed)) - len(short)
+    assert follow_up <= (n_dependent + k * n_groups) * separators
+    return len(short)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(tasks(), st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.01, 0.2]))
+def test_work_on_random_tables(
+    drawn: tuple[DiscreteTable, Task], k: int, most: int, alpha: float
+) -> None:
+    table, task = drawn
+    check_work(table, task, k, most, alpha=alpha)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_work_on_a_network(k: int) -> None:
+    """One sweep in all, not one for each member found."""
+    network = DiscreteNetwork.random(12, degree=3, concentration=0.3, seed=5)
+    table = network.sample(800, seed=1)
+    for target in (0, 3, 6, 9):
+        check_work(table, Task(target, frozenset(range(12)) - {target}), k, 2)
+
+
+def test_work_where_there_is_nothing_to_find() -> None:
+    """Coins: the sweep and nothing else."""
+    asked = Recorder(make_table([2] * 12, 2000, seed=3), alpha=1e-6)
+    task = Task(0, frozenset(range(1, 12)))
+    assert find_blanket(asked, task, order=2, max_separator=2).witnesses == {}
+    assert asked.counts.tests == full_sweep(11, 2)
+
+
+def test_progress_is_reported() -> None:
+    table = boolean_table("parity", 300, n_irrelevant=2, seed=0)
+    reports: list[Progress] = []
+    task = Task(3, frozenset({0, 1, 2, 4, 5}), observer=reports.append)
+    find_blanket(DataSession(table), task, order=2, max_separator=1)
+    assert {"grow", "shrink"} <= {report.phase for report in reports}
+    assert reports[-1].blanket == (0, 1, 2)
+    assert [report.tests for report in reports] == sorted(report.tests for report in reports)
+
+
+# -------------------------------------------------------------------------------------- invariance
+
+
+@pytest.fixture(params=range(6))
+def sample(request: pytest.FixtureRequest) -> DiscreteTable:
+    seed: int = request.param
+    if seed % 2:
+        return DiscreteNetwork.random(7, degree=3, concentration=0.5, seed=seed).sample(300, seed)
+    return make_table([2, 3, "parity", 2, "copy", 4, "parity"], 150, seed)
+
+
+ORDERS = [(0, 1), (1, 1), (2, 2)]
+
+
+@every_test
+def test_order_of_rows_does_not_matter(sample: DiscreteTable, test: str, df: str) -> None:
+    rng = np.random.default_rng(0)
+    shuffled = sample.take(rng.permutation(sample.n_rows))
+    for k, most in ORDERS:
+        expected = search(sample, 2, k, most, test, df=df)
+        assert search(shuffled, 2, k, most, test, df=df) == expected
+
+
+@every_test
+def test_names_of_levels_do_not_matter(sample: DiscreteTable, test: str, df: str) -> None:
+    rng = np.random.default_rng(1)
+    codes = np.stack(
+        [
+            rng.permutation(int(levels))[column]
+            for column, levels in zip(sample.codes, sample.cardinalities, strict=True)
+        ]
+    )
+    relabelled = DiscreteTable.from_codes(codes.T)
+    for k, most in ORDERS:
+        expected = search(sample, 2, k, most, test, df=df)
+        assert search(relabelled, 2, k, most, test, df=df) == expected
+
+
+def test_names_of_columns_do_not_matter(sample: DiscreteTable) -> None:
+    renamed = DiscreteTable.from_codes(sample.codes.T, [f"z{9 - i}" for i in range(7)])
+    assert search(renamed, 2, 2, 1) == search(sample, 2, 2, 1)
+
+
+@pytest.mark.parametrize("test", ["g-sci", "chi2"])
+def test_sizes_of_batches_do_not_matter(
+    sample: DiscreteTable, test: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
+    for size in (1, 5):
+        monkeypatch.setattr(sweep, "UNIONS_A_CHUNK", size)
+        monkeypatch.setattr(komb_module, "_GROUPS_A_LOT", size)
+        monkeypatch.setattr(session_module, "_TESTS_A_BATCH", size, raising=False)
+        assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected
+
+
+def test_forgetting_does_not_matter(sample: DiscreteTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [search(sample, 2, k, most) for k, most in ORDERS]
+    monkeypatch.setattr("komb.citests.session.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.citests.data_session.SWEEP_BYTES", 0)
+    assert [search(sample, 2, k, most) for k, most in ORDERS] == expected
+
+
+def test_one_session_serves_many_searches(sample: DiscreteTable) -> None:
+    """Whatever was asked before, with whatever order, target or columns left out."""
+    session = DataSession(sample)
+    everyone = frozenset(range(sample.n_columns))
+    for k, most in [*ORDERS, (1, 2), (3, 1)]:
+        for target in (2, 5, 2):
+            for candidates in (everyone - {target}, everyone - {target, 1}):
+                task = Task(target, candidates)
+                again = find_blanket(session, task, order=k, max_separator=most)
+                fresh = find_blanket(DataSession(sample), task, order=k, max_separator=most)
+                assert again.witnesses == fresh.witnesses

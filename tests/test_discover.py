@@ -1,0 +1,366 @@
+"""The two public functions: what they accept, refuse and return."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import komb
+from komb import warmup
+from komb.discover import Progress
+from komb.errors import (
+    ContinuousColumnError,
+    DataError,
+    InputError,
+    Interrupted,
+    MissingValuesError,
+    ParameterError,
+    UnknownNameError,
+)
+
+XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
+
+
+def columns(table: komb.DiscreteTable = XOR) -> dict[str, list[Any]]:
+    return {str(name): table.column(name) for name in table.names}
+
+
+class TestResult:
+    def test_order_decides_what_is_seen(self) -> None:
+        assert komb.markov_blanket(XOR, "Y", order=0).members == ()
+        assert komb.markov_blanket(XOR, "Y").members == ("X1", "X2")
+
+    def test_facts(self) -> None:
+        blanket = komb.markov_blanket(XOR, "Y", alpha=0.02, start=["E2", "E1"], exclude=["E3"])
+        assert blanket.target == "Y"
+        assert blanket.method == "komb"
+        assert dict(blanket.parameters) == {
+            "order": 1,
+            "max_separator": 1,
+            "alpha": 0.02,
+            "test": "g-sci",
+            "df": "observed",
+            "start": ("E1", "E2"),
+            "include": (),
+            "exclude": ("E3",),
+        }
+        assert (blanket.n_rows, blanket.n_columns) == (500, 6)
+        assert blanket.tests > 0
+        assert blanket.tables > 0
+        assert blanket.seconds > 0
+        assert blanket.unreliable == 0
+
+    def test_evidence(self) -> None:
+        from scipy.stats import chi2_contingency
+
+        member = komb.markov_blanket(XOR, "Y", test="g")["X1"]
+        assert member.witness == ("X2",)
+        assert member.test == "g"
+        assert member.reliable
+        frame = pd.DataFrame(columns())
+        tables = [pd.crosstab(part["X1"], part["Y"]) for _, part in frame.groupby("X2")]
+        results = [chi2_contingency(t, correction=False, lambda_="log-likelihood") for t in tables]
+        assert member.statistic == pytest.approx(sum(result.statistic for result in results))
+        assert member.df == 2
+        assert member.p_value is not None
+        assert member.p_value < 1e-16
+
+    def test_default_separator_bound_follows_the_order(self) -> None:
+        bounds = [
+            komb.markov_blanket(XOR, "Y", order=k).parameters["max_separator"] for k in (0, 1, 3)
+        ]
+        assert bounds == [1, 1, 3]
+        assert komb.markov_blanket(XOR, "Y", max_separator=0).parameters["max_separator"] == 0
+
+    def test_include_start_and_exclude(self) -> None:
+        included = komb.markov_blanket(XOR, "Y", include=["E1"])
+        assert included.members == ("X1", "X2", "E1")
+        assert included["E1"] == komb.Member("E1", None)
+        assert komb.markov_blanket(XOR, "Y", exclude=["X2"]).members == ()
+        assert komb.markov_blanket(XOR, "Y", start=["E1", "X1"]).members == ("X1", "X2")
+        assert komb.markov_blanket(XOR, "Y", order=0, start=included).members == ()
+
+    def test_thin_tables_are_counted(self) -> None:
+        rng = np.random.default_rng(0)
+        thin = rng.integers(0, 6, (100, 4))
+        assert komb.markov_blanket(thin, 0).fallbacks > 0
+        assert komb.markov_blanket(thin, 0, test="g").unreliable > 0
+
+    @pytest.mark.parametrize("test", komb.tests())
+    @pytest.mark.parametrize("df", ["observed", "adjusted"])
+    def test_every_test(self, test: str, df: str) -> None:
+        assert komb.markov_blanket(XOR, "Y", test=test, df=df).members == ("X1", "X2")
+
+    @pytest.mark.parametrize("method", komb.algorithms())
+    def test_every_method_finds_an_and(self, method: str) -> None:
+        table = komb.boolean_table("and", 2000, n_parents=2, n_irrelevant=3)
+        assert komb.markov_blanket(table, "Y", method=method).members == ("X1", "X2")
+
+
+class TestData:
+    @pytest.mark.parametrize(
+        "make", [dict, pd.DataFrame, pl.DataFrame, komb.DiscreteTable.from_data]
+    )
+    def test_kinds_of_table(self, make: Callable[[Any], object]) -> None:
+        assert komb.markov_blanket(make(columns()), "Y").members == ("X1", "X2")
+
+    def test_an_array_has_numbered_columns(self) -> None:
+        array = XOR.codes.T
+        assert komb.markov_blanket(array, 2).members == (0, 1)
+        assert komb.markov_blanket(array, np.int64(2)).target == 2
+
+    def test_numpy_numbers_are_numbers(self) -> None:
+        expected = komb.markov_blanket(XOR, "Y")
+        numbers: Any = {
+            "order": np.int8(1),
+            "max_separator": np.uint64(1),
+            "alpha": np.float64(0.01),
+        }
+        assert komb.markov_blanket(XOR, "Y", **numbers) == expected
+
+    def test_two_columns_will_do(self) -> None:
+        assert komb.markov_blanket({"a": [0, 1] * 50, "b": [0, 1] * 50}, "b").members == ("a",)
+
+    def test_many_levels_have_kernels_of_their_own(self) -> None:
+        wide = columns() | {"id": [number % 300 for number in range(500)]}
+        assert komb.markov_blanket(wide, "Y", exclude=["id"]).members == ("X1", "X2")
+
+
+class TestInvariance:
+    table = komb.boolean_table("ex-1", 400, n_irrelevant=2, seed=3)
+    expected = komb.markov_blanket(table, "Y", order=2)
+
+    def test_rows_in_another_order(self) -> None:
+        rows = np.random.default_rng(1).permutation(self.table.n_rows)
+        assert komb.markov_blanket(self.table.take(rows), "Y", order=2) == self.expected
+
+    def test_other_levels(self) -> None:
+        relabelled = {
+            name: [("yes", "no")[value] for value in values]
+            for name, values in columns(self.table).items()
+        }
+        assert komb.markov_blanket(relabelled, "Y", order=2) == self.expected
+
+    def test_other_names(self) -> None:
+        renamed = komb.markov_blanket(self.table.codes.T, 3, order=2)
+        positions = {name: number for number, name in enumerate(self.table.names)}
+        assert renamed.members == tuple(positions[name] for name in self.expected.members)
+        for name, number in zip(self.expected.members, renamed.members, strict=True):
+            before, after = self.expected[name], renamed[number]
+            assert after.statistic == before.statistic
+            assert before.witness is not None
+            assert after.witness == tuple(positions[ally] for ally in before.witness)
+        assert renamed.tests == self.expected.tests
+
+
+class TestManyTargets:
+    def test_all_columns(self) -> None:
+        blankets = komb.markov_blankets(XOR)
+        assert list(blankets) == list(XOR.names)
+        assert blankets["X1"].members == ("X2", "Y")
+        for target, blanket in blankets.items():
+            assert blanket == komb.markov_blanket(XOR, target)
+
+    def test_chosen_ones_in_their_order(self) -> None:
+        assert list(komb.markov_blankets(XOR, ["Y", "X1", "Y"])) == ["Y", "X1"]
+        assert list(komb.markov_blankets(XOR, iter(["Y"]), n_jobs=1)) == ["Y"]
+        assert list(komb.markov_blankets(XOR, np.array(["Y"]))) == ["Y"]
+
+    def test_constant_columns_are_no_targets_by_default(self) -> None:
+        table = columns() | {"same": [1] * 500}
+        assert "same" not in komb.markov_blankets(table)
+        with pytest.raises(
+            DataError, match=r"'target' must be .* got 'same', which is 1 in every row"
+        ):
+            komb.markov_blankets(table, ["same"])
+        with pytest.raises(DataError, match="2 constant ones"):
+            komb.markov_blankets({"a": [1, 1], "b": [2, 2]})
+
+    def test_requests_hold_for_every_target_but_the_named(self) -> None:
+        blankets = komb.markov_blankets(XOR, include=["E1"])
+        assert "E1" in blankets["Y"]
+        assert "E1" not in blankets["E1"]
+        with pytest.raises(ParameterError, match="'include' must not name the target; got 'Y'"):
+            komb.markov_blankets(XOR, ["Y"], include=["Y"])
+
+    @pytest.mark.parametrize("n_jobs", [2, -1, 0, True, 1.5, "all"])
+    def test_parallel_runs_are_refused(self, n_jobs: Any) -> None:
+        with pytest.raises(ParameterError, match=r"'n_jobs' must be None or 1; .*not there yet"):
+            komb.markov_blankets(XOR, n_jobs=n_jobs)
+
+    def test_targets_must_be_a_list_with_something_in_it(self) -> None:
+        with pytest.raises(
+            ParameterError, match=r"'targets' .*Pass a list of column names.*\['Y'\]"
+        ):
+            komb.markov_blankets(XOR, "Y")
+        with pytest.raises(ParameterError, match="'targets' must name at least one column"):
+            komb.markov_blankets(XOR, [])
+
+
+class TestProgress:
+    def test_it_speaks_of_names(self) -> None:
+        seen: list[Progress] = []
+        komb.markov_blankets(XOR, ["E1", "Y"], progress=seen.append)
+        last = seen[-1]
+        assert (last.target, last.blanket, last.position, last.n_targets) == (
+            "Y",
+            ("X1", "X2"),
+            1,
+            2,
+        )
+        assert last.tests > 0
+        assert {progress.phase for progress in seen} >= {"grow", "shrink"}
+
+    def test_it_must_be_callable(self) -> None:
+        with pytest.raises(ParameterError, match=r"'progress' must be a function .*; got 3"):
+            komb.markov_blanket(XOR, "Y", progress=3)  # type: ignore[arg-type]
+
+
+class TestInterruption:
+    @staticmethod
+    def stop_at(target: str) -> Callable[[Progress], None]:
+        def stop(progress: Progress) -> None:
+            if progress.target == target and progress.blanket:
+                raise KeyboardInterrupt
+
+        return stop
+
+    def test_one_target_says_what_had_been_grown(self) -> None:
+        with pytest.raises(Interrupted, match=r"blanket of 'Y' had grown to: X1, X2") as caught:
+            komb.markov_blanket(XOR, "Y", progress=self.stop_at("Y"))
+        assert caught.value.finished == ("X1", "X2")
+        assert isinstance(caught.value, KeyboardInterrupt)
+
+    def test_several_targets_keep_those_that_are_complete(self) -> None:
+        with pytest.raises(Interrupted, match="after 2 of 3 targets") as caught:
+            komb.markov_blankets(XOR, ["X1", "E1", "Y"], progress=self.stop_at("Y"))
+        finished = caught.value.finished
+        assert isinstance(finished, komb.Blankets)
+        assert list(finished) == ["X1", "E1"]
+
+    def test_nothing_grown_yet(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupt(_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("komb.discover.warm_up", interrupt)
+        with pytest.raises(Interrupted, match="nothing yet") as caught:
+            komb.markov_blanket(XOR, "Y")
+        assert caught.value.finished == ()
+
+
+COLUMN_LISTS = ("start", "include", "exclude")
+
+
+def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[str]]]:
+    """Yield what to pass, which error to expect and what its message must say."""
+    yield {"target": "y"}, UnknownNameError, ["'target'", "no column 'y'", "Did you mean 'Y'"]
+    yield {"target": None}, UnknownNameError, ["'target'", "no column None", "Known: 'X1'"]
+    yield {"target": ["Y"]}, UnknownNameError, ["'target'", "no column ['Y']"]
+    yield {"method": "kmb"}, UnknownNameError, ["no method 'kmb'", "Did you mean 'komb'"]
+    yield {"method": []}, UnknownNameError, ["no method []", "Known: "]
+    yield {"test": "gsci"}, UnknownNameError, ["no test 'gsci'", "'g-sci'", "'chi2'"]
+    yield {"test": None}, UnknownNameError, ["no test None", "'g-sci'"]
+    yield {"df": "both"}, ParameterError, ["'df' must be 'observed' or 'adjusted'", "'both'"]
+    for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "0.01", None, [0.01]):
+        rule = "'alpha' must be a number between 0 and 1"
+        yield {"alpha": alpha}, ParameterError, [rule, repr(alpha), "Try alpha=0.01"]
+    for name in ("order", "max_separator"):
+        for number in (-1, 1.0, "1", True, [1]):
+            rule = f"{name!r} must be a whole number, at least 0"
+            yield {name: number}, ParameterError, [rule, repr(number), f"Try {name}=0"]
+    yield {"order": None}, ParameterError, ["'order' must be a whole number", "None"]
+    rule = "'order' must be at most 4 for a table of 6 columns"
+    yield {"order": 5}, ParameterError, [rule, "got 5", "Try order=4"]
+    for name in COLUMN_LISTS:
+        for names in ("X1", 3, None):
+            rule = f"{name!r} must be a list of column names"
+            yield {name: names}, ParameterError, [rule, repr(names), "Pass a list"]
+        yield {name: ["x1"]}, UnknownNameError, [repr(name), "no column 'x1'", "mean 'X1'"]
+        rule = f"{name!r} must not name the target"
+        yield {name: ["Y"]}, ParameterError, [rule, "'Y'", "Take it out"]
+    for name in ("start", "include"):
+        rule = f"'exclude' must have no column in common with {name!r}"
+        both = {name: ["X1", "E1"], "exclude": ["E2", "E1"]}
+        yield both, ParameterError, [rule, "['E1']", "Take it out"]
+
+
+BAD_DATA: list[tuple[object, type[InputError], list[str]]] = [
+    ({}, DataError, ["'data' must have at least one row and one column"]),
+    ({"Y": [], "X": []}, DataError, ["'data' must have at least one row", "0 x 2"]),
+    ({"Y": [0, 1]}, DataError, ["'data' must have at least 2 columns", "got 1", "delimiter"]),
+    ({"Y": [0], "X": [1]}, DataError, ["'data' must have at least 2 rows", "got 1"]),
+    ({"Y": [1, 1], "X": [0, 1]}, DataError, ["'target'", "'Y', which is 1 in every row", "Choose"]),
+    ({"Y": [0, None], "X": [0, 1]}, MissingValuesError, ["1 in 1 column", "'Y'", "dropna"]),
+    ({"Y": [0, 1] * 50, "X": np.linspace(0, 1, 100)}, ContinuousColumnError, ["'X'", "qcut"]),
+    (pd.DataFrame([[0, 1], [1, 0]], columns=["Y", "Y"]), DataError, ["distinct", "'Y' (2 times)"]),
+    ([1, 2], DataError, ["'data' must be a pandas"]),
+    ("data.csv", DataError, ["'data' must be a pandas", "read_table"]),
+]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(("changes", "kind", "parts"), list(bad_parameters()), ids=repr)
+    def test_parameters(
+        self, changes: dict[str, Any], kind: type[InputError], parts: list[str]
+    ) -> None:
+        arguments: dict[str, Any] = {"target": "Y", **changes}
+        with pytest.raises(kind) as caught:
+            komb.markov_blanket(XOR, **arguments)
+        for part in parts:
+            assert part in str(caught.value)
+        arguments["targets"] = [arguments.pop("target")]
+        with pytest.raises(kind):
+            komb.markov_blankets(XOR, **arguments)
+
+    @pytest.mark.parametrize(("data", "kind", "parts"), BAD_DATA, ids=lambda value: "")
+    def test_data(self, data: object, kind: type[InputError], parts: list[str]) -> None:
+        with pytest.raises(kind) as caught:
+            komb.markov_blanket(data, "Y")
+        for part in parts:
+            assert part in str(caught.value)
+
+    def test_nothing_is_counted_before_all_is_checked(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("komb.discover.DataSession", lambda *_, **__: pytest.fail("counted"))
+        with pytest.raises(InputError):
+            komb.markov_blankets(XOR, ["Y", "X1", "nobody"])
+
+
+class TestWarmUp:
+    @pytest.fixture(autouse=True)
+    def _fresh(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(warmup, "_done", set())
+
+    def test_it_is_silent_when_it_is_quick(self, caplog: pytest.LogCaptureFixture) -> None:
+        komb.markov_blanket(XOR, "Y")
+        assert not caplog.records
+
+    def test_it_says_once_that_it_compiles(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        logged = threading.Event()
+        monkeypatch.setattr(warmup, "PATIENCE", 0.01)
+        monkeypatch.setattr(warmup, "_search_tiny_table", lambda _: logged.wait(5))
+        warn = warmup._log.warning
+
+        def warn_and_go_on(text: str) -> None:
+            warn(text)
+            logged.set()
+
+        monkeypatch.setattr(warmup._log, "warning", warn_and_go_on)
+        komb.markov_blanket(XOR, "Y")
+        komb.markov_blanket(XOR, "X1")
+        assert [(record.levelname, record.message) for record in caplog.records] == [
+            ("WARNING", warmup.NOTICE)
+        ]
+
+    def test_nothing_hides_the_notice(self) -> None:
+        assert not logging.getLogger("komb").handlers
