@@ -175,12 +175,13 @@ def run_test(
 ) -> Answer:
     """Count, measure and decide, for each test that there is a twin of."""
     t = count(columns, y, x, given)
-    is_thin = t.n_rows < 5 * t.x_levels * t.y_levels * len(t.z)
+    cells = t.x_levels * t.y_levels * len(t.z)
+    is_thin = t.n_rows < 5 * cells
     if test == "g-sci":
         test = "sci" if is_thin else "g"
     if test == "sci":
         statistic = sci(t)
-        return Answer(statistic, None, None, "sci", statistic <= 0, reliable=True)
+        return Answer(statistic, None, None, "sci", statistic <= 0, reliable=t.n_rows >= cells)
     statistic = {"g": g, "chi2": pearson}[test](t)  # a KeyError: this test has no twin yet
     freedom = degrees_of_freedom(t, df)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
