@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Samples, best_of, print_table
 
+from common import Samples, best_of, print_table
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
 
@@ -23,7 +23,9 @@ SETS_A_TARGET = 25
 PEER_TESTS = 40
 
 
-def make_questions(n: int, target: int, size: int, seed: int) -> list[tuple[set[int], frozenset[int]]]:
+def make_questions(
+    n: int, target: int, size: int, seed: int
+) -> list[tuple[set[int], frozenset[int]]]:
     rng = np.random.default_rng(seed)
     others = [v for v in range(n) if v != target]
     questions = []
@@ -84,7 +86,7 @@ def time_pyagrum(table: DiscreteTable, size: int) -> float:
     tests = peer_tests(table, size)
     best = float("inf")
     for _ in range(3):
-        learner = gum.BNLearner(frame)  # a new one each time: it keeps counts
+        learner: Any = gum.BNLearner(frame)  # type: ignore[no-untyped-call]  # it keeps counts
         learner.G2("v0", "v1")
 
         def work(learner: Any = learner) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import io
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,9 @@ class Samples:
         if self._network is not None:
             return self._network.sample(N_ROWS, seed=sample)
         assert self._files is not None
-        return DiscreteTable.from_codes(_matrix(self._files[f"{self.name}_s{N_ROWS}_v{sample}.txt"]))
+        return DiscreteTable.from_codes(
+            _matrix(self._files[f"{self.name}_s{N_ROWS}_v{sample}.txt"])
+        )
 
     def largest(self, count: int = 10) -> list[int]:
         """Targets with the largest blankets, ties by index."""
@@ -106,11 +108,15 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
     return best
 
 
-def print_table(header: Sequence[str], rows: Iterator[Sequence[str]] | list[Sequence[str]]) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print an aligned Markdown table."""
     lines = [list(header), *[list(row) for row in rows]]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for number, line in enumerate(lines):
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
+        print(
+            "| "
+            + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            + " |"
+        )
         if number == 0:
             print("|" + "|".join("-" * (width + 2) for width in widths) + "|")

@@ -7,10 +7,12 @@ Each way is forced by calling its kernels directly, on the same random tables.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from common import best_of, print_table
 from numba import njit
 
+from common import best_of, print_table
 from komb.counts import kernels
 from komb.counts.contingency import Contingency
 
@@ -18,7 +20,7 @@ N_ROWS = 5000
 LOOPS = 200
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def popcount(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
     levels = prepared.cardinalities[column]
     n_strata = kernels._fill_strata(given, -1, prepared, scratch)
@@ -34,7 +36,7 @@ def popcount(prepared, prices, scratch, given, column, loops, out):  # type: ign
         )  # fmt: skip
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def histogram(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
     levels = prepared.cardinalities[column]
     n_y = prepared.cardinalities[prepared.target]
@@ -52,7 +54,7 @@ def histogram(prepared, prices, scratch, given, column, loops, out):  # type: ig
         )  # fmt: skip
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def grouped(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
     groups = kernels._make_groups(
         prepared.codes.shape[1], given.size, prepared.most_levels, prepared.codes
@@ -69,7 +71,17 @@ def grouped(prepared, prices, scratch, given, column, loops, out):  # type: igno
 def main() -> None:
     rng = np.random.default_rng(0)
     rows = []
-    for levels, n_given in ((2, 1), (3, 1), (3, 2), (3, 3), (4, 3), (8, 1), (8, 2), (8, 3), (12, 3)):
+    for levels, n_given in (
+        (2, 1),
+        (3, 1),
+        (3, 2),
+        (3, 3),
+        (4, 3),
+        (8, 1),
+        (8, 2),
+        (8, 3),
+        (12, 3),
+    ):
         codes = rng.integers(0, levels, (6, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, np.full(6, levels, dtype=np.int64), target=0)
         prices = kernels.Prices(contingency._entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0)
@@ -87,10 +99,14 @@ def main() -> None:
                 continue
             way(*arguments, 1, out)
             answers.add(out[0, 0].item())
-            row.append(f"{best_of(5, lambda way=way: way(*arguments, LOOPS, out)) / LOOPS * 1e6:.2f}")  # type: ignore[misc]
+            seconds = best_of(5, partial(way, *arguments, LOOPS, out))
+            row.append(f"{seconds / LOOPS * 1e6:.2f}")
         assert len(answers) == 1, "the ways of counting must agree to the last bit"
         rows.append(row)
-    print_table(("levels", "conditions", "cells", "AND-rows", "popcount us", "histogram us", "grouped us"), rows)
+    print_table(
+        ("levels", "conditions", "cells", "AND-rows", "popcount us", "histogram us", "grouped us"),
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -15,15 +15,16 @@ import time
 from pathlib import Path
 from statistics import mean, median
 
-from common import NETWORKS, Samples, f1_score, print_table
-
 import komb
+from common import NETWORKS, Samples, f1_score, print_table
 
 SETTINGS = ((1, 1), (2, 2))
 REPEATS = 3
 
 
-def time_targets(samples: Samples, sample: int, order: int, bound: int) -> tuple[list[float], list[float]]:
+def time_targets(
+    samples: Samples, sample: int, order: int, bound: int
+) -> tuple[list[float], list[float]]:
     """Best seconds and F1 of each of the ten targets with the largest blankets."""
     table = samples.table(sample)
     seconds, scores = [], []
@@ -94,9 +95,19 @@ def scale() -> None:
         ("1,000,000 rows x 40 columns of 10 levels, order 1", 1_000_000, 40, 10),
     ):
         code = SCALE.format(n_rows=n_rows, n_columns=n_columns, levels=levels)
-        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        output = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         seconds, ratio, megabytes, members = output.stdout.split()
-        rows.append((label, seconds, megabytes, f"{ratio}x", members if len(members) < 40 else f"{members[:40]}..."))
+        rows.append(
+            (
+                label,
+                seconds,
+                megabytes,
+                f"{ratio}x",
+                members if len(members) < 40 else f"{members[:40]}...",
+            )
+        )
     print_table(("search", "seconds", "table MiB", "peak / table", "blanket"), rows)
 
 

@@ -2,8 +2,8 @@
 
     python benchmarks/startup.py
 
-Each figure is the best of several fresh processes, except the first call, which is made once with an
-empty kernel cache.
+Each figure is the best of several fresh processes, except the first call, which is made once with
+an empty kernel cache.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.csv"
         code = (
-            "import komb, sys; table = komb.boolean_table('parity', 500, n_parents=2, n_irrelevant=5);"
+            "import komb;"
+            "table = komb.boolean_table('parity', 500, n_parents=2, n_irrelevant=5);"
             "rows = zip(*(table.column(name) for name in table.names));"
             "text = [','.join(table.names)] + [','.join(map(str, row)) for row in rows];"
             f"open({str(small)!r}, 'w').write('\\n'.join(text) + '\\n')"

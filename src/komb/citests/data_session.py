@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import chain, groupby
+from itertools import chain
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class DataSession(Session):
         self._alpha = alpha
         self._prepared: dict[int, Contingency] = {}
         self._sweeps: dict[tuple[int, int], Sweep] = {}
+        self._largest_sweep: dict[int, int] = {}
         self._tables = self._fallbacks = self._unreliable = 0
 
     @property
@@ -92,9 +93,13 @@ class DataSession(Session):
         self._tests += swept.n_tests
         self._tables += swept.n_tables
         self._sweeps[target, size] = swept
+        self._largest_sweep[target] = max(size, self._largest_sweep.get(target, 0))
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
         """For each question, those candidates that depend on the target given its set."""
+        largest = self._largest_sweep.get(target, 0)
+        if all(len(given) > largest for _, given in questions):
+            return super().ask(target, questions)
         answers: list[list[int]] = []
         others: list[Question] = []
         places: list[int] = []
@@ -115,16 +120,20 @@ class DataSession(Session):
     def _decide(
         self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
     ) -> Sequence[Sequence[bool]]:
-        rows = _prefix_friendly([given for _, given in questions])
-        order = sorted(range(len(questions)), key=lambda index: (len(rows[index]), rows[index]))
+        by_size: dict[int, list[int]] = {}
+        for index, (_, given) in enumerate(questions):
+            by_size.setdefault(len(given), []).append(index)
         decisions: list[list[bool]] = [[]] * len(questions)
-        for _, indices in groupby(order, key=lambda index: len(rows[index])):
-            chosen = list(indices)
-            candidates = [questions[index][0] for index in chosen]
-            given = [rows[index] for index in chosen]
-            flat: list[bool] = self.test_batch(target, candidates, given).tolist()
+        for indices in by_size.values():
+            rows = dict(
+                zip(indices, _prefix_friendly([questions[i][1] for i in indices]), strict=True)
+            )
+            indices.sort(key=rows.__getitem__)
+            candidates = [questions[index][0] for index in indices]
+            given_rows = [rows[index] for index in indices]
+            flat: list[bool] = self.test_batch(target, candidates, given_rows).tolist()
             first = 0
-            for index, asked in zip(chosen, candidates, strict=True):
+            for index, asked in zip(indices, candidates, strict=True):
                 decisions[index] = flat[first : first + len(asked)]
                 first += len(asked)
         return decisions
@@ -168,7 +177,8 @@ class DataSession(Session):
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         measured = self._test.measure(sums)
-        self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
+        if not isinstance(measured.decider, str):  # not one test for all: some fell back
+            self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
         self._unreliable += int(np.count_nonzero(~measured.is_reliable))
         return decision.is_dependent(measured, self._alpha)
 
@@ -200,5 +210,6 @@ def _prefix_friendly(sets: Sequence[Variables]) -> list[list[int]]:
     if len(sets) == 1:
         return [sorted(sets[0])]
     occurrences = Counter(chain.from_iterable(sets))
-    rank = {x: i for i, (x, _) in enumerate(sorted(occurrences.items(), key=lambda p: (-p[1], p[0])))}
+    by_frequency = sorted(occurrences, key=lambda column: (-occurrences[column], column))
+    rank = {column: position for position, column in enumerate(by_frequency)}
     return [sorted(given, key=rank.__getitem__) for given in sets]

@@ -42,9 +42,10 @@ def thresholds(freedom: Int64Array, alpha: float) -> FloatArray:
     >>> thresholds(np.array([1, 0, NO_FREEDOM]), 0.05).round(4).tolist()
     [3.8415, inf, 0.0]
     """
-    result: FloatArray = _critical_table(alpha)[np.clip(freedom, 0, _TABLED - 1)]
+    tabled = np.minimum(freedom, _TABLED - 1)
+    result: FloatArray = _critical_table(alpha)[np.maximum(tabled, 0)]
     result[freedom == NO_FREEDOM] = _SMALLEST_POSITIVE
-    for index in np.flatnonzero(freedom >= _TABLED):
+    for index in (freedom >= _TABLED).nonzero()[0]:
         result[index] = _critical_value(int(freedom[index]), alpha)
     return result
 

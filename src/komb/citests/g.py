@@ -54,6 +54,4 @@ class GTest:
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
-        return Measurement(
-            g_statistic(sums), degrees_of_freedom(sums, self.df), sums.is_thick, "g"
-        )
+        return Measurement(g_statistic(sums), degrees_of_freedom(sums, self.df), sums.is_thick, "g")

@@ -2,7 +2,7 @@
 
 With fewer than five rows a cell on average the null distribution of G is far from chi-square (with
 three-level variables, 1000 rows and five conditions it rejects nearly always), so those tests are
-decided by their code lengths instead. (Below one row a cell those fail too, and the outcome says so.)
+decided by their code lengths instead. (Below one row a cell those fail too; the outcome says so.)
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class TestSums:
         index: Int64Array,
         unions: Summaries,
     ) -> TestSums:
-        """Tests of ``candidates`` given the sets summarised at ``own[index]``.
+        """Combine summaries into tests of ``candidates`` given the sets at ``own[index]``.
 
         ``unions`` summarises, test by test, the given set together with the candidate.
         """

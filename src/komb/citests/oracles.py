@@ -32,7 +32,7 @@ class _OracleSession(Session):
         return [self._depends(target, candidates, given) for candidates, given in questions]
 
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
-        """What the oracle says; it has no statistic."""
+        """Say what the oracle says; it has no statistic."""
         depends = self.is_dependent(target, candidate, frozenset(given))
         return Outcome(not depends, None, None, None, self.name, reliable=True)
 

@@ -51,9 +51,7 @@ class TestInfo:
 _TESTS: dict[str, TestInfo] = {}
 
 
-def ci_test(
-    name: str, *, summary: str, citation: str
-) -> Callable[[type[CITest]], type[CITest]]:
+def ci_test(name: str, *, summary: str, citation: str) -> Callable[[type[CITest]], type[CITest]]:
     """Register a test under ``name``."""
 
     def register(factory: type[CITest]) -> type[CITest]:

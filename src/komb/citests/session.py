@@ -50,7 +50,13 @@ class Case:
 
     given: Variables
     candidates: set[int]  # those that still stand
-    withstood: Variables = EMPTY  # a pool whose separators they have withstood before
+    withstood: Variables | None = None  # a pool whose separators they are known to withstand
+
+    def can_try(self, separator: Variables) -> bool:
+        """Whether a separator could change anything here."""
+        return separator.isdisjoint(self.given) and (
+            self.withstood is None or not separator <= self.withstood
+        )
 
 
 Trial = tuple[Case, set[int], Variables]  # a case, those of its candidates asked, a separator
@@ -120,7 +126,7 @@ class Session(ABC):
         """How much work has been done so far."""
         return SessionCounts(self._tests, 0, 0, 0)
 
-    def sweep(self, target: int, pool: Variables, size: int) -> None:
+    def sweep(self, target: int, pool: Variables, size: int) -> None:  # noqa: B027
         """Announce that every test inside ``pool`` with ``size`` conditions will be asked.
 
         A hint: a session that can answer them more cheaply together does so now.
@@ -131,10 +137,15 @@ class Session(ABC):
 
         Candidates that are in the given set themselves are ignored. Answers are in table order.
         """
-        rows = [self._row(target, given) for _, given in questions]
+        memory = self._memory.setdefault(target, {})
+        rows: list[bytearray] = []
         queued: list[tuple[list[int], Variables]] = []
         queued_rows: list[bytearray] = []
-        for (candidates, given), row in zip(questions, rows, strict=True):
+        for candidates, given in questions:
+            row = memory.get(given)
+            if row is None:
+                row = memory[given] = bytearray(self.n_variables)
+            rows.append(row)
             unknown = [x for x in candidates if not row[x] and x not in given]
             if unknown:
                 for x in unknown:
@@ -142,34 +153,41 @@ class Session(ABC):
                 queued.append((unknown, given))
                 queued_rows.append(row)
         if queued:
-            try:
-                answers = self._decide(target, queued)
-            except BaseException:  # an interrupt must not leave questions half answered
-                for row, (unknown, _) in zip(queued_rows, queued, strict=True):
-                    for x in unknown:
-                        row[x] = 0
-                raise
-            for row, (unknown, _), answer in zip(queued_rows, queued, answers, strict=True):
-                self._tests += len(unknown)
-                for x, depends in zip(unknown, answer, strict=True):
-                    row[x] = _DEPENDENT if depends else _INDEPENDENT
-        return [
-            sorted([x for x in candidates if row[x] == _DEPENDENT])
+            self._answer(target, queued, queued_rows)
+        answers = [
+            [x for x in candidates if row[x] == _DEPENDENT]
             for (candidates, _), row in zip(questions, rows, strict=True)
         ]
+        for answer in answers:
+            answer.sort()
+        self._forget_oldest(memory)
+        return answers
 
-    def _row(self, target: int, given: Variables) -> bytearray:
-        rows = self._memory.setdefault(target, {})
-        row = rows.get(given)
-        if row is None:
-            row = rows[given] = bytearray(self.n_variables)
-            if len(rows) * (self.n_variables + 400) > ROWS_REMEMBERED_BYTES:
-                del rows[next(iter(rows))]
-        return row
+    def _answer(
+        self,
+        target: int,
+        queued: list[tuple[list[int], Variables]],
+        rows: list[bytearray],
+    ) -> None:
+        """Decide what is not known yet and write it into the rows."""
+        try:
+            answers = self._decide(target, queued)
+        except BaseException:  # an interrupt must not leave questions half answered
+            for row, (unknown, _) in zip(rows, queued, strict=True):
+                for x in unknown:
+                    row[x] = 0
+            raise
+        for row, (unknown, _), answer in zip(rows, queued, answers, strict=True):
+            self._tests += len(unknown)
+            for x, depends in zip(unknown, answer, strict=True):
+                row[x] = _DEPENDENT if depends else _INDEPENDENT
 
-    def dependents(
-        self, target: int, candidates: AbstractSet[int], given: Variables
-    ) -> list[int]:
+    def _forget_oldest(self, memory: dict[Variables, bytearray]) -> None:
+        room = ROWS_REMEMBERED_BYTES // (self.n_variables + 400)
+        while len(memory) > room:
+            del memory[next(iter(memory))]
+
+    def dependents(self, target: int, candidates: AbstractSet[int], given: Variables) -> list[int]:
         """Those of ``candidates`` that depend on ``target`` given ``given``, in table order."""
         return self.ask(target, [(candidates, given)])[0]
 
@@ -191,13 +209,14 @@ class Session(ABC):
         live = [case for case in cases if case.candidates]
         trials: list[Trial] = []
         n_tests = 0
+        tried = _withstood_by_all(live)
         for separator in subsets(pool, max_size):
             if not live:
                 return
+            if tried is not None and separator <= tried:
+                continue
             for case in live:
-                if separator.isdisjoint(case.given) and (
-                    not separator or not separator <= case.withstood
-                ):
+                if case.can_try(separator):
                     asked = case.candidates - separator
                     trials.append((case, asked, separator))
                     n_tests += len(asked)
@@ -219,14 +238,12 @@ class Session(ABC):
             by_separator: dict[Variables, set[int]] = {}
             for candidate in case.candidates:
                 separator = proven.get(candidate)
-                if separator is not None and not separator <= case.withstood:
+                if separator is not None:
                     by_separator.setdefault(separator, set()).add(candidate)
             trials += [
                 (case, asked, separator)
                 for separator, asked in by_separator.items()
-                if len(separator) <= max_size
-                and separator <= pool
-                and separator.isdisjoint(case.given)
+                if len(separator) <= max_size and separator <= pool and case.can_try(separator)
             ]
         self._try(target, trials)
 
@@ -246,3 +263,12 @@ class Session(ABC):
                 if separator:
                     self._proven.setdefault(target, {}).update(dict.fromkeys(separated, separator))
         return any_dropped
+
+
+def _withstood_by_all(cases: Sequence[Case]) -> Variables | None:
+    """Pool whose separators all cases are known to withstand; None if some knows of none."""
+    pools = [case.withstood for case in cases]
+    known = [pool for pool in pools if pool is not None]
+    if not known or len(known) < len(pools):
+        return None
+    return known[0].intersection(*known[1:])

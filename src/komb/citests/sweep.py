@@ -1,8 +1,8 @@
 """All tests of one size in one go.
 
 A sweep decides ``X`` against the target given ``Z`` for every ``X`` and every ``Z`` of ``size``
-variables inside a pool. It counts each set of ``size + 1`` variables once and reads the tests of all
-its elements from it, and it keeps only the dependences, which are few. Sets are numbered by
+variables inside a pool. It counts each set of ``size + 1`` variables once and reads the tests of
+all its elements from it, and it keeps only the dependences, which are few. Sets are numbered by
 their colexicographic rank, ``rank({c1 < c2 < ...}) = C(c1, 1) + C(c2, 2) + ...``.
 """
 
@@ -65,7 +65,8 @@ class Sweep:
         self._position = {variable: position for position, variable in enumerate(pool)}
         self._contingency = contingency
         self._decide = decide
-        self._options = {"length_below": length_below, "wants_tables": wants_tables}
+        self._length_below = length_below
+        self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
         self.n_tests = (size + 1) * math.comb(len(pool), size + 1)
         self.n_tables = 0
@@ -97,8 +98,12 @@ class Sweep:
         nothing = np.empty(0, dtype=np.int64)
         starts = np.zeros(len(sets) + 1, dtype=np.int64)
         return self._contingency.summarise(
-            self._variables[sets], starts, nothing, wants_splits=True, **self._options
-        )  # type: ignore[arg-type]
+            self._variables[sets],
+            starts,
+            nothing,
+            length_below=self._length_below,
+            wants_splits=True,
+        )
 
     def _by_union(
         self, sets: Int64Array, own: Summaries
@@ -134,8 +139,12 @@ class Sweep:
         self.n_tables += len(candidates)
         starts = np.concatenate(([0], np.cumsum(counts)))
         return self._contingency.summarise(
-            self._variables[sets], starts, self._variables[candidates], **self._options
-        )  # type: ignore[arg-type]
+            self._variables[sets],
+            starts,
+            self._variables[candidates],
+            length_below=self._length_below,
+            wants_tables=self._wants_tables,
+        )
 
     def _test_sums(
         self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries

@@ -38,7 +38,7 @@ from komb.counts.fixedpoint import (
     scale_for,
 )
 
-Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+Codes = npt.NDArray[np.uint8 | np.uint16]
 
 MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
@@ -92,7 +92,8 @@ class Contingency:
         self.cardinalities = cardinalities
         self.scale = scale_for(self.n_rows)
         # Pearson's statistic is at most rows x (fewer levels of the two - 1)
-        fewer = min(int(cardinalities[target]), int(cardinalities.max()))
+        self._most_levels = int(cardinalities.max())
+        fewer = min(int(cardinalities[target]), self._most_levels)
         self.pearson_scale = largest_scale(float(self.n_rows) * fewer)
         entropy = entropy_table(self.n_rows, self.scale)
         self._entropy = np.stack((entropy[:-1], np.diff(entropy)))
@@ -133,7 +134,7 @@ class Contingency:
         return self._kernels.Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
-            most_levels=int(self.cardinalities.max()),
+            most_levels=self._most_levels,
             target=self.target,
             order=order,
             level_start=level_start,
@@ -170,7 +171,7 @@ class Contingency:
             n_strata=np.empty(size + 1, dtype=np.int64),
             by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
             table=np.empty(self._kernels.MAX_DENSE_CELLS, dtype=np.int32),
-            column_sums=np.empty(int(self.cardinalities.max()), dtype=np.int64),
+            column_sums=np.empty(self._most_levels, dtype=np.int64),
             row_base=np.empty(self.n_rows, dtype=np.uint32),
             sizes=np.empty(self.n_rows, dtype=np.int32),
             cells=np.empty(self.n_rows, dtype=np.int32),
@@ -178,7 +179,7 @@ class Contingency:
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be thin enough to need them."""
-        most = int(self.cardinalities.max())
+        most = self._most_levels
         strata = min(float(self.n_rows), float(most) ** (set_size + 1))
         if self.n_rows >= length_below * most * self.class_levels[0] * strata:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
@@ -229,4 +230,5 @@ class Contingency:
             self._prepared, prices, self._scratch_for(given.shape[1]), given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
-        return Summaries(*sums.T, splits, *unions.T)
+        fit, strata, length = sums.T
+        return Summaries(fit, strata, length, splits, *unions.T)

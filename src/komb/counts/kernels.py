@@ -20,7 +20,7 @@ Index arithmetic in the hot loops is unsigned: signed indices cost a sign test a
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Groups(NamedTuple):
     gathered: Any
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _popcount(typingctx: Any, word: Any) -> Any:
     """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
 
@@ -133,7 +133,12 @@ def pack_levels(codes, packed, level_start, order, y_start, segments, bitmaps, l
                 word = np.uint64(segments[y]) + (offset >> np.uint64(6))
                 level = level_start[column] + codes[column, order[position]]
                 bitmaps[level, word] |= np.uint64(1) << (offset & np.uint64(63))
-                level_counts[level, y] += 1
+    for level in range(np.uint64(valid)):
+        for y in range(y_start.size - 1):
+            count = np.uint64(0)
+            for word in range(np.uint64(segments[y]), np.uint64(segments[y + 1])):
+                count += _popcount(bitmaps[level, word])
+            level_counts[level, y] = np.int32(count)
 
 
 @njit(cache=True, nogil=True)
@@ -214,7 +219,7 @@ def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitm
 
 @njit(cache=True, nogil=True)
 def _fill_base(given, with_target, prepared, row_base):
-    """Number each row's cell in the table of ``given`` (mixed radix), perhaps with ``y`` fastest."""
+    """Give each row the number of its cell in the table of ``given``, maybe with ``y`` fastest."""
     for row in range(row_base.size):
         row_base[row] = 0
     for index in range(given.size + with_target):
@@ -413,7 +418,9 @@ def _mark_runs(depth, prepared, groups):
     for stratum in range(n_strata):
         groups.run_of_stratum[stratum] = n_runs
         before = -1
-        for position in range(np.uint64(starts[last, stratum]), np.uint64(starts[last, stratum + 1])):
+        for position in range(
+            np.uint64(starts[last, stratum]), np.uint64(starts[last, stratum + 1])
+        ):
             level = np.int64(y[np.uint64(rows[last, position])])
             if level != before:
                 groups.runs[n_runs] = position

@@ -1,4 +1,4 @@
-"""kOMB: Markov blankets under k-order faithfulness.
+r"""kOMB: Markov blankets under k-order faithfulness.
 
 Lee, Krishnamoorthy & Piatkowski (2026), "High-Order Markov Blanket Discovery via a k-Order
 Relaxation of the Faithfulness Assumption", UAI. The functions below are the paper's, in the paper's
@@ -24,8 +24,8 @@ success in the order of its loops, we take the smallest of all successes in that
 phase keeps a ledger: a candidate found independent given a witness, or separated by part of the
 blanket, stays so while the blanket grows, so each restart only looks at what is new.
 
-A variable is never put into the condition of its own test: where the paper writes ``S \\ Z`` for the
-pool of separators, the tested variable is left out too.
+A variable is never put into the condition of its own test: where the paper writes ``S \ Z`` for
+the pool of separators, the tested variable is left out too.
 
 Cost: one sweep over all sets of up to ``order + 1`` variables, O(n^(order+1)) tables, plus
 O(|S|^(order + max_separator)) tables for each candidate that some witness brings up.
@@ -182,21 +182,27 @@ class _Search:
         session.on_progress = self._report_sweep
 
     @property
-    def outside(self) -> Variables:
-        """Variables that could still enter the blanket."""
-        return self.task.candidates - self.blanket
+    def blanket(self) -> Variables:
+        """The candidate blanket."""
+        return self._blanket
+
+    @blanket.setter
+    def blanket(self, blanket: Variables) -> None:
+        self._blanket = blanket
+        self.outside = self.task.candidates - blanket  # what could still enter it
 
     def groups_to_examine(self, size: int) -> Iterator[list[Variables]]:
-        """Groups outside the blanket that may still have a witness, in lots.
+        """Yield the groups outside the blanket that may still have a witness, in lots.
 
         Groups of full size take no allies, so nothing new can happen to one that was ruled out.
         """
+        groups: Iterator[Variables]
         if size == self.order and self._has_examined_all:
-            groups = (w for w in self.ledger.witnesses_standing() if w <= self.outside)
+            standing = self.ledger.witnesses_standing()
+            groups = (w for w in standing if len(w) == size and w <= self.outside)
         else:
             groups = map(frozenset, combinations(sorted(self.outside), size))
             self._has_examined_all |= size == self.order
-        groups = (group for group in groups if len(group) == size)
         while lot := list(islice(groups, _GROUPS_A_LOT)):
             yield lot
 
@@ -233,12 +239,15 @@ class _Ledger:
         """Cases to try separators on: (candidates, witness) that depend and are not ruled out."""
         cases: list[Case] = []
         fresh: list[tuple[Variables, Variables]] = []
+        blanket, outside = search.blanket, search.outside
         for candidates, witness in questions:
             page = self._pages.get(witness)
             if page is None:
                 fresh.append((candidates, witness))
-                if len(witness - search.blanket) < search.order:
-                    self._pages[witness] = _Page(search.outside - candidates)
+                if len(witness) < search.order or not witness.isdisjoint(blanket):
+                    self._pages[witness] = _Page(
+                        EMPTY if candidates is outside else outside - candidates
+                    )
                 continue
             if page.unasked and (unasked := candidates & page.unasked):
                 fresh.append((unasked, witness))
@@ -248,7 +257,7 @@ class _Ledger:
         answers = search.session.ask(search.target, fresh)
         for (_, witness), dependent in zip(fresh, answers, strict=True):
             if dependent:
-                cases.append(Case(witness, set(dependent)))
+                cases.append(Case(witness, set(dependent), withstood=EMPTY))
         return cases
 
     def standing(self, case: Case, blanket: Variables) -> None:
