@@ -72,7 +72,7 @@ def length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
 
     Examples
     --------
-    >>> round(length_table(2, 2, 2.0**40)[2] / 2.0**40, 6)  # log2(1 + 1 + 1/2)
+    >>> round(float(length_table(2, 2, 2.0**40)[2]) / 2.0**40, 6)  # log2(1 + 1 + 1/2)
     1.321928
     """
     return np.rint(log2_normaliser(levels, n_rows + 1) * scale).astype(np.int64)
