@@ -21,7 +21,8 @@ LOOPS = 200
 
 
 @njit
-def popcount(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
+def popcount(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+    scratch, _ = buffers
     levels = prepared.cardinalities[column]
     n_strata = kernels._fill_strata(given, -1, prepared, scratch)
     kernels._count_strata(given.size, prepared, scratch)
@@ -37,7 +38,8 @@ def popcount(prepared, prices, scratch, given, column, loops, out):  # type: ign
 
 
 @njit
-def histogram(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
+def histogram(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+    scratch, _ = buffers
     levels = prepared.cardinalities[column]
     n_y = prepared.cardinalities[prepared.target]
     product = 1
@@ -55,10 +57,8 @@ def histogram(prepared, prices, scratch, given, column, loops, out):  # type: ig
 
 
 @njit
-def grouped(prepared, prices, scratch, given, column, loops, out):  # type: ignore[no-untyped-def]
-    groups = kernels._make_groups(
-        prepared.codes.shape[1], given.size, prepared.most_levels, prepared.codes
-    )
+def grouped(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+    scratch, groups = buffers
     kernels._sort_by_columns(given, -1, prepared, groups)
     kernels._mark_runs(given.size, prepared, groups)
     levels = prepared.cardinalities[column]
@@ -86,7 +86,7 @@ def main() -> None:
         contingency = Contingency(codes, np.full(6, levels, dtype=np.int64), target=0)
         prices = kernels.Prices(contingency._entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0)
         given = np.arange(1, 1 + n_given)
-        arguments = (contingency._prepared, prices, contingency._scratch_for(n_given), given, 5)
+        arguments = (contingency._prepared, prices, contingency._buffers_for(n_given), given, 5)
         out = np.zeros((1, 6), dtype=np.int64)
         cells = levels ** (n_given + 2)
         and_rows = (levels**n_given - 1) * (levels - 1)

@@ -104,7 +104,7 @@ class Contingency:
         self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
         self._lengths: Int64Array | None = None
         self._prepared = self._prepare(codes)
-        self._scratch: dict[int, object] = {}
+        self._buffers: dict[int, tuple[object, object]] = {}
 
     def _prepare(self, codes: Codes) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
@@ -153,13 +153,12 @@ class Contingency:
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
-    def _scratch_for(self, size: int) -> object:
+    def _buffers_for(self, size: int) -> tuple[object, object]:
         """Buffers for given sets of one size, kept until a set of another size is asked for."""
-        if size in self._scratch:
-            return self._scratch[size]
-        self._scratch.clear()
-        self._scratch[size] = self._make_scratch(size)
-        return self._scratch[size]
+        if size not in self._buffers:
+            self._buffers.clear()
+            self._buffers[size] = self._make_scratch(size), self._make_groups(size)
+        return self._buffers[size]
 
     def _make_scratch(self, size: int) -> object:
         n_words = self._prepared.bitmaps.shape[1]  # type: ignore[attr-defined]
@@ -175,6 +174,28 @@ class Contingency:
             row_base=np.empty(self.n_rows, dtype=np.uint32),
             sizes=np.empty(self.n_rows, dtype=np.int32),
             cells=np.empty(self.n_rows, dtype=np.int32),
+            state=np.zeros(4, dtype=np.int64),
+        )
+
+    def _make_groups(self, size: int) -> object:
+        """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
+        kernels = self._kernels
+        largest = float(self._most_levels) ** (size + 1) * int(self.cardinalities[self.target])
+        dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
+        n_rows = self.n_rows if largest > dense else 0
+        codes = self._prepared.codes  # type: ignore[attr-defined]
+        return kernels.Groups(
+            rows=np.empty((size + 1, n_rows), dtype=np.int32),
+            starts=np.empty((size + 1, n_rows + 1), dtype=np.int32),
+            n_strata=np.empty(size + 1, dtype=np.int64),
+            runs=np.empty(n_rows + 1, dtype=np.int32),
+            run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
+            run_at=np.empty(n_rows, dtype=np.int32),
+            stratum_at=np.empty(n_rows, dtype=np.int32),
+            touched=np.empty(self._most_levels, dtype=np.int32),
+            in_stratum=np.zeros(self._most_levels, dtype=np.int32),
+            in_run=np.zeros(self._most_levels, dtype=np.int32),
+            gathered=np.empty(n_rows, dtype=codes.dtype),
         )
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
@@ -226,9 +247,10 @@ class Contingency:
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 6), dtype=np.int64)
+        scratch, groups = self._buffers_for(given.shape[1])
         self._kernels.summarise(
-            self._prepared, prices, self._scratch_for(given.shape[1]), given, candidate_start,
-            candidates, self.length_class, sums, splits, unions,
+            self._prepared, prices, scratch, groups, given, candidate_start, candidates,
+            self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
         return Summaries(fit, strata, length, splits, *unions.T)

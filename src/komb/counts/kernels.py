@@ -16,7 +16,8 @@ grouped
     Rows sorted by stratum once a set; then each stratum is counted in scratch space of the size of
     ``x`` alone. Cost and memory depend on the rows, never on a product of cardinalities.
 
-Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access.
+Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access. All
+kernels are in one file because Numba's disk cache notices changes in a kernel's own file only.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -43,9 +44,16 @@ COST_GROUPING_ROW = 8.0  # sorting the rows, once a given set
 
 WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
+DENSE_CELLS_A_ROW = 2  # a given set's own table is counted densely up to so many cells a row
 
 # columns of ``out_given`` and ``out_unions``
 FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
+
+# places of ``Scratch.state``: the last set whose strata are on each stack, or -1, and what is ready
+# for the present set
+LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_GROUPS = range(4)
+
+POPCOUNT, HISTOGRAM, GROUPED = range(3)
 
 
 class Prepared(NamedTuple):
@@ -83,10 +91,11 @@ class Scratch(NamedTuple):
     row_base: Any
     sizes: Any
     cells: Any
+    state: Any  # see LAST_PACKED and following
 
 
 class Groups(NamedTuple):
-    """Rows sorted by stratum and, inside a stratum, by target level; made on first need."""
+    """Rows sorted by stratum and, inside a stratum, by target level; empty if never needed."""
 
     rows: Any  # [columns of the given set so far, position]
     starts: Any  # [columns so far, stratum]: first position of each stratum
@@ -99,6 +108,10 @@ class Groups(NamedTuple):
     in_stratum: Any
     in_run: Any
     gathered: Any
+
+
+# Inner kernels are called by kernels only: without entry points for Python they compile faster.
+_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @intrinsic
@@ -141,7 +154,7 @@ def pack_levels(codes, packed, level_start, order, y_start, segments, bitmaps, l
             level_counts[level, y] = np.int32(count)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _fill_strata(given, shared, prepared, scratch):
     """Write the bitmap of every observed stratum of ``given``; returns how many there are.
 
@@ -173,7 +186,7 @@ def _fill_strata(given, shared, prepared, scratch):
     return n_strata[given.size]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _count_strata(depth, prepared, scratch):
     """Count each stratum's rows by target level into ``by_y``."""
     source = np.uint64(depth)
@@ -188,7 +201,7 @@ def _count_strata(depth, prepared, scratch):
             scratch.by_y[stratum * n_y + y] = np.int32(count)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitmaps, level_counts,
                        segments, table):  # fmt: skip
     """Fill ``table[stratum, y, x]`` from the bitmaps of the strata and of the column's levels."""
@@ -217,7 +230,7 @@ def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitm
             table[cell] = rest
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _fill_base(given, with_target, prepared, row_base):
     """Give each row the number of its cell in the table of ``given``, maybe with ``y`` fastest."""
     for row in range(row_base.size):
@@ -230,7 +243,7 @@ def _fill_base(given, with_target, prepared, row_base):
             row_base[row] = row_base[row] * width + np.uint32(codes[row])
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _count_rows(row_base, n_cells, table):
     """Fill ``table[stratum, y]`` with one pass over the rows."""
     for cell in range(n_cells):
@@ -239,7 +252,7 @@ def _count_rows(row_base, n_cells, table):
         table[row_base[row]] += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _count_by_histogram(row_base, x, levels, n_cells, table):
     """Fill ``table[stratum, y, x]`` with one pass over the rows."""
     for cell in range(n_cells):
@@ -249,14 +262,14 @@ def _count_by_histogram(row_base, x, levels, n_cells, table):
         table[np.uint64(row_base[row]) * width + np.uint64(x[row])] += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _pearson_term(count, n_z, n_xz, n_yz, scale):
     """Fixed-point n_xyz^2 n_z / (n_xz n_yz): a cell's share of Pearson's statistic plus n_z."""
     share = np.float64(count) * np.float64(count) / (np.float64(n_xz) * np.float64(n_yz))
     return np.int64(np.rint(share * np.float64(n_z) * scale))
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale, table,
                column_sums, out, j):  # fmt: skip
     """Sum over the dense ``table[stratum, y, x]``."""
@@ -293,7 +306,7 @@ def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tab
     out[j, PEARSON] = pearson
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _pearson_dense(stratum, n_y, levels, table, column_sums, scale):
     """One stratum's Pearson statistic in fixed point."""
     n_z = 0
@@ -311,25 +324,7 @@ def _pearson_dense(stratum, n_y, levels, table, column_sums, scale):
     return pearson - np.int64(n_z * scale)
 
 
-@njit(cache=True, nogil=True)
-def _make_groups(n_rows, depth, most_levels, like):
-    """Allocate the grouped method's buffers, once a call that needs them."""
-    return Groups(
-        rows=np.empty((depth + 1, n_rows), np.int32),
-        starts=np.empty((depth + 1, n_rows + 1), np.int32),
-        n_strata=np.empty(depth + 1, np.int64),
-        runs=np.empty(n_rows + 1, np.int32),
-        run_of_stratum=np.empty(n_rows + 1, np.int32),
-        run_at=np.empty(n_rows, np.int32),
-        stratum_at=np.empty(n_rows, np.int32),
-        touched=np.empty(most_levels, np.int32),
-        in_stratum=np.zeros(most_levels, np.int32),
-        in_run=np.zeros(most_levels, np.int32),
-        gathered=np.empty(n_rows, like.dtype),
-    )
-
-
-@njit(cache=True, nogil=True)
+@_inner
 def _refine(depth, codes, groups):
     """Split every stratum of the first ``depth`` columns by one more column, stably."""
     rows, starts = groups.rows, groups.starts
@@ -364,7 +359,7 @@ def _refine(depth, codes, groups):
     groups.n_strata[depth + 1] = found
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sort_by_key(given, product, prepared, scratch, groups):
     """Sort rows by stratum of ``given`` with one counting sort over all possible strata."""
     keys, table = scratch.row_base, scratch.table
@@ -390,7 +385,7 @@ def _sort_by_key(given, product, prepared, scratch, groups):
         table[key] += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sort_by_columns(given, shared, prepared, groups):
     """Sort rows by stratum of ``given``, column by column.
 
@@ -407,7 +402,7 @@ def _sort_by_columns(given, shared, prepared, groups):
         _refine(depth, prepared.codes[given[depth]], groups)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _mark_runs(depth, prepared, groups):
     """Find the runs of one target level inside each stratum."""
     y = prepared.codes[prepared.target]
@@ -432,7 +427,7 @@ def _mark_runs(depth, prepared, groups):
     groups.runs[n_runs] = rows.shape[1]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j):
     """Sum over the table of ``x`` by a histogram over the observed strata and runs only."""
     increments, lengths, gathered = prices.entropy[1], prices.lengths[0], groups.gathered
@@ -466,7 +461,7 @@ def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j)
     out[j, PEARSON] = 0
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _shared_prefix(given, index, previous):
     """How many leading columns set ``index`` has in common with set ``previous``; -1 if none is."""
     if previous < 0:
@@ -477,21 +472,23 @@ def _shared_prefix(given, index, previous):
     return shared
 
 
-@njit(cache=True, nogil=True)
-def _group_rows(given, index, previous, product, prepared, scratch, groups):
-    """Sort rows by stratum, then by target level; returns whether prefixes can be shared."""
-    n_rows = prepared.codes.shape[1]
-    is_keyed = product <= min(MAX_DENSE_CELLS, 16 * n_rows)
-    if is_keyed:
+@_inner
+def _group_rows(given, index, product, prepared, scratch, groups):
+    """Sort rows by stratum of ``given[index]``, then by target level."""
+    state = scratch.state
+    if product <= min(MAX_DENSE_CELLS, 16 * prepared.codes.shape[1]):
         _sort_by_key(given[index], product, prepared, scratch, groups)
+        state[LAST_GROUPED] = -1
+        state[HAS_BASE] = 0  # its place was taken by the sort's keys
     else:
-        shared = _shared_prefix(given, index, previous)
+        shared = _shared_prefix(given, index, state[LAST_GROUPED])
         _sort_by_columns(given[index], shared, prepared, groups)
+        state[LAST_GROUPED] = index
     _mark_runs(given.shape[1], prepared, groups)
-    return not is_keyed
+    state[HAS_GROUPS] = 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
     """Sum over the table of ``x``, counting it stratum by stratum."""
     gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
@@ -548,7 +545,7 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
     out[j, PEARSON] = pearson
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
     """List the sizes and counts of ``counts[group, y]``; returns strata, both list lengths, length.
 
@@ -576,7 +573,7 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
     return n_strata, n_sizes, n_cells, length
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
     n_strata = groups.n_strata[depth]
@@ -596,7 +593,7 @@ def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
     return n_strata, n_sizes, n_cells, length
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_listed(n_sizes, n_cells, table, kind, scratch):
     """Sum a table's row ``kind`` over the listed cells minus the listed sizes."""
     total = 0
@@ -608,28 +605,30 @@ def _sum_listed(n_sizes, n_cells, table, kind, scratch):
     return total
 
 
-@njit(cache=True, nogil=True)
-def _cheapest(n_strata, product, levels, is_packed, has_groups, prepared):
-    """Choose a way of counting: 0 popcount, 1 histogram, 2 grouped."""
+@_inner
+def _cheapest(n_strata, product, levels, is_packed, scratch, groups, prepared):
+    """Choose a way of counting one more column."""
     n_rows = prepared.codes.shape[1]
     n_y = prepared.cardinalities[prepared.target]
-    way, cost = 2, n_rows * COST_GROUPED_ROW
-    if not has_groups:
+    way, cost = GROUPED, n_rows * COST_GROUPED_ROW
+    if groups.rows.shape[1] == 0:
+        cost = np.inf
+    elif scratch.state[HAS_GROUPS] == 0:
         cost += n_rows * COST_GROUPING_ROW
     cells = product * n_y * levels
     if cells <= MAX_DENSE_CELLS:
         histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
         if histogram < cost:
-            way, cost = 1, histogram
+            way, cost = HISTOGRAM, histogram
     cells = n_strata * n_y * levels
     if is_packed and cells <= MAX_DENSE_CELLS:
         words = prepared.bitmaps.shape[1] * COST_WORD + n_y * COST_SEGMENT
         if (n_strata - 1) * (levels - 1) * words + cells * COST_CELL < cost:
-            way = 0
+            way = POPCOUNT
     return way
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _size_up(given, prepared, scratch):
     """How many strata ``given`` could have, and whether bitmaps are the way to list them."""
     n_rows = prepared.codes.shape[1]
@@ -644,8 +643,99 @@ def _size_up(given, prepared, scratch):
     return product, is_packed
 
 
+@_inner
+def _list_given(given, index, product, is_packed, prepared, prices, scratch, groups):
+    """List the counts of a given set; returns strata, list lengths and target length."""
+    n_y = prepared.cardinalities[prepared.target]
+    wants_lengths = prices.length_below > 0
+    state = scratch.state
+    state[HAS_BASE] = state[HAS_GROUPS] = 0
+    if is_packed:
+        _fill_strata(given[index], _shared_prefix(given, index, state[LAST_PACKED]), prepared,
+                     scratch)  # fmt: skip
+        state[LAST_PACKED] = index
+        _count_strata(given.shape[1], prepared, scratch)
+        return _list_dense(scratch.by_y, scratch.n_strata[given.shape[1]], n_y, prices.lengths,
+                           wants_lengths, scratch)  # fmt: skip
+    if product * n_y <= min(MAX_DENSE_CELLS, DENSE_CELLS_A_ROW * prepared.codes.shape[1]):
+        _fill_base(given[index], 1, prepared, scratch.row_base)
+        state[HAS_BASE] = 1
+        _count_rows(scratch.row_base, product * n_y, scratch.table)
+        return _list_dense(scratch.table, product, n_y, prices.lengths, wants_lengths, scratch)
+    _group_rows(given, index, product, prepared, scratch, groups)
+    return _list_grouped(given.shape[1], groups, prices.lengths, wants_lengths, scratch)
+
+
+@_inner
+def _sum_given(index, listed, thin, prices, scratch, out_given, out_splits):
+    """Sum over the counts of a given set that were just listed."""
+    n_strata, n_sizes, n_cells, length = listed
+    out_given[index, FIT] = _sum_listed(n_sizes, n_cells, prices.entropy, 0, scratch)
+    out_given[index, STRATA] = n_strata
+    out_given[index, LENGTH] = length
+    if n_strata > thin:
+        for kind in range(out_splits.shape[1]):
+            out_splits[index, kind] = -_sum_listed(n_sizes, n_cells, prices.lengths, kind, scratch)
+
+
+@_inner
+def _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, scratch, out_unions):
+    """Sum the split length of a given set for each of its candidates."""
+    n_strata, n_sizes, n_cells, _ = listed
+    last_kind = np.int64(-1)
+    split = np.int64(0)
+    for j in range(lo, hi):
+        kind = length_class[candidates[j]]
+        if n_strata > thin and kind != last_kind:
+            last_kind = kind
+            split = -_sum_listed(n_sizes, n_cells, lengths, kind, scratch)
+        out_unions[j, SPLIT] = split
+
+
+@_inner
+def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, thin, prepared,
+                prices, scratch, groups, out):  # fmt: skip
+    """Count and sum the table of a given set with each of its candidates."""
+    # taken out of their tuples once: every access through a tuple counts references
+    bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
+    cardinalities, level_start = prepared.cardinalities, prepared.level_start
+    strata, by_y, table = scratch.strata, scratch.by_y, scratch.table
+    column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
+    entropy, lengths = prices.entropy, prices.lengths
+    wants_tables, scale = prices.wants_tables, prices.scale
+    n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
+    for j in range(lo, hi):
+        column = candidates[j]
+        levels = cardinalities[column]
+        is_thin = min(n_rows, n_strata * levels) > thin
+        can_and = is_packed and level_start[column] >= 0
+        way = _cheapest(n_strata, product, levels, can_and, scratch, groups, prepared)
+        if way == POPCOUNT:
+            _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
+                               bitmaps, level_counts, segments, table)  # fmt: skip
+            _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
+                       table, column_sums, out, j)  # fmt: skip
+        elif way == HISTOGRAM:
+            if state[HAS_BASE] == 0:
+                _fill_base(given[index], 1, prepared, row_base)
+                state[HAS_BASE] = 1
+            _count_by_histogram(row_base, prepared.codes[column], levels, product * n_y * levels,
+                                table)  # fmt: skip
+            _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
+                       table, column_sums, out, j)  # fmt: skip
+        else:
+            if state[HAS_GROUPS] == 0:
+                _group_rows(given, index, product, prepared, scratch, groups)
+            n_runs = groups.run_of_stratum[n_strata]
+            if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
+                _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
+                             table, out, j)  # fmt: skip
+            else:
+                _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups, out, j)
+
+
 @njit(cache=True, nogil=True)
-def summarise(prepared, prices, scratch, given, candidate_start, candidates, length_class,
+def summarise(prepared, prices, scratch, groups, given, candidate_start, candidates, length_class,
               out_given, out_splits, out_unions):  # fmt: skip
     """Summarise a batch of sets ``given[i]`` and ``given[i] + {candidate}`` against the target.
 
@@ -657,88 +747,15 @@ def summarise(prepared, prices, scratch, given, candidate_start, candidates, len
     with the same columns as the one before them are cheaper.
     """
     n_rows = prepared.codes.shape[1]
-    n_y = prepared.cardinalities[prepared.target]
-    n_given = given.shape[1]
-    most_levels = prepared.most_levels
-    thin = n_rows / max(prices.length_below * most_levels * n_y, 1e-300)  # strata that are many
-    groups = _make_groups(n_rows - n_rows, n_given, most_levels, prepared.codes)
-    # taken out of their tuples once: every access through a tuple counts references
-    bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
-    strata, by_y, table = scratch.strata, scratch.by_y, scratch.table
-    column_sums = scratch.column_sums
-    entropy, lengths = prices.entropy, prices.lengths
-    wants_tables, scale = prices.wants_tables, prices.scale
-    wants_lengths = prices.length_below > 0
-    last_packed = last_grouped = -1
+    cells = prepared.most_levels * prepared.cardinalities[prepared.target]
+    thin = n_rows / max(prices.length_below * cells, 1e-300)  # so many strata are too many
+    scratch.state[LAST_PACKED] = scratch.state[LAST_GROUPED] = -1
     for index in range(given.shape[0]):
+        lo, hi = candidate_start[index], candidate_start[index + 1]
         product, is_packed = _size_up(given[index], prepared, scratch)
-        is_dense = product * n_y <= min(MAX_DENSE_CELLS, 2 * n_rows)
-        has_base = has_groups = False
-        if is_packed:
-            shared = _shared_prefix(given, index, last_packed)
-            last_packed = index
-            _fill_strata(given[index], shared, prepared, scratch)
-            _count_strata(n_given, prepared, scratch)
-            listed = _list_dense(by_y, scratch.n_strata[n_given], n_y, lengths, wants_lengths,
-                                 scratch)  # fmt: skip
-        elif is_dense:
-            has_base = True
-            _fill_base(given[index], 1, prepared, scratch.row_base)
-            _count_rows(scratch.row_base, product * n_y, table)
-            listed = _list_dense(table, product, n_y, lengths, wants_lengths, scratch)
-        else:
-            has_groups = True
-            if groups.rows.shape[1] == 0:
-                groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
-            can_share = _group_rows(given, index, last_grouped, product, prepared, scratch, groups)
-            last_grouped = index if can_share else -1
-            listed = _list_grouped(n_given, groups, lengths, wants_lengths, scratch)
-        n_strata, n_sizes, n_cells, length = listed
-        out_given[index, FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, scratch)
-        out_given[index, STRATA] = n_strata
-        out_given[index, LENGTH] = length
-        if n_strata > thin:
-            for kind in range(out_splits.shape[1]):
-                out_splits[index, kind] = -_sum_listed(n_sizes, n_cells, lengths, kind, scratch)
-
-        last_kind = np.int64(-1)
-        split = np.int64(0)
-        for j in range(candidate_start[index], candidate_start[index + 1]):
-            column = candidates[j]
-            levels = prepared.cardinalities[column]
-            if n_strata > thin and length_class[column] != last_kind:
-                last_kind = length_class[column]
-                split = -_sum_listed(n_sizes, n_cells, lengths, last_kind, scratch)
-            out_unions[j, SPLIT] = split
-            is_thin = min(n_rows, n_strata * levels) > thin
-            can_and = is_packed and prepared.level_start[column] >= 0
-            way = _cheapest(n_strata, product, levels, can_and, has_groups, prepared)
-            if way == 0:
-                _count_by_popcount(n_given, n_strata, levels, prepared.level_start[column], strata,
-                                   by_y, bitmaps, level_counts, segments, table)  # fmt: skip
-                _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                           table, column_sums, out_unions, j)  # fmt: skip
-            elif way == 1:
-                if not has_base:
-                    has_base = True
-                    _fill_base(given[index], 1, prepared, scratch.row_base)
-                _count_by_histogram(scratch.row_base, prepared.codes[column], levels,
-                                    product * n_y * levels, table)  # fmt: skip
-                _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                           table, column_sums, out_unions, j)  # fmt: skip
-            else:
-                if not has_groups:
-                    has_groups = True
-                    if groups.rows.shape[1] == 0:
-                        groups = _make_groups(n_rows, n_given, most_levels, prepared.codes)
-                    can_share = _group_rows(given, index, last_grouped, product, prepared, scratch,
-                                            groups)  # fmt: skip
-                    last_grouped = index if can_share else -1
-                    has_base = False
-                n_runs = groups.run_of_stratum[n_strata]
-                if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
-                    _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
-                                 table, out_unions, j)  # fmt: skip
-                else:
-                    _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups,
-                                 out_unions, j)  # fmt: skip
+        listed = _list_given(given, index, product, is_packed, prepared, prices, scratch, groups)
+        _sum_given(index, listed, thin, prices, scratch, out_given, out_splits)
+        _sum_splits(lo, hi, listed, thin, candidates, length_class, prices.lengths, scratch,
+                    out_unions)  # fmt: skip
+        _sum_unions(given, index, lo, hi, candidates, listed[0], product, is_packed, thin, prepared,
+                    prices, scratch, groups, out_unions)  # fmt: skip
