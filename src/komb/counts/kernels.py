@@ -111,7 +111,9 @@ class Groups(NamedTuple):
 
 
 # Inner kernels are called by kernels only: without entry points for Python they compile faster.
-_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_inner: Any = njit(  # type: ignore[call-overload]  # missing in the stubs
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 @intrinsic
