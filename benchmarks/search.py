@@ -56,6 +56,24 @@ def networks(data: Path | None, n_samples: int) -> None:
     print_table(("network", "(k,l)", "median ms a target", "slowest ms", "mean F1"), rows)
 
 
+def synthetic(n_samples: int) -> None:
+    """Mean F1 on the paper's Boolean networks at 100 rows, every variable a target, l = 3."""
+    rows = []
+    for order in range(3):
+        row = [str(order)]
+        for function in ("and", "ex-1", "ex-2", "or", "parity"):
+            scores = []
+            for sample in range(n_samples):
+                table = komb.boolean_table(function, 100, seed=sample)
+                for target in table.names:
+                    found = komb.markov_blanket(table, target, order=order, max_separator=3)
+                    truth = {table.index(name) for name in table.names if name != target}
+                    scores.append(f1_score(truth, {table.index(name) for name in found.members}))
+            row.append(f"{mean(scores):.3f}")
+        rows.append(row)
+    print_table(("order", "and", "ex-1", "ex-2", "or", "parity"), rows)
+
+
 #: Run in a process of its own, so that peak memory is that of the search alone.
 SCALE = """
 import resource, sys, time
@@ -117,6 +135,8 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1, help="samples a network")
     arguments = parser.parse_args()
     networks(arguments.data, arguments.samples)
+    print()
+    synthetic(n_samples=10)
     print()
     scale()
 
