@@ -23,6 +23,7 @@ Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 MAX_LEVELS = 65_535
+_REMEMBERED_ROWS = 20_000  # length tables up to this size are kept for the next target
 _RESCALE_EVERY = 8  # steps of the normaliser's recurrence; each grows by less than n + 1
 
 
@@ -63,7 +64,6 @@ def entropy_table(n_rows: int, scale: float) -> Int64Array:
     return table
 
 
-@functools.lru_cache(maxsize=64)
 def length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
     """Tabulate ``log2 C(levels, n)`` for n = 0 .. n_rows + 1 in fixed point.
 
@@ -75,7 +75,16 @@ def length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
     >>> round(float(length_table(2, 2, 2.0**40)[2]) / 2.0**40, 6)  # log2(1 + 1 + 1/2)
     1.321928
     """
+    make = _remembered_length_table if n_rows <= _REMEMBERED_ROWS else _make_length_table
+    return make(levels, n_rows, scale)
+
+
+def _make_length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
     return np.rint(log2_normaliser(levels, n_rows + 1) * scale).astype(np.int64)
+
+
+# searches for many targets of one table ask for the same tables again and again
+_remembered_length_table = functools.lru_cache(maxsize=64)(_make_length_table)
 
 
 def log2_normaliser(levels: int, n_max: int) -> FloatArray:
@@ -95,7 +104,7 @@ def log2_normaliser(levels: int, n_max: int) -> FloatArray:
     return result
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=1)
 def _log2_two_levels(n_max: int) -> FloatArray:
     """``log2 C(2, n)``: ``C(2, n) = sum_j n! / ((n - j)! n^j)``, an incomplete gamma function.
 
