@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from komb.citests.data_session import DataSession
-from komb.citests.session import Variables
+from komb.citests.session import OnProgress, Variables
 
 Test = tuple[int, int, Variables]  # target, candidate, condition
 
@@ -24,9 +24,11 @@ class Recorder(DataSession):
     def computed(self) -> list[Test]:
         return self.swept + self.decided
 
-    def sweep(self, target: int, pool: Variables, size: int) -> None:
+    def sweep(
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
+    ) -> None:
         before = self.counts.tests
-        super().sweep(target, pool, size)
+        super().sweep(target, pool, size, on_progress)
         if self.counts.tests > before:
             for members in combinations(sorted(pool), size):
                 z = frozenset(members)

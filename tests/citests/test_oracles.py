@@ -125,3 +125,11 @@ def test_oracles_count_their_answers_once() -> None:
     for _ in range(3):
         oracle.dependents(0, {1, 2}, frozenset())
     assert oracle.counts.tests == 2
+
+
+def test_small_probabilities_are_not_rounding() -> None:
+    """A copy of the target stays dependent on it given sixteen fair coins."""
+    joint = np.zeros((2,) * 18)
+    joint[0, 0] = joint[1, 1] = 2.0**-17
+    assert DistributionOracle(joint).is_dependent(0, 1, frozenset(range(2, 18)))
+    assert not DistributionOracle(joint).is_dependent(0, 2, frozenset(range(3, 18)))

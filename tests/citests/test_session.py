@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import pytest
@@ -298,8 +298,12 @@ def test_sweeps_report_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None
     for test in ("g-sci", "chi2"):
         asked = DataSession(make_table(MIXED, 20, seed=0), test)
         reports: list[tuple[int, int]] = []
-        asked.on_progress = lambda done, total, to=reports: to.append((done, total))
-        asked.sweep(0, frozenset({1, 2, 3, 4, 5}), 2)
+        asked.sweep(
+            0,
+            frozenset({1, 2, 3, 4, 5}),
+            2,
+            lambda done, total, to=reports: to.append((done, total)),  # type: ignore[misc]
+        )
         done = [done for done, _ in reports]
         assert len(reports) > 1
         assert done == sorted(done)
@@ -313,3 +317,34 @@ def test_colex_subsets() -> None:
             expected = sorted(combinations(range(n), size), key=lambda c: c[::-1])
             assert colex_subsets(n, size).tolist() == [list(c) for c in expected]
             assert colex_subsets(n, size).shape == (math.comb(n, size), size)
+
+
+def test_an_interrupted_question_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = boolean_table("and", 500)
+    asked = DataSession(table)
+    right = DataSession(table).dependents(3, {0, 1, 2}, frozenset())
+
+    def interrupt(*_: object) -> Never:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asked, "test_batch", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        asked.dependents(3, {0, 1, 2}, frozenset())
+    with pytest.raises(IndexError):  # raised while the questions are put together
+        asked.ask(3, [({0, 1, 2}, frozenset()), ({99}, frozenset())])
+    monkeypatch.undo()
+    assert asked.dependents(3, {0, 1, 2}, frozenset()) == right != []
+
+
+def test_products_of_cardinalities_do_not_overflow() -> None:
+    """Four identifiers of 3,000 levels: more possible strata than 64 bits can count with."""
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.permutation(3000) for _ in range(6)])
+    outcome = DataSession(DiscreteTable.from_codes(codes), "g").outcome(0, 5, [1, 2, 3, 4])
+    assert (outcome.independent, outcome.statistic) == (True, 0.0)
+
+
+def test_hundreds_of_conditions() -> None:
+    table = make_table([2] * 1100, 50, seed=0)
+    outcome = DataSession(table, "g").outcome(0, 1, range(2, 1100))
+    assert outcome.independent

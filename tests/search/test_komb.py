@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from komb.citests import session as session_module
 from komb.citests import sweep
 from komb.citests.data_session import DataSession
+from komb.citests.session import Outcome, Session
 from komb.data import BOOLEAN_FUNCTIONS, DiscreteNetwork, DiscreteTable, boolean_table
 from komb.search import komb as komb_module
 from komb.search.komb import find_blanket
@@ -343,3 +345,51 @@ def test_one_session_serves_many_searches(sample: DiscreteTable) -> None:
                 again = find_blanket(session, task, order=k, max_separator=most)
                 fresh = find_blanket(DataSession(sample), task, order=k, max_separator=most)
                 assert again.witnesses == fresh.witnesses
+
+
+class Scripted(Session):
+    """Answers from a list of dependences; everything else is independent."""
+
+    def __init__(self, n_variables: int, dependences: set[tuple[int, frozenset[int]]]) -> None:
+        super().__init__(n_variables)
+        self._dependences = dependences
+
+    def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
+        del y
+        return (x, given) not in self._dependences
+
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], frozenset[int]]]
+    ) -> list[list[bool]]:
+        return [
+            [not self.independent(target, x, members) for x in candidates]
+            for candidates, members in questions
+        ]
+
+    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
+        independent = self.independent(target, candidate, frozenset(given))
+        return Outcome(independent, None, None, None, "scripted", reliable=True)
+
+
+def test_the_first_witness_is_the_first_even_if_a_later_one_has_stood_longer() -> None:
+    """A witness examined only now comes before a standing one that is later in order."""
+    a, c, e, b, d, g, x, target = range(8)
+    dependences: set[tuple[int, frozenset[int]]] = set()
+    for variable, witness, separators in [
+        (b, {a}, {c, e}),
+        (x, {g, e}, {c}),
+        (x, {b, g, c}, {e}),
+        (x, {g, c, e}, {b}),
+        (c, {b, g, x}, {e}),
+        (b, {c, g, x}, {e}),
+        (g, {b, c, x}, {e}),
+        (d, {x}, {b, c, e}),
+    ]:
+        dependences.add((variable, frozenset(witness)))
+        dependences |= {(variable, frozenset(witness | {s})) for s in separators}
+    variables, include = frozenset(range(7)), frozenset({c, e})
+    scripted = Scripted(8, dependences)
+    task = Task(target, variables, include=include)
+    found = find_blanket(scripted, task, order=3, max_separator=1).witnesses
+    assert found == naive.komb(scripted, variables, target, 3, 1, frozenset(), include)
+    assert set(found) == {c, e}

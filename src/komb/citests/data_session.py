@@ -11,8 +11,8 @@ import numpy as np
 from komb.citests import decision
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, TestSums
 from komb.citests.registry import make_test
-from komb.citests.session import Outcome, Question, Session, SessionCounts, Variables
-from komb.citests.sweep import SWEEP_BYTES, Sweep, sweep_bytes
+from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
+from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
 from komb.counts.contingency import Contingency
 from komb.data import DiscreteTable
 
@@ -74,22 +74,24 @@ class DataSession(Session):
             self._prepared[target] = prepared
         return prepared
 
-    def sweep(self, target: int, pool: Variables, size: int) -> None:
+    def sweep(
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
+    ) -> None:
         """Decide every test inside ``pool`` with ``size`` conditions, counting each set once."""
         contingency = self._contingency(target)
         if size == 0 or len(pool) <= size or (target, size) in self._sweeps:
             return
         if sweep_bytes(len(pool), size, len(contingency.class_levels)) > SWEEP_BYTES:
             return
-        swept = Sweep(
+        sweeper = Sweeper(
             contingency,
             self._decide_sums,
             sorted(pool),
             size,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
-            on_progress=self.on_progress,
         )
+        swept = sweeper.run(on_progress)
         self._tests += swept.n_tests
         self._tables += swept.n_tables
         self._sweeps[target, size] = swept

@@ -136,7 +136,7 @@ class DistributionOracle(_OracleSession):
     joint : array
         One axis a variable; entries sum to one.
     tolerance : float
-        Largest difference of products of probabilities that counts as rounding.
+        Largest relative difference of products of probabilities that counts as rounding.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class DistributionOracle(_OracleSession):
 
     name = "distribution"
 
-    def __init__(self, joint: npt.ArrayLike, *, tolerance: float = 1e-10) -> None:
+    def __init__(self, joint: npt.ArrayLike, *, tolerance: float = 1e-9) -> None:
         self._joint = np.asarray(joint, dtype=np.float64)
         super().__init__(self._joint.ndim)
         self._tolerance = tolerance
@@ -165,5 +165,5 @@ class DistributionOracle(_OracleSession):
         without_target = joint.sum(axis=target, keepdims=True)
         without_candidate = joint.sum(axis=candidate, keepdims=True)
         condition = without_target.sum(axis=candidate, keepdims=True)
-        difference = joint * condition - without_target * without_candidate
-        return bool(np.abs(difference).max() > self._tolerance)
+        left, right = joint * condition, without_target * without_candidate
+        return bool((np.abs(left - right) > self._tolerance * np.maximum(left, right)).any())

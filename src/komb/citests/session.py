@@ -7,9 +7,10 @@ A search never sees data. It asks three questions, each for many variables and m
   (:meth:`Session.drop_separable`)
 * what exactly did the test of this candidate say? (:meth:`Session.outcome`)
 
-Whoever answers (data, a graph, a distribution) supplies :meth:`Session._decide` alone. Decisions
-are a function of (target, candidate, given set), so none is ever computed twice. Variables are
-integers, sets are frozensets; names and levels belong to the layers above.
+Whoever answers (data, a graph, a distribution) supplies :meth:`Session._decide` and ``outcome``.
+Decisions are a function of (target, candidate, given set), so none is computed twice as long as it
+is remembered (``ROWS_REMEMBERED_BYTES``). Variables are integers, sets are frozensets; names and
+levels belong to the layers above. A session is not safe to share between threads.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from itertools import combinations
 Variables = frozenset[int]
 EMPTY: Variables = frozenset()
 
+OnProgress = Callable[[int, int], None]
 Question = tuple[AbstractSet[int], Variables]  # candidates, given set
 
 _INDEPENDENT, _DEPENDENT, _QUEUED = 1, 2, 3  # 0 is "not asked yet"
 
-#: Rows of remembered decisions kept a target; the oldest are forgotten beyond.
+#: Bytes of remembered decisions a target; the oldest are forgotten beyond.
 ROWS_REMEMBERED_BYTES = 256 << 20
+_KEY_BYTES = 400  # of a given set in memory, roughly
 
 
 def subsets(items: Collection[int], max_size: int) -> Iterator[Variables]:
@@ -109,7 +112,6 @@ class Session(ABC):
         self._memory: dict[int, dict[Variables, bytearray]] = {}
         self._proven: dict[int, dict[int, Variables]] = {}  # candidate -> its last separator
         self._tests = 0
-        self.on_progress: Callable[[int, int], None] | None = None
 
     @abstractmethod
     def _decide(
@@ -126,10 +128,13 @@ class Session(ABC):
         """How much work has been done so far."""
         return SessionCounts(self._tests, 0, 0, 0)
 
-    def sweep(self, target: int, pool: Variables, size: int) -> None:  # noqa: B027
+    def sweep(  # noqa: B027
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
+    ) -> None:
         """Announce that every test inside ``pool`` with ``size`` conditions will be asked.
 
-        A hint: a session that can answer them more cheaply together does so now.
+        A hint: a session that can answer them more cheaply together does so now, and calls
+        ``on_progress`` with (sets done, sets in all) on the way.
         """
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
@@ -139,21 +144,25 @@ class Session(ABC):
         """
         memory = self._memory.setdefault(target, {})
         rows: list[bytearray] = []
-        queued: list[tuple[list[int], Variables]] = []
-        queued_rows: list[bytearray] = []
-        for candidates, given in questions:
-            row = memory.get(given)
-            if row is None:
-                row = memory[given] = bytearray(self.n_variables)
-            rows.append(row)
-            unknown = [x for x in candidates if not row[x] and x not in given]
-            if unknown:
+        queue: list[tuple[list[int], Variables, bytearray]] = []
+        try:
+            for candidates, given in questions:
+                row = memory.get(given)
+                if row is None:
+                    row = memory[given] = bytearray(self.n_variables)
+                rows.append(row)
+                unknown = [x for x in candidates if not row[x] and x not in given]
+                if unknown:
+                    queue.append((unknown, given, row))
+                    for x in unknown:
+                        row[x] = _QUEUED  # another question of this batch may ask the same
+            if queue:
+                self._answer(target, queue)
+        except BaseException:  # an interrupt must not leave questions half answered
+            for unknown, _, row in queue:
                 for x in unknown:
-                    row[x] = _QUEUED  # another question of this batch may ask the same
-                queued.append((unknown, given))
-                queued_rows.append(row)
-        if queued:
-            self._answer(target, queued, queued_rows)
+                    row[x] = 0
+            raise
         answers = [
             [x for x in candidates if row[x] == _DEPENDENT]
             for (candidates, _), row in zip(questions, rows, strict=True)
@@ -163,27 +172,16 @@ class Session(ABC):
         self._forget_oldest(memory)
         return answers
 
-    def _answer(
-        self,
-        target: int,
-        queued: list[tuple[list[int], Variables]],
-        rows: list[bytearray],
-    ) -> None:
+    def _answer(self, target: int, queue: Sequence[tuple[list[int], Variables, bytearray]]) -> None:
         """Decide what is not known yet and write it into the rows."""
-        try:
-            answers = self._decide(target, queued)
-        except BaseException:  # an interrupt must not leave questions half answered
-            for row, (unknown, _) in zip(rows, queued, strict=True):
-                for x in unknown:
-                    row[x] = 0
-            raise
-        for row, (unknown, _), answer in zip(rows, queued, answers, strict=True):
+        answers = self._decide(target, [(unknown, given) for unknown, given, _ in queue])
+        for (unknown, _, row), answer in zip(queue, answers, strict=True):
             self._tests += len(unknown)
             for x, depends in zip(unknown, answer, strict=True):
                 row[x] = _DEPENDENT if depends else _INDEPENDENT
 
     def _forget_oldest(self, memory: dict[Variables, bytearray]) -> None:
-        room = ROWS_REMEMBERED_BYTES // (self.n_variables + 400)
+        room = ROWS_REMEMBERED_BYTES // (self.n_variables + _KEY_BYTES)
         while len(memory) > room:
             del memory[next(iter(memory))]
 

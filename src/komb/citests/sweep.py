@@ -14,38 +14,67 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from komb.citests.measure import BoolArray, TestSums
-from komb.citests.session import Variables
+from komb.citests.session import OnProgress, Variables
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 
 #: A sweep whose bookkeeping would take more than this is not made; tests are asked one set at a
 #: time instead, with the same answers.
 SWEEP_BYTES = 512 << 20
+
+# A chunk is about a second of work at most: progress is reported and interrupts are heard between.
 UNIONS_A_CHUNK = 1 << 17
+ROWS_A_CHUNK = 1 << 28
 
 Decider = Callable[[TestSums], BoolArray]
 
 
 def sweep_bytes(n_pool: int, size: int, n_classes: int) -> int:
     """Bytes of bookkeeping for a sweep."""
-    return math.comb(n_pool, size) * 8 * (size + 5 + n_classes)
+    return math.comb(n_pool, size) * 8 * (2 * size + 5 + n_classes)
 
 
 class Sweep:
-    """The dependences found among all tests of one size inside a pool.
+    """The dependences among all tests of one size inside a pool.
+
+    Attributes
+    ----------
+    pool : frozenset of int
+    n_tests, n_tables : int
+        Tests decided and joint tables counted for it.
+    """
+
+    def __init__(
+        self, pool: list[int], ranks: Int64Array, members: Int64Array, n_sets: int
+    ) -> None:
+        self.pool = frozenset(pool)
+        self.n_tests = self.n_tables = 0
+        self._position = {variable: position for position, variable in enumerate(pool)}
+        order = np.lexsort((members, ranks))
+        self._members = members[order].astype(np.int32)
+        self._starts = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=n_sets))))
+
+    def dependents(self, given: Variables) -> list[int]:
+        """All variables of the pool that depend on the target given ``given``, in order."""
+        positions = sorted(self._position[variable] for variable in given)
+        rank = sum(math.comb(position, index + 1) for index, position in enumerate(positions))
+        found: list[int] = self._members[self._starts[rank] : self._starts[rank + 1]].tolist()
+        return found
+
+
+class Sweeper:
+    """Makes a sweep.
 
     Parameters
     ----------
     contingency : Contingency
     decide : callable
         Turns sums over a batch of tests into decisions.
-    pool : sorted sequence of variables
+    pool : sorted list of variables
     size : int
         Number of conditions of each test, at least 1.
     length_below, wants_tables
         As in :meth:`komb.counts.contingency.Contingency.summarise`.
-    on_progress : callable, optional
-        Called with (sets counted, sets in all).
     """
 
     def __init__(
@@ -57,53 +86,67 @@ class Sweep:
         *,
         length_below: float,
         wants_tables: bool,
-        on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        self.pool = frozenset(pool)
-        self.size = size
+        self._pool = pool
+        self._size = size
         self._variables = np.array(pool, dtype=np.int64)
-        self._position = {variable: position for position, variable in enumerate(pool)}
         self._contingency = contingency
         self._decide = decide
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
-        self.n_tests = (size + 1) * math.comb(len(pool), size + 1)
-        self.n_tables = 0
-        sets = colex_subsets(len(pool), size)
+        self._n_tables = 0
+
+    def run(self, on_progress: OnProgress | None = None) -> Sweep:
+        """Decide every test; ``on_progress`` is called with (sets counted, sets in all)."""
+        n_unions = math.comb(len(self._pool), self._size + 1)
+        n_tests = (self._size + 1) * n_unions
+        sets = colex_subsets(len(self._pool), self._size)
         own = self._summarise_given(sets)
-        chunks = self._by_set(sets, own) if wants_tables else self._by_union(sets, own)
-        total = self.n_tests if wants_tables else math.comb(len(pool), size + 1)
-        ranks, members = [], []
-        for found_ranks, found_members in chunks:
+        chunks = self._by_set if self._wants_tables else self._by_union
+        ranks, members = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for found_ranks, found_members in chunks(sets, own):
             ranks.append(found_ranks)
             members.append(found_members)
             if on_progress is not None:
-                on_progress(self.n_tables - len(sets), total)
-        self._index(np.concatenate([*ranks, []]), np.concatenate([*members, []]), len(sets))
+                total = n_tests if self._wants_tables else n_unions
+                on_progress(self._n_tables - len(sets), total)
+        swept = Sweep(self._pool, np.concatenate(ranks), np.concatenate(members), len(sets))
+        swept.n_tests, swept.n_tables = n_tests, self._n_tables
+        return swept
 
-    def covers(self, given: Variables, candidates: Variables) -> bool:
-        """Whether the tests of ``candidates`` given ``given`` belong to this sweep."""
-        return len(given) == self.size and given <= self.pool and candidates <= self.pool
+    def _chunks(self, counts: Int64Array) -> Iterator[slice]:
+        """Consecutive slices whose counts add up to about a second of work."""
+        room = max(1, min(UNIONS_A_CHUNK, ROWS_A_CHUNK // self._contingency.n_rows))
+        ends = np.cumsum(counts)
+        first = 0
+        while first < len(counts):
+            done = ends[first - 1] if first else 0
+            last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
+            if ends[last - 1] > done:
+                yield slice(first, last)
+            first = last
 
-    def dependents(self, given: Variables) -> list[int]:
-        """All variables of the pool that depend on the target given ``given``, in order."""
-        positions = sorted(self._position[variable] for variable in given)
-        rank = sum(math.comb(position, index + 1) for index, position in enumerate(positions))
-        found: list[int] = self._members[self._starts[rank] : self._starts[rank + 1]].tolist()
-        return found
+    def _columns(self, sets: Int64Array) -> Int64Array:
+        """Turn sets into columns of the table, largest first: that is what neighbours share."""
+        return np.ascontiguousarray(self._variables[sets][:, ::-1])
 
     def _summarise_given(self, sets: Int64Array) -> Summaries:
-        self.n_tables += len(sets)
+        self._n_tables += len(sets)
         nothing = np.empty(0, dtype=np.int64)
-        starts = np.zeros(len(sets) + 1, dtype=np.int64)
-        return self._contingency.summarise(
-            self._variables[sets],
-            starts,
-            nothing,
-            length_below=self._length_below,
-            wants_splits=True,
-        )
+        parts = []
+        for chunk in self._chunks(np.ones(len(sets), dtype=np.int64)):
+            columns = self._columns(sets[chunk])
+            parts.append(
+                self._contingency.summarise(
+                    columns,
+                    np.zeros(len(columns) + 1, dtype=np.int64),
+                    nothing,
+                    length_below=self._length_below,
+                    wants_splits=True,
+                )
+            )
+        return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _by_union(
         self, sets: Int64Array, own: Summaries
@@ -111,12 +154,12 @@ class Sweep:
         """Count every union once, as its set without the largest element plus that element."""
         n_pool = len(self._variables)
         followers = n_pool - 1 - sets[:, -1]
-        for chunk in _chunks(followers):
+        for chunk in self._chunks(followers):
             counts = followers[chunk]
             largest = np.concatenate([np.arange(n_pool - count, n_pool) for count in counts])
             union = np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
             sums = self._count(sets[chunk], counts, largest)
-            for omitted in range(self.size + 1):
+            for omitted in range(self._size + 1):
                 given = np.delete(union, omitted, axis=1)
                 ranks = self._rank(given)
                 candidate = union[:, omitted]
@@ -126,20 +169,20 @@ class Sweep:
     def _by_set(self, sets: Int64Array, own: Summaries) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every test by itself, for statistics that need its own table."""
         n_pool = len(self._variables)
-        counts = np.full(len(sets), n_pool - self.size)
+        counts = np.full(len(sets), n_pool - self._size)
         everyone = np.arange(n_pool)
-        for chunk in _chunks(counts):
+        for chunk in self._chunks(counts):
             others = np.concatenate([np.delete(everyone, row) for row in sets[chunk]])
-            ranks = np.repeat(np.arange(len(sets))[chunk], counts[chunk])
+            ranks = np.repeat(np.arange(chunk.start, chunk.stop), counts[chunk])
             sums = self._count(sets[chunk], counts[chunk], others)
             hit = self._decide(self._test_sums(others, ranks, own, sums))
             yield ranks[hit], self._variables[others[hit]]
 
     def _count(self, sets: Int64Array, counts: Int64Array, candidates: Int64Array) -> Summaries:
-        self.n_tables += len(candidates)
+        self._n_tables += len(candidates)
         starts = np.concatenate(([0], np.cumsum(counts)))
         return self._contingency.summarise(
-            self._variables[sets],
+            self._columns(sets),
             starts,
             self._variables[candidates],
             length_below=self._length_below,
@@ -156,13 +199,6 @@ class Sweep:
         for index in range(sets.shape[1]):
             ranks += self._binomials[index + 1][sets[:, index]]
         return ranks
-
-    def _index(self, ranks: Int64Array, members: Int64Array, n_sets: int) -> None:
-        """Sort the dependences by set, then by variable."""
-        order = np.lexsort((members, ranks))
-        self._members = members[order].astype(np.int32)
-        counts = np.bincount(ranks.astype(np.int64), minlength=n_sets)
-        self._starts = np.concatenate(([0], np.cumsum(counts)))
 
 
 def colex_subsets(n: int, size: int) -> Int64Array:
@@ -188,16 +224,3 @@ def _binomials(n: int, size: int) -> list[Int64Array]:
     return [
         np.array([math.comb(c, k) for c in range(n + 1)], dtype=np.int64) for k in range(size + 1)
     ]
-
-
-def _chunks(counts: Int64Array) -> Iterator[slice]:
-    """Consecutive slices whose counts add up to about ``UNIONS_A_CHUNK``."""
-    ends = np.cumsum(counts)
-    first = 0
-    while first < len(counts):
-        done = ends[first - 1] if first else 0
-        last = int(np.searchsorted(ends, done + UNIONS_A_CHUNK, side="right"))
-        last = max(last, first + 1)
-        if ends[last - 1] > done:
-            yield slice(first, last)
-        first = last

@@ -18,9 +18,9 @@ Memory
 ------
 Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
 as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
-``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row (70 if a table is too large for a dense
-count) and, once a test is too thin for the likelihood ratio, 8 bytes a row for each distinct
-cardinality. Nothing grows with a product of cardinalities.
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 26 + 8 a condition more if a table is
+too large for a dense count, and, once a test is too thin for the likelihood ratio, 8 bytes a row
+for each distinct cardinality. Nothing grows with a product of cardinalities.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from komb.counts.fixedpoint import (
     length_table,
     scale_for,
 )
+from komb.errors import DataError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
 
@@ -44,6 +45,8 @@ MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
 STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
+MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
+FEW_ROWS = 100_000  # up to here the buffers of several set sizes are kept at once
 
 
 class Summaries(NamedTuple):
@@ -91,10 +94,10 @@ class Contingency:
         self.target = target
         self.cardinalities = cardinalities
         self.scale = scale_for(self.n_rows)
-        # Pearson's statistic is at most rows x (fewer levels of the two - 1)
+        # Pearson's statistic is at most rows x (levels of the target - 1)
+        self.pearson_scale = largest_scale(float(self.n_rows) * int(cardinalities[target]))
         self._most_levels = int(cardinalities.max())
-        fewer = min(int(cardinalities[target]), self._most_levels)
-        self.pearson_scale = largest_scale(float(self.n_rows) * fewer)
+        _check(codes, cardinalities)
         entropy = entropy_table(self.n_rows, self.scale)
         self._entropy = np.stack((entropy[:-1], np.diff(entropy)))
         # class 0 is the target's cardinality, so that kernels find it without a look-up
@@ -154,9 +157,10 @@ class Contingency:
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
     def _buffers_for(self, size: int) -> tuple[object, object]:
-        """Buffers for given sets of one size, kept until a set of another size is asked for."""
+        """Buffers for given sets of one size, kept for the next batch of that size."""
         if size not in self._buffers:
-            self._buffers.clear()
+            if len(self._buffers) >= (3 if self.n_rows <= FEW_ROWS else 1):
+                self._buffers.clear()
             self._buffers[size] = self._make_scratch(size), self._make_groups(size)
         return self._buffers[size]
 
@@ -180,7 +184,7 @@ class Contingency:
     def _make_groups(self, size: int) -> object:
         """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
         kernels = self._kernels
-        largest = float(self._most_levels) ** (size + 1) * int(self.cardinalities[self.target])
+        largest = self._most_strata(size + 1) * int(self.cardinalities[self.target])
         dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
         n_rows = self.n_rows if largest > dense else 0
         codes = self._prepared.codes  # type: ignore[attr-defined]
@@ -198,10 +202,15 @@ class Contingency:
             gathered=np.empty(n_rows, dtype=codes.dtype),
         )
 
+    def _most_strata(self, size: int) -> int:
+        """More strata than a set of ``size`` columns can have, or a great many."""
+        most: int = min(self._most_levels**size, 1 << 62)
+        return most
+
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be thin enough to need them."""
         most = self._most_levels
-        strata = min(float(self.n_rows), float(most) ** (set_size + 1))
+        strata = min(self.n_rows, self._most_strata(set_size + 1))
         if self.n_rows >= length_below * most * self.class_levels[0] * strata:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
@@ -254,3 +263,17 @@ class Contingency:
         )  # fmt: skip
         fit, strata, length = sums.T
         return Summaries(fit, strata, length, splits, *unions.T)
+
+
+def _check(codes: Codes, cardinalities: Int64Array) -> None:
+    """Refuse what would make the kernels write outside their tables."""
+    if codes.shape[1] > MAX_ROWS:
+        raise DataError(
+            f"A table may have at most {MAX_ROWS:,} rows; this one has {codes.shape[1]:,}. "
+            "Take a sample of it."
+        )
+    if (codes.max(axis=1) >= cardinalities).any():
+        raise DataError(
+            "The codes of a column must be smaller than its number of levels. "
+            "Build the table with DiscreteTable.from_codes or from_data, which see to it."
+        )

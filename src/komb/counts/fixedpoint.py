@@ -3,7 +3,7 @@
 ``n log2 n`` (entropies, likelihoods) and ``log2 C(r, n)`` (the multinomial normaliser of the
 stochastic-complexity test) are tabulated as 64-bit integers. Integer addition is associative, so a
 sum over a contingency table is the same to the last bit whatever the order of its cells, the way
-they were counted, the batch they were counted in or the machine. Intermediate sums may wrap around;
+they were counted or the batch they were counted in. Intermediate sums may wrap around;
 the final ones fit, and two's complement makes them right.
 
 >>> scale = scale_for(1000)

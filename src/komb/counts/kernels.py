@@ -46,6 +46,9 @@ WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
 DENSE_CELLS_A_ROW = 2  # a given set's own table is counted densely up to so many cells a row
 
+# More strata than any limit they are compared with, yet times |Y| |X| they still fit 64 bits.
+MANY_STRATA = np.int64(1 << 24)
+
 # columns of ``out_given`` and ``out_unions``
 FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
 
@@ -465,7 +468,7 @@ def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j)
 
 @_inner
 def _shared_prefix(given, index, previous):
-    """How many leading columns set ``index`` has in common with set ``previous``; -1 if none is."""
+    """How many leading columns set ``index`` shares with set ``previous``; -1 without one."""
     if previous < 0:
         return -1
     shared = 0
@@ -638,7 +641,7 @@ def _size_up(given, prepared, scratch):
     n_words = prepared.bitmaps.shape[1]
     is_packed = n_words > 0 and prepared.bitmaps.shape[0] > 1  # else no column has bitmaps
     for column in given:
-        product = min(product * prepared.cardinalities[column], np.int64(1) << 40)
+        product = min(product * prepared.cardinalities[column], MANY_STRATA)
         is_packed = is_packed and prepared.level_start[column] >= 0
     is_packed = is_packed and product <= scratch.strata.shape[1]
     is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_GROUPING_ROW

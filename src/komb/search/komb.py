@@ -10,8 +10,8 @@ paper                 here                           meaning
 kOMB                  :func:`find_blanket`           Algorithm 1: grow, then shrink
 find_inter_dep        :func:`find_interacting_group` Algorithm 2: variables that depend together
 make_strict           :func:`drop_redundant`         Algorithm 2: keep what the dependence needs
-find_cond             :func:`find_witnesses`         Algorithm 3: a set that shows a dependence
-no_seps               :func:`without_separator`      Algorithm 3: no small set explains it away
+find_cond             :func:`find_witness`           Algorithm 3: a set that shows a dependence
+no_seps               :func:`has_no_separator`       Algorithm 3: no small set explains it away
 Y, X                  ``target``, ``candidate``
 bold X, X'            ``group``, ``allies``          the witness's part outside, inside the blanket
 Z, S, S'              ``witness``, ``blanket``, ``separator``
@@ -86,14 +86,14 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
     """
     search = _Search(session, task, order, max_separator)
     for size in range(1, order + 1):
-        session.sweep(task.target, task.candidates, size)
+        session.sweep(task.target, task.candidates, size, search.report_sweep)
     while group := find_interacting_group(search):
         search.blanket |= group
         search.report("grow")
     while True:
         search.report("shrink")
         search.ledger = _Ledger()  # what a growing blanket ruled out, a shrinking one may not
-        witnesses = find_witnesses(search, [EMPTY], search.blanket).get(EMPTY, {})
+        witnesses = find_witness(search, [EMPTY], search.blanket).get(EMPTY, {})
         lonely = search.blanket - witnesses.keys() - task.include
         if not lonely:
             return Found({member: witnesses.get(member) for member in sorted(search.blanket)})
@@ -108,11 +108,11 @@ def find_interacting_group(search: _Search) -> Variables:
     order of the tree (lexicographic, a prefix before its extensions) with a witness wins, and at
     that node the first candidate. Empty when there is none.
     """
-    witnesses = find_witnesses(search, [EMPTY], search.outside)
+    witnesses = find_witness(search, [EMPTY], search.outside)
     if not witnesses:
         for size in range(1, search.order + 1):
             for groups in search.groups_to_examine(size):
-                witnesses |= find_witnesses(search, groups, search.outside)
+                witnesses |= find_witness(search, groups, search.outside)
     if not witnesses:
         return EMPTY
     node = min(witnesses, key=sorted)
@@ -124,14 +124,12 @@ def drop_redundant(search: _Search, candidate: int, witness: Variables) -> Varia
     """Algorithm 2, make_strict: the candidate with those of its witness that depend in turn."""
     kept = witness
     for element in sorted(witness):
-        case = Case((kept - {element}) | {candidate}, {element})
-        without_separator(search, [case])
-        if not case.candidates:
+        if not has_no_separator(search, element, (kept - {element}) | {candidate}):
             kept -= {element}
     return kept | {candidate}
 
 
-def find_witnesses(
+def find_witness(
     search: _Search, groups: Sequence[Variables], candidates: Variables
 ) -> dict[Variables, dict[int, Variables]]:
     """Algorithm 3, find_cond: for each group, the candidates that have a witness, with the first.
@@ -149,22 +147,25 @@ def find_witnesses(
             for witness in map(group.__or__, alliances)
         ]
         cases = search.ledger.open_cases(search, questions)
-        without_separator(search, cases)
-        for case in cases:
-            if case.candidates:
-                search.ledger.standing(case, search.blanket)
-                first_of = witnesses.setdefault(case.given - search.blanket, {})
-                for candidate in case.candidates:
-                    first_of.setdefault(candidate, case.given)
+        search.session.drop_separable(search.target, cases, search.blanket, search.max_separator)
+        standing = [case for case in cases if case.candidates]
+        for case in sorted(standing, key=lambda case: sorted(case.given)):  # first witness first
+            search.ledger.standing(case, search.blanket)
+            first_of = witnesses.setdefault(case.given - search.blanket, {})
+            for candidate in case.candidates:
+                first_of.setdefault(candidate, case.given)
     return witnesses
 
 
-def without_separator(search: _Search, cases: Sequence[Case]) -> None:
-    """Algorithm 3, no_seps: leave in each case the candidates that no separator makes independent.
+def has_no_separator(search: _Search, candidate: int, witness: Variables) -> bool:
+    """Algorithm 3, no_seps: whether nothing in the blanket makes the candidate independent.
 
-    Separators are the subsets of the blanket with up to ``max_separator`` variables.
+    Separators are the subsets of the blanket with up to ``max_separator`` variables, outside the
+    witness. :func:`find_witness` asks the same of many candidates at once.
     """
-    search.session.drop_separable(search.target, cases, search.blanket, search.max_separator)
+    case = Case(witness, {candidate})
+    search.session.drop_separable(search.target, [case], search.blanket, search.max_separator)
+    return bool(case.candidates)
 
 
 class _Search:
@@ -179,7 +180,6 @@ class _Search:
         self.blanket: Variables = task.start | task.include
         self.ledger = _Ledger()
         self._has_examined_all = False
-        session.on_progress = self._report_sweep
 
     @property
     def blanket(self) -> Variables:
@@ -211,7 +211,8 @@ class _Search:
         blanket = tuple(sorted(self.blanket))
         self.task.observer(Progress(phase, blanket, self.session.counts.tests, done, total))
 
-    def _report_sweep(self, done: int, total: int) -> None:
+    def report_sweep(self, done: int, total: int) -> None:
+        """Tell the observer how far a sweep is."""
         self.report("sweep", done, total)
 
 
@@ -245,9 +246,7 @@ class _Ledger:
             if page is None:
                 fresh.append((candidates, witness))
                 if len(witness) < search.order or not witness.isdisjoint(blanket):
-                    self._pages[witness] = _Page(
-                        EMPTY if candidates is outside else outside - candidates
-                    )
+                    self._pages[witness] = _Page(outside - candidates)
                 continue
             if page.unasked and (unasked := candidates & page.unasked):
                 fresh.append((unasked, witness))
