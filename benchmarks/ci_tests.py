@@ -9,6 +9,7 @@ batches, as its searches do; the others have no batches.
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +81,14 @@ def time_causal_learn(table: DiscreteTable, size: int) -> float:
 
 def time_pyagrum(table: DiscreteTable, size: int) -> float:
     import pandas as pd
-    import pyagrum as gum
+
+    gum: Any = import_module("pyagrum")
 
     frame = pd.DataFrame({f"v{i}": codes.astype(str) for i, codes in enumerate(table.codes)})
     tests = peer_tests(table, size)
     best = float("inf")
     for _ in range(3):
-        learner: Any = gum.BNLearner(frame)  # type: ignore[no-untyped-call]  # it keeps counts
+        learner = gum.BNLearner(frame)  # a new one each time: it keeps counts
         learner.G2("v0", "v1")
 
         def work(learner: Any = learner) -> None:

@@ -259,7 +259,7 @@ class _ProgressBar:
         state: dict[str, Any] = {
             "description": progress.phase,
             "completed": progress.done,
-            "total": progress.total or None,
+            "total": progress.total + 1,  # a full bar would stop the clock
             "members": plural(len(progress.blanket), "member"),
             "tests": plural(progress.tests, "test"),
         }

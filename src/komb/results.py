@@ -509,7 +509,8 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable:
         on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
-        remedy = "Collect more rows, merge rare levels, or use test g-sci."
+        remedy = "Collect more rows, merge rare levels or exclude columns with many levels"
+        remedy += "." if test in ("sci", "g-sci") else ", or use test g-sci."
         yield f"Caution: {on_thin} had too few rows for test {test} to be trusted. {remedy}"
 
 

@@ -22,7 +22,7 @@ _log = logging.getLogger("komb")
 PATIENCE = 1.5
 """Seconds of compiling after which the user is told; reading from disk takes less."""
 
-NOTICE = "komb is compiling its kernels for this machine; this happens once and takes about 15 s"
+NOTICE = "komb is compiling its kernels; this takes about 15 s and is kept for the next time"
 
 _done: set[np.dtype[Any]] = set()
 
