@@ -206,7 +206,7 @@ class TestInterruption:
         def interrupt(*_: Any, **__: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("komb.data.read_table", interrupt)
+        monkeypatch.setattr("komb.data.files.read_frame", interrupt)
         assert run("find", file, "--target", "Y") == (130, "", "Interrupted.\n")
 
     @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
@@ -313,3 +313,16 @@ class TestTerminal:
         with cli._ProgressBar(is_wanted=False) as bar:
             bar(Progress("Y", "sweep", (), 10))
         assert capsys.readouterr().err == ""
+
+
+def test_excluded_columns_of_a_file_are_not_looked_at(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "lamp.csv"
+    rows = [f"{i % 2},{i // 2 % 2},{(i + i // 2) % 2},{i / 7},\n" for i in range(200)]
+    path.write_text("hall,stairs,lamp,time,note\n" + "".join(rows))
+    code, out, err = run(
+        "find", path, "--target", "lamp", "--exclude", "time", "--exclude", "note", "-q"
+    )
+    assert (code, out, err) == (0, "hall\nstairs\n", "")
+    code, out, err = run("find", path, "--target", "lamp")
+    assert (code, out) == (2, "")
+    assert "lamp.csv" in err

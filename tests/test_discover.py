@@ -51,7 +51,7 @@ class TestResult:
             "include": (),
             "exclude": ("E3",),
         }
-        assert (blanket.n_rows, blanket.n_columns) == (500, 6)
+        assert (blanket.n_rows, blanket.n_columns) == (500, 5)  # without E3
         assert blanket.tests > 0
         assert blanket.tables > 0
         assert blanket.seconds > 0
@@ -262,7 +262,7 @@ def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[st
     """Yield what to pass, which error to expect and what its message must say."""
     yield {"target": "y"}, UnknownNameError, ["'target'", "no column 'y'", "Did you mean 'Y'"]
     yield {"target": None}, UnknownNameError, ["'target'", "no column None", "Known: 'X1'"]
-    yield {"target": ["Y"]}, UnknownNameError, ["'target'", "no column ['Y']"]
+    yield {"target": ["Y"]}, ParameterError, ["'target' must be the name", "list", "as a column"]
     yield {"method": "kmb"}, UnknownNameError, ["no method 'kmb'", "Did you mean 'komb'"]
     yield {"method": []}, UnknownNameError, ["no method []", "Known: "]
     yield {"test": "gsci"}, UnknownNameError, ["no test 'gsci'", "'g-sci'", "'chi2'"]
@@ -364,3 +364,24 @@ class TestWarmUp:
 
     def test_nothing_hides_the_notice(self) -> None:
         assert not logging.getLogger("komb").handlers
+
+
+def test_excluded_columns_are_not_looked_at() -> None:
+    """Whatever they hold: missing values, measurements, more levels than a column may have."""
+    n_rows = 70_000
+    rng = np.random.default_rng(0)
+    hall, stairs = rng.integers(0, 2, (2, n_rows))
+    data: dict[str, Any] = {
+        "hall": hall,
+        "stairs": stairs,
+        "lamp": hall ^ stairs,
+        "row": np.arange(n_rows),
+        "time": rng.random(n_rows),
+        "note": [None] * n_rows,
+    }
+    blanket = komb.markov_blanket(data, "lamp", exclude=["row", "time", "note"])
+    assert blanket.members == ("hall", "stairs")
+    assert blanket.parameters["exclude"] == ("row", "time", "note")
+    array = np.column_stack([hall, np.arange(n_rows), hall ^ stairs, stairs])
+    assert komb.markov_blanket(array, 2, exclude=[1]).members == (0, 3)
+    assert list(komb.markov_blankets(array, exclude=[1])) == [0, 2, 3]

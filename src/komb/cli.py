@@ -165,13 +165,12 @@ def find(
     ] = False,
 ) -> None:
     """Find the Markov blanket of a column of a file."""
-    from komb.data import read_table
+    from komb.data.files import naming, read_frame
     from komb.discover import markov_blanket
 
-    table = read_table(data, delimiter=_to_delimiter(delimiter), has_header=not no_header)
-    with _ProgressBar(is_wanted=not quiet) as bar:
+    with naming(data), _ProgressBar(is_wanted=not quiet) as bar:
         blanket = markov_blanket(
-            table,
+            read_frame(data, delimiter=_to_delimiter(delimiter), has_header=not no_header),
             target,
             method=method,
             order=order,

@@ -23,6 +23,7 @@ from komb.results import Blanket, Blankets, Member
 from komb.search import task as search_task
 from komb.settings import (
     Settings,
+    check_exclude,
     check_settings,
     check_table,
     check_target,
@@ -110,7 +111,7 @@ def markov_blanket(
     include
         Columns that are in the blanket whatever the tests say.
     exclude
-        Columns that are left out altogether.
+        Columns that are left out altogether: neither checked nor counted.
     progress
         Called now and then with a :class:`komb.discover.Progress`.
 
@@ -146,7 +147,8 @@ def markov_blanket(
     >>> blanket.members, blanket["hall"].witness
     (('hall', 'stairs'), ('stairs',))
     """
-    table = DiscreteTable.from_data(data)
+    exclude = check_exclude(exclude, [target], start=start, include=include)
+    table = DiscreteTable.from_data(data, exclude=exclude)
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
@@ -180,7 +182,7 @@ def markov_blankets(
         As in :func:`markov_blanket`. It is encoded once.
     targets
         Names of the columns whose blankets to find. If left out, all that are not constant; then
-        ``start``, ``include`` and ``exclude`` hold for every target but those they name.
+        ``start`` and ``include`` hold for every target but those they name.
     method, order, max_separator, alpha, test, df, start, include, exclude, progress
         As in :func:`markov_blanket`.
     n_jobs
@@ -208,7 +210,10 @@ def markov_blankets(
     if isinstance(n_jobs, bool) or n_jobs not in (None, 1):
         remedy = "Leave it out: parallel runs are not there yet."
         raise ParameterError.because("n_jobs", "be None or 1", n_jobs, remedy)
-    table = DiscreteTable.from_data(data)
+    if targets is not None:
+        targets = list_names("targets", targets)
+    exclude = check_exclude(exclude, targets or (), start=start, include=include)
+    table = DiscreteTable.from_data(data, exclude=exclude)
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
@@ -268,7 +273,7 @@ class _Run:
         everything = frozenset(range(self._table.n_columns))
         return search_task.Task(
             target=target,
-            candidates=everything.difference(settings.exclude, [target]),
+            candidates=everything - {target},
             start=frozenset(settings.start) - {target},
             include=frozenset(settings.include) - {target},
             observer=observe,
@@ -346,7 +351,7 @@ def _check_targets(
                 f"{table.n_columns} constant ones. Check how it was read or filtered."
             )
         return positions
-    names = list_names("targets", targets)
+    names = list(targets)
     if not names:
         remedy = "Leave it out for all columns."
         raise ParameterError.because("targets", "name at least one column", names, remedy)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 from komb.citests import tests
 from komb.citests.registry import make_test
@@ -32,7 +32,7 @@ class Settings:
     df: str
     start: tuple[int, ...]
     include: tuple[int, ...]
-    exclude: tuple[int, ...]
+    exclude: tuple[Name, ...]  # names: these columns are not in the table
 
     @property
     def algorithm(self) -> AlgorithmInfo:
@@ -47,12 +47,13 @@ class Settings:
 
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
-        columns = {"start": self.start, "include": self.include, "exclude": self.exclude}
+        columns = {"start": self.start, "include": self.include}
         named = {
             key: tuple(table.names[position] for position in positions)
             for key, positions in columns.items()
         }
         test = {"alpha": self.alpha, "test": self.test, "df": self.df}
+        named["exclude"] = self.exclude
         return {"order": None, "max_separator": None} | self.options | test | named
 
 
@@ -87,7 +88,7 @@ def check_settings(
     bound = max(1, checked_order)
     if max_separator is not None:
         bound = check_count("max_separator", max_separator)
-    settings = Settings(
+    return Settings(
         method=method,
         order=checked_order,
         max_separator=bound,
@@ -96,16 +97,46 @@ def check_settings(
         df=df,
         start=check_columns("start", start, table),
         include=check_columns("include", include, table),
-        exclude=check_columns("exclude", exclude, table),
+        exclude=tuple(exclude),
     )
-    for parameter in ("start", "include"):
-        both = sorted(set(getattr(settings, parameter)) & set(settings.exclude))
-        if both:
+
+
+def check_exclude(
+    exclude: Iterable[Name], targets: Iterable[Name], **others: Iterable[Name]
+) -> list[Name]:
+    """Return the columns to leave out, unless they are wanted elsewhere.
+
+    Examples
+    --------
+    >>> check_exclude(["id"], ["Y"], include=["X1"])
+    ['id']
+    """
+    excluded = list_names("exclude", exclude)
+    for parameter, names in others.items():
+        shared = [name for name in list_names(parameter, names) if name in excluded]
+        if shared:
             rule = f"have no column in common with {parameter!r}"
-            shared = [table.names[position] for position in both]
             remedy = "Take it out of one of the two."
             raise ParameterError.because("exclude", rule, shared, remedy)
-    return settings
+    for target in targets:
+        check_is_name(target)
+        if target in excluded:
+            _refuse_target("exclude", target)
+    return excluded
+
+
+def check_is_name(target: object) -> None:
+    """Raise if a target is not a name but, say, the values of a column."""
+    if not isinstance(target, Hashable):
+        raise ParameterError(
+            f"'target' must be the name of a column; got a {type(target).__name__}. Put its values "
+            "into the table as a column and pass that column's name."
+        )
+
+
+def _refuse_target(parameter: str, name: Name) -> NoReturn:
+    remedy = f"Take it out of {parameter!r}: a column is never in its own blanket."
+    raise ParameterError.because(parameter, "not name the target", name, remedy)
 
 
 def check_table(table: DiscreteTable) -> None:
@@ -141,14 +172,9 @@ def check_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
     3
     """
     position = _position("target", target, table)
-    for parameter in ("include", "exclude", "start"):
+    for parameter in ("include", "start"):
         if position in getattr(settings, parameter):
-            raise ParameterError.because(
-                parameter,
-                "not name the target",
-                table.names[position],
-                f"Take it out of {parameter!r}: a column is never in its own blanket.",
-            )
+            _refuse_target(parameter, table.names[position])
     if is_constant(table, position):
         raise DataError(
             f"'target' must be a column with at least 2 levels; got {target!r}, which is "

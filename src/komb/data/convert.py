@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from komb.data.codes import Array, CodeArray, Levels, Name
 from komb.data.encode import Later, encode_array, encode_columns, encode_matrix
 from komb.data.objects import encode_objects
-from komb.errors import DataError
+from komb.errors import DataError, UnknownNameError
 
 
 class Parts(NamedTuple):
@@ -27,12 +27,12 @@ class Parts(NamedTuple):
     levels: tuple[Levels, ...]
 
 
-def convert(data: object) -> Parts:
+def convert(data: object, exclude: Collection[Name] = ()) -> Parts:
     """Encode a table of any supported kind.
 
     Parameters
     ----------
-    data
+    data, exclude
         As for :meth:`komb.data.DiscreteTable.from_data`.
 
     Returns
@@ -46,10 +46,25 @@ def convert(data: object) -> Parts:
     (('a', 'b'),)
     """
     if isinstance(data, np.ndarray):
-        return _convert_array(data)
+        return _convert_array(data, exclude)
     if isinstance(data, Mapping):
-        return _convert_mapping(data)
-    return _convert_frame(data)
+        return _convert_mapping(data, exclude)
+    return _convert_frame(data, exclude)
+
+
+def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
+    """Return the names that are not excluded; an excluded name must be one of them.
+
+    Examples
+    --------
+    >>> names_left(["id", "x", "y"], ["id"])
+    ['x', 'y']
+    """
+    for name in exclude:
+        if name not in names:
+            error = UnknownNameError.among("column", name, names)
+            raise UnknownNameError(f"In 'exclude': {error}")
+    return [name for name in names if name not in exclude]
 
 
 def check_shape(names: Sequence[Name], n_rows: int) -> None:
@@ -76,26 +91,30 @@ def check_shape(names: Sequence[Name], n_rows: int) -> None:
         )
 
 
-def _convert_array(data: Array) -> Parts:
+def _convert_array(data: Array, exclude: Collection[Name]) -> Parts:
     if data.dtype.names is not None:
         remedy = "Pass a mapping of its fields: {name: data[name] for name in data.dtype.names}."
         raise _not_a_table("a structured array", remedy)
     if data.ndim != 2:
         shape = f"an array of shape {data.shape}"
         raise _not_a_table(shape, "Reshape it; for one column, data.reshape(-1, 1).")
-    n_rows, n_columns = data.shape
-    names = tuple(range(n_columns))
+    n_rows = data.shape[0]
+    names: tuple[Any, ...] = tuple(names_left(range(data.shape[1]), exclude))
     check_shape(names, n_rows)
+    if exclude:
+        data = data[:, list(names)]
     if not isinstance(data, np.ma.MaskedArray):
         data = np.asarray(data)  # np.matrix would stay two-dimensional when sliced
         if data.dtype.kind in "iub":
             return Parts(names, *encode_matrix(data))
-    columns = ((name, Later(encode_array, data[:, name])) for name in names)
-    return Parts(names, *encode_columns(columns, n_columns, n_rows))
+    columns = (
+        (name, Later(encode_array, data[:, position])) for position, name in enumerate(names)
+    )
+    return Parts(names, *encode_columns(columns, len(names), n_rows))
 
 
-def _convert_mapping(data: Mapping[Any, Any]) -> Parts:
-    columns = {name: _column(name, values) for name, values in data.items()}
+def _convert_mapping(data: Mapping[Any, Any], exclude: Collection[Name]) -> Parts:
+    columns = {name: _column(name, data[name]) for name in names_left(list(data), exclude)}
     sizes = {name: len(column.values) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         shortest, longest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
@@ -109,7 +128,7 @@ def _convert_mapping(data: Mapping[Any, Any]) -> Parts:
     return Parts(names, *encode_columns(columns.items(), len(names), n_rows))
 
 
-def _convert_frame(data: Any) -> Parts:
+def _convert_frame(data: Any, exclude: Collection[Name]) -> Parts:
     import narwhals as nw
 
     from komb.data.frames import encode_series
@@ -122,6 +141,9 @@ def _convert_frame(data: Any) -> Parts:
     except TypeError:
         raise _not_a_table(f"an object of type {type(data).__name__!r}", _remedy(data)) from None
     series = tuple(frame.iter_columns())
+    check_shape([column.name for column in series], len(frame))
+    left = set(names_left([column.name for column in series], exclude))
+    series = tuple(column for column in series if column.name in left)
     names: tuple[Name, ...] = tuple(column.name for column in series)
     check_shape(names, len(frame))
     columns = ((column.name, Later(encode_series, column)) for column in series)

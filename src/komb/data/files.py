@@ -6,7 +6,8 @@ import csv
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,23 +80,42 @@ def read_table(
     (('no', 'yes'), (30, 50))
     """
     file = to_path(path)
+    with naming(file):
+        return DiscreteTable.from_data(
+            read_frame(file, delimiter=delimiter, has_header=has_header, columns=columns)
+        )
+
+
+@contextmanager
+def naming(file: object) -> Iterator[None]:
+    """Have errors in the data of a file say which file it is."""
+    try:
+        yield
+    except DataError as error:
+        raise type(error)(f"In {str(file)!r}: {error}") from None
+
+
+def read_frame(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    has_header: bool = True,
+    columns: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Read a file as :func:`read_table` does, without encoding or checking its columns."""
+    file = to_path(path)
     _check_delimiter(delimiter)
     if isinstance(columns, str):
         remedy = f"Put it in a list: [{columns!r}]."
         raise ParameterError.because("columns", "be a list of column names", columns, remedy)
     data = read_bytes(file)
-    try:
-        if file.suffix.lower() == ".parquet" or data.startswith(b"PAR1"):
-            frame = _read_parquet(file, data, columns)
-        else:
-            decode(file, data)  # raises if it is no text
-            data = data.removeprefix(b"\xef\xbb\xbf")
-            if b"\r" in data:
-                data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            frame = _read_text(file, data, delimiter, has_header, columns)
-        return DiscreteTable.from_data(frame)
-    except DataError as error:
-        raise type(error)(f"In {str(file)!r}: {error}") from None
+    if file.suffix.lower() == ".parquet" or data.startswith(b"PAR1"):
+        return _read_parquet(file, data, columns)
+    decode(file, data)  # raises if it is no text
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return _read_text(file, data, delimiter, has_header, columns)
 
 
 def _check_delimiter(delimiter: str | None) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data.codes import CodeArray, Levels, Name, code_dtype, compact
-from komb.data.convert import check_shape, convert
+from komb.data.convert import check_shape, convert, names_left
 from komb.data.encode import encode_matrix
 from komb.errors import ParameterError, UnknownNameError
 
@@ -55,7 +55,7 @@ class DiscreteTable:
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
     @classmethod
-    def from_data(cls, data: object) -> DiscreteTable:
+    def from_data(cls, data: object, *, exclude: Collection[Name] = ()) -> DiscreteTable:
         """Encode a table of any supported kind.
 
         Parameters
@@ -65,6 +65,8 @@ class DiscreteTable:
             0, 1, ...), a mapping of names to columns, or a ``DiscreteTable``, which is returned as
             it is. Columns may hold integers, booleans, text, categories, dates or any hashable
             values; floats are fine while they are whole numbers or few.
+        exclude
+            Names of columns to leave out; they are not looked at, whatever they hold.
 
         Returns
         -------
@@ -82,7 +84,9 @@ class DiscreteTable:
         >>> DiscreteTable.from_data(np.array([[0, 2], [1, 3], [1, 4]]))
         DiscreteTable(3 rows x 2 columns, 2-3 levels)
         """
-        return data if isinstance(data, DiscreteTable) else cls(*convert(data))
+        if not isinstance(data, DiscreteTable):
+            return cls(*convert(data, exclude))
+        return data.select(names_left(data.names, exclude)) if exclude else data
 
     @classmethod
     def from_codes(
