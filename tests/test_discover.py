@@ -385,3 +385,12 @@ def test_excluded_columns_are_not_looked_at() -> None:
     array = np.column_stack([hall, np.arange(n_rows), hall ^ stairs, stairs])
     assert komb.markov_blanket(array, 2, exclude=[1]).members == (0, 3)
     assert list(komb.markov_blankets(array, exclude=[1])) == [0, 2, 3]
+
+
+def test_identifiers_are_named() -> None:
+    data = {"lamp": [i % 2 for i in range(60)], "row": list(range(60)), "x": [0, 1, 1] * 20}
+    blanket = komb.markov_blanket(data, "lamp")
+    assert blanket.identifiers == ("row",)
+    assert "Caution: row nearly tells every row" in str(blanket)
+    assert komb.markov_blanket(data, "lamp", exclude=["row"]).identifiers == ()
+    assert komb.Blanket.from_dict(blanket.to_dict()) == blanket

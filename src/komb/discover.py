@@ -32,6 +32,8 @@ from komb.settings import (
 )
 from komb.warmup import warm_up
 
+_FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -300,8 +302,15 @@ class _Run:
             tables=counts.tables,
             fallbacks=counts.fallbacks,
             unreliable=counts.unreliable,
+            identifiers=self._identifiers(task),
             seconds=seconds,
         )
+
+    def _identifiers(self, task: search_task.Task) -> tuple[Name, ...]:
+        """Candidates with so many levels that they tell rows rather than groups of rows apart."""
+        levels = self._table.cardinalities
+        most = max(_FEW_LEVELS, self._table.n_rows // 2)
+        return self._names(x for x in sorted(task.candidates) if levels[x] > most)
 
     def _member(
         self, session: Session, target: int, position: int, witness: Variables | None

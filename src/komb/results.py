@@ -134,6 +134,8 @@ class Blanket(Collection[Name]):
         How many of the tests were decided by the fall-back for thin tables.
     unreliable
         How many of the tests were decided on a table too thin for the test.
+    identifiers
+        Columns with more than half as many levels as there are rows; better excluded.
     seconds
         Time of the search. Two blankets that differ in nothing else are equal.
 
@@ -157,6 +159,7 @@ class Blanket(Collection[Name]):
     tables: int
     fallbacks: int = 0
     unreliable: int = 0
+    identifiers: tuple[Name, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
@@ -220,6 +223,7 @@ class Blanket(Collection[Name]):
         }
         details = [member.to_dict() for member in self.details]
         target = {"target": record.pop("target"), "members": list(self.members)}
+        record |= {"identifiers": list(self.identifiers)}
         return target | record | {"details": details, "parameters": parameters}
 
     @classmethod
@@ -241,6 +245,7 @@ class Blanket(Collection[Name]):
         """
         values = known_fields(cls, record)
         values["details"] = tuple(Member.from_dict(member) for member in values["details"])
+        values["identifiers"] = tuple(values.get("identifiers", ()))
         values["parameters"] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in values["parameters"].items()
@@ -504,6 +509,11 @@ def _show_parameters(method: str, parameters: Mapping[str, Any]) -> str:
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
+    if blanket.identifiers:
+        yield (
+            f"Caution: {show_names(blanket.identifiers)} nearly tells every row from every other; "
+            "a test on such a column means nothing. Exclude it."
+        )
     if blanket.fallbacks and test != "sci":
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
