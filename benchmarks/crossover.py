@@ -82,8 +82,9 @@ def main() -> None:
         (8, 3),
         (12, 3),
     ):
-        codes = rng.integers(0, levels, (6, N_ROWS)).astype(np.uint8)
-        contingency = Contingency(codes, np.full(6, levels, dtype=np.int64), target=0)
+        codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
+        codes[6] = np.arange(N_ROWS) % 250  # with a wide column, buffers for groups are made
+        contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
         prices = kernels.Prices(contingency._entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0)
         given = np.arange(1, 1 + n_given)
         arguments = (contingency._prepared, prices, contingency._buffers_for(n_given), given, 5)

@@ -551,7 +551,7 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
 
 
 @_inner
-def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
+def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, sizes, cells):
     """List the sizes and counts of ``counts[group, y]``; returns strata, both list lengths, length.
 
     Strata in which the target has one level only are not listed: size and count would cancel.
@@ -563,7 +563,7 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
         for y in range(n_y):
             count = counts[group * n_y + y]
             if count > 0:
-                scratch.cells[n_cells] = count
+                cells[n_cells] = count
                 n_cells += 1
                 size += count
         if size > 0:
@@ -571,7 +571,7 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, scratch):
             if wants_lengths:
                 length += lengths[0, np.uint64(size)]
         if n_cells - first > 1:
-            scratch.sizes[n_sizes] = size
+            sizes[n_sizes] = size
             n_sizes += 1
         else:
             n_cells = first
@@ -599,27 +599,21 @@ def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
 
 
 @_inner
-def _sum_listed(n_sizes, n_cells, table, kind, scratch):
+def _sum_listed(n_sizes, n_cells, table, kind, sizes, cells):
     """Sum a table's row ``kind`` over the listed cells minus the listed sizes."""
     total = 0
     row = np.uint64(kind)
     for index in range(n_cells):
-        total += table[row, np.uint64(scratch.cells[index])]
+        total += table[row, np.uint64(cells[index])]
     for index in range(n_sizes):
-        total -= table[row, np.uint64(scratch.sizes[index])]
+        total -= table[row, np.uint64(sizes[index])]
     return total
 
 
 @_inner
-def _cheapest(n_strata, product, levels, is_packed, scratch, groups, prepared):
-    """Choose a way of counting one more column."""
-    n_rows = prepared.codes.shape[1]
-    n_y = prepared.cardinalities[prepared.target]
-    way, cost = GROUPED, n_rows * COST_GROUPED_ROW
-    if groups.rows.shape[1] == 0:
-        cost = np.inf
-    elif scratch.state[HAS_GROUPS] == 0:
-        cost += n_rows * COST_GROUPING_ROW
+def _cheapest(n_strata, product, levels, n_y, n_rows, n_words, is_packed, grouping):
+    """Choose a way of counting one more column; ``grouping`` is what grouping costs a row."""
+    way, cost = GROUPED, n_rows * (COST_GROUPED_ROW + grouping)
     cells = product * n_y * levels
     if cells <= MAX_DENSE_CELLS:
         histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
@@ -627,7 +621,7 @@ def _cheapest(n_strata, product, levels, is_packed, scratch, groups, prepared):
             way, cost = HISTOGRAM, histogram
     cells = n_strata * n_y * levels
     if is_packed and cells <= MAX_DENSE_CELLS:
-        words = prepared.bitmaps.shape[1] * COST_WORD + n_y * COST_SEGMENT
+        words = n_words * COST_WORD + n_y * COST_SEGMENT
         if (n_strata - 1) * (levels - 1) * words + cells * COST_CELL < cost:
             way = POPCOUNT
     return way
@@ -661,30 +655,32 @@ def _list_given(given, index, product, is_packed, prepared, prices, scratch, gro
         state[LAST_PACKED] = index
         _count_strata(given.shape[1], prepared, scratch)
         return _list_dense(scratch.by_y, scratch.n_strata[given.shape[1]], n_y, prices.lengths,
-                           wants_lengths, scratch)  # fmt: skip
+                           wants_lengths, scratch.sizes, scratch.cells)  # fmt: skip
     if product * n_y <= min(MAX_DENSE_CELLS, DENSE_CELLS_A_ROW * prepared.codes.shape[1]):
         _fill_base(given[index], 1, prepared, scratch.row_base)
         state[HAS_BASE] = 1
         _count_rows(scratch.row_base, product * n_y, scratch.table)
-        return _list_dense(scratch.table, product, n_y, prices.lengths, wants_lengths, scratch)
+        return _list_dense(scratch.table, product, n_y, prices.lengths, wants_lengths,
+                           scratch.sizes, scratch.cells)  # fmt: skip
     _group_rows(given, index, product, prepared, scratch, groups)
     return _list_grouped(given.shape[1], groups, prices.lengths, wants_lengths, scratch)
 
 
 @_inner
-def _sum_given(index, listed, thin, prices, scratch, out_given, out_splits):
+def _sum_given(index, listed, thin, entropy, lengths, sizes, cells, out_given, out_splits):
     """Sum over the counts of a given set that were just listed."""
     n_strata, n_sizes, n_cells, length = listed
-    out_given[index, FIT] = _sum_listed(n_sizes, n_cells, prices.entropy, 0, scratch)
+    out_given[index, FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
     out_given[index, STRATA] = n_strata
     out_given[index, LENGTH] = length
     if n_strata > thin:
         for kind in range(out_splits.shape[1]):
-            out_splits[index, kind] = -_sum_listed(n_sizes, n_cells, prices.lengths, kind, scratch)
+            split = _sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
+            out_splits[index, kind] = -split
 
 
 @_inner
-def _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, scratch, out_unions):
+def _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, sizes, cells, out_unions):
     """Sum the split length of a given set for each of its candidates."""
     n_strata, n_sizes, n_cells, _ = listed
     last_kind = np.int64(-1)
@@ -693,7 +689,7 @@ def _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, scratch
         kind = length_class[candidates[j]]
         if n_strata > thin and kind != last_kind:
             last_kind = kind
-            split = -_sum_listed(n_sizes, n_cells, lengths, kind, scratch)
+            split = -_sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
         out_unions[j, SPLIT] = split
 
 
@@ -709,12 +705,16 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
     entropy, lengths = prices.entropy, prices.lengths
     wants_tables, scale = prices.wants_tables, prices.scale
     n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
+    n_words = bitmaps.shape[1]
+    grouping = COST_GROUPING_ROW if groups.rows.shape[1] > 0 else np.inf
+    if state[HAS_GROUPS] == 1:
+        grouping = 0.0
     for j in range(lo, hi):
         column = candidates[j]
         levels = cardinalities[column]
         is_thin = min(n_rows, n_strata * levels) > thin
         can_and = is_packed and level_start[column] >= 0
-        way = _cheapest(n_strata, product, levels, can_and, scratch, groups, prepared)
+        way = _cheapest(n_strata, product, levels, n_y, n_rows, n_words, can_and, grouping)
         if way == POPCOUNT:
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
                                bitmaps, level_counts, segments, table)  # fmt: skip
@@ -731,6 +731,7 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
         else:
             if state[HAS_GROUPS] == 0:
                 _group_rows(given, index, product, prepared, scratch, groups)
+                grouping = 0.0
             n_runs = groups.run_of_stratum[n_strata]
             if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
                 _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
@@ -752,15 +753,16 @@ def summarise(prepared, prices, scratch, groups, given, candidate_start, candida
     with the same columns as the one before them are cheaper.
     """
     n_rows = prepared.codes.shape[1]
-    cells = prepared.most_levels * prepared.cardinalities[prepared.target]
-    thin = n_rows / max(prices.length_below * cells, 1e-300)  # so many strata are too many
+    widest = prepared.most_levels * prepared.cardinalities[prepared.target]
+    thin = n_rows / max(prices.length_below * widest, 1e-300)  # so many strata are too many
+    entropy, lengths, sizes, cells = prices.entropy, prices.lengths, scratch.sizes, scratch.cells
     scratch.state[LAST_PACKED] = scratch.state[LAST_GROUPED] = -1
     for index in range(given.shape[0]):
         lo, hi = candidate_start[index], candidate_start[index + 1]
         product, is_packed = _size_up(given[index], prepared, scratch)
         listed = _list_given(given, index, product, is_packed, prepared, prices, scratch, groups)
-        _sum_given(index, listed, thin, prices, scratch, out_given, out_splits)
-        _sum_splits(lo, hi, listed, thin, candidates, length_class, prices.lengths, scratch,
+        _sum_given(index, listed, thin, entropy, lengths, sizes, cells, out_given, out_splits)
+        _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, sizes, cells,
                     out_unions)  # fmt: skip
         _sum_unions(given, index, lo, hi, candidates, listed[0], product, is_packed, thin, prepared,
                     prices, scratch, groups, out_unions)  # fmt: skip
