@@ -359,3 +359,12 @@ def test_a_large_file_is_read_back(tmp_path: Path) -> None:
     np.savetxt(path, codes, "%5d", " ")
     table = read_table(path, has_header=False)
     assert np.array_equal(table.codes.T, codes)
+
+
+def test_numerals_with_leading_zeros_are_codes(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("zip,n,x\n007,1,0\n7,2,10\n007,3,0\n")
+    table = read_table(path)
+    assert table.levels == (("007", "7"), (1, 2, 3), (0, 10))
+    path.write_text('n\tquoted\n1\t"01"\n2\t"1"\n')
+    assert read_table(path).levels == ((1, 2), ("01", "1"))

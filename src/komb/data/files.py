@@ -235,7 +235,20 @@ def _parse(
         remedy = "Check its quotes: each must be closed, and start its field."
         raise FileError(f"Cannot parse {str(file)!r} ({_first_line(error)}). {remedy}") from None
     frame.columns = sorted(chosen, key=positions.__getitem__)
+    if re.search(rb'(?:^|[\n"%b])0[0-9]' % re.escape(mark.encode()), body):
+        text = read(io.BytesIO(body), infer_schema=False)
+        text.columns = frame.columns
+        frame = frame.with_columns(_zero_padded(frame, text))
     return frame.select(_trimmed(frame[name]) for name in chosen)
+
+
+def _zero_padded(frame: pl.DataFrame, text: pl.DataFrame) -> list[pl.Series]:
+    """Columns of numerals such as 007: they are codes, and 007 and 7 are two of them."""
+    return [
+        text[column.name]
+        for column in frame
+        if column.dtype.is_integer() and text[column.name].str.contains(r"^[ \t]*0[0-9]").any()
+    ]
 
 
 def _trimmed(column: pl.Series) -> pl.Series:
