@@ -514,7 +514,7 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             f"Caution: {show_names(blanket.identifiers)} nearly tells every row from every other; "
             "a test on such a column means nothing. Exclude it."
         )
-    if blanket.fallbacks and test != "sci":
+    if blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable:

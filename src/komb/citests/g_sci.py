@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.g import degrees_of_freedom, g_statistic
+from komb.citests.g import GTest
 from komb.citests.measure import NO_FREEDOM, ROWS_A_CELL, Measurement, TestSums
 from komb.citests.registry import ci_test
 from komb.citests.sci import sci_statistic
@@ -23,28 +23,20 @@ from komb.citests.sci import sci_statistic
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
 )
-class GThenStochasticComplexityTest:
+class GThenStochasticComplexityTest(GTest):
     """G with a fall-back for thin tables."""
 
     length_below: ClassVar[float] = ROWS_A_CELL
 
-    def __init__(self, df: str) -> None:
-        self.df = df
-
-    @property
-    def needs_tables(self) -> bool:
-        """Adjusted freedom is summed over the table of each test."""
-        return self.df == "adjusted"
-
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
-        is_thick = sums.is_thick
-        statistic, freedom = g_statistic(sums), degrees_of_freedom(sums, self.df)
+        by_g = super().measure(sums)
+        is_thick = by_g.is_reliable
         if is_thick.all():
-            return Measurement(statistic, freedom, is_thick, "g")
+            return by_g
         return Measurement(
-            np.where(is_thick, statistic, sci_statistic(sums)),
-            np.where(is_thick, freedom, NO_FREEDOM),
+            np.where(is_thick, by_g.statistic, sci_statistic(sums)),
+            np.where(is_thick, by_g.freedom, NO_FREEDOM),
             sums.is_codable,
             np.where(is_thick, "g", "sci"),
         )
