@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate, chain, islice
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.citests import decision
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, TestSums
@@ -14,6 +16,7 @@ from komb.citests.registry import make_test
 from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
 from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
 from komb.counts.contingency import Contingency
+from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
 _PREPARED_TARGETS = 4  # contingencies kept ready; each may hold twice the bytes of the table
@@ -122,23 +125,36 @@ class DataSession(Session):
     def _decide(
         self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
     ) -> Sequence[Sequence[bool]]:
+        return self._evaluate(target, questions, self._decide_sums)
+
+    def _weigh(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[float]]:
+        return self._evaluate(target, questions, self._weigh_sums)
+
+    def _evaluate(
+        self,
+        target: int,
+        questions: Sequence[tuple[Sequence[int], Variables]],
+        evaluate: Callable[[TestSums], npt.NDArray[Any]],
+    ) -> list[list[Any]]:
+        """Count the tables of all questions, those with equally many conditions together."""
+        if len(questions) == 1:
+            candidates, given = questions[0]
+            return [evaluate(self._sums(target, [candidates], [sorted(given)])).tolist()]
         by_size: dict[int, list[int]] = {}
         for index, (_, given) in enumerate(questions):
             by_size.setdefault(len(given), []).append(index)
-        decisions: list[list[bool]] = [[]] * len(questions)
+        answers: list[list[Any]] = [[]] * len(questions)
         for indices in by_size.values():
-            rows = dict(
-                zip(indices, _prefix_friendly([questions[i][1] for i in indices]), strict=True)
-            )
-            indices.sort(key=rows.__getitem__)
-            candidates = [questions[index][0] for index in indices]
-            given_rows = [rows[index] for index in indices]
-            flat: list[bool] = self.test_batch(target, candidates, given_rows).tolist()
-            first = 0
-            for index, asked in zip(indices, candidates, strict=True):
-                decisions[index] = flat[first : first + len(asked)]
-                first += len(asked)
-        return decisions
+            sets = _prefix_friendly([questions[index][1] for index in indices])
+            order = sorted(range(len(sets)), key=sets.__getitem__)
+            asked = [questions[indices[place]][0] for place in order]
+            sums = self._sums(target, asked, [sets[place] for place in order])
+            answer = iter(evaluate(sums).tolist())
+            for place, candidates in zip(order, asked, strict=True):
+                answers[indices[place]] = list(islice(answer, len(candidates)))
+        return answers
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
@@ -164,25 +180,32 @@ class DataSession(Session):
     ) -> TestSums:
         """Count the tables of given sets of one size, each with its candidates."""
         contingency = self._contingency(target)
-        counts = np.array([len(asked) for asked in candidates], dtype=np.int64)
-        variables = np.array([x for asked in candidates for x in asked], dtype=np.int64)
+        counts = [len(asked) for asked in candidates]
+        variables = np.array(list(chain.from_iterable(candidates)), dtype=np.int64)
         sums = contingency.summarise(
             np.array(given, dtype=np.int64).reshape(len(given), len(given[0])),
-            np.concatenate(([0], np.cumsum(counts))),
+            np.array([0, *accumulate(counts)], dtype=np.int64),
             variables,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
         )
         self._tables += len(variables) + len(given)
         index = np.repeat(np.arange(len(given)), counts)
-        return TestSums.of(contingency, variables, sums, index, sums)
+        return TestSums(contingency, variables, sums, index, sums)
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
+        return decision.is_dependent(self._measured(sums), self._alpha)
+
+    def _weigh_sums(self, sums: TestSums) -> FloatArray:
+        return decision.strengths(self._measured(sums), self._alpha)
+
+    def _measured(self, sums: TestSums) -> Measurement:
+        """Turn sums into statistics, and count those that are not what the caller expects."""
         measured = self._test.measure(sums)
         if not isinstance(measured.decider, str):  # not one test for all: some fell back
             self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
         self._unreliable += int(np.count_nonzero(~measured.is_reliable))
-        return decision.is_dependent(measured, self._alpha)
+        return measured
 
     def measure(self, target: int, candidates: Sequence[int], given: Variables) -> Measurement:
         """Statistics of a batch of tests, undecided and not remembered."""

@@ -14,6 +14,9 @@ import numpy as np
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
+_TINY = 1e-290  # p-values below are computed by their logarithm
+_FRACTION_TERMS = 32  # of a continued fraction that has converged after 8, wherever it is used
+
 _TABLED = 1024  # critical values kept in an array; larger freedoms are looked up one by one
 _SMALLEST_POSITIVE = 5e-324
 
@@ -54,6 +57,52 @@ def is_dependent(measured: Measurement, alpha: float) -> BoolArray:
     """Decide every test of a batch."""
     decisions: BoolArray = measured.statistic >= thresholds(measured.freedom, alpha)
     return decisions
+
+
+def strengths(measured: Measurement, alpha: float) -> FloatArray:
+    """How clearly each test of a batch says "dependent", in bits; 0 where it says "independent".
+
+    A p-value of 2^-b is b bits. A code that saves b bits is as rare under independence as a p-value
+    of 2^-b, or rarer, so the two kinds of statistics are on one scale.
+    """
+    bits = np.array(measured.statistic, dtype=np.float64)
+    has_freedom = measured.freedom > 0
+    bits[has_freedom] = -log2_p_values(bits[has_freedom], measured.freedom[has_freedom])
+    bits[~is_dependent(measured, alpha)] = 0.0
+    return bits
+
+
+def log2_p_values(statistics: FloatArray, freedom: Int64Array) -> FloatArray:
+    """Logarithms of p-values, also of those too small to be told from zero.
+
+    Examples
+    --------
+    >>> log2_p_values(np.array([3.841458820694124, 1e5]), np.array([1, 4])).round(2).tolist()
+    [-4.32, -72119.14]
+    """
+    from scipy.special import chdtrc
+
+    p_values: FloatArray = chdtrc(freedom.astype(np.float64), statistics)
+    is_tiny = p_values < _TINY
+    logarithms: FloatArray = np.log2(np.where(is_tiny, 1.0, p_values))
+    if is_tiny.any():
+        logarithms[is_tiny] = _log2_tail(statistics[is_tiny] / 2, freedom[is_tiny] / 2)
+    return logarithms
+
+
+def _log2_tail(x: FloatArray, a: FloatArray) -> FloatArray:
+    """Logarithm of the regularised upper incomplete gamma function, for ``x`` far above ``a``.
+
+    By Legendre's continued fraction, from its far end: DLMF 8.9.2.
+    """
+    from scipy.special import gammaln
+
+    fraction = np.zeros_like(x)
+    for n in range(_FRACTION_TERMS, 0, -1):
+        fraction = n * (a - n) / (x + 2 * n + 1 - a + fraction)
+    tail = a * np.log(x) - x - gammaln(a) - np.log(x + 1 - a + fraction)
+    bits: FloatArray = tail / np.log(2)
+    return bits
 
 
 def p_value(statistic: float, freedom: int) -> float | None:

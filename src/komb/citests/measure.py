@@ -30,51 +30,80 @@ ROUNDING = 1e-9
 NO_FREEDOM = -1  # stands for "this statistic has no degrees of freedom"
 
 
-@dataclass(frozen=True, slots=True)
 class TestSums:
-    """Sums over the tables of a batch of tests of candidates ``X`` given sets ``Z``."""
+    """Sums over the tables of a batch of tests of candidates ``X`` given sets ``Z``.
+
+    A statistic needs a few of them only, so they are combined when they are asked for.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    candidates : int array
+        One a test.
+    own, index
+        The given set of each test is summarised at ``own[index]``.
+    unions
+        Summarises, test by test, the given set together with the candidate.
+    """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
+    __slots__ = (
+        "_candidates", "_contingency", "_index", "_own", "_scale", "_unions", "levels", "n_rows",
+        "strata", "target_levels",
+    )  # fmt: skip
 
-    n_rows: int
-    target_levels: int
-    levels: Int64Array  # |X|
-    strata: Int64Array  # observed strata of Z
-    gain: FloatArray  # fit(Z u X) - fit(Z), in bits
-    target_saving: FloatArray  # length(Z) - length(Z u X): code lengths of Y, in bits
-    candidate_saving: FloatArray  # the same for X, with and without Y
-    adjusted_freedom: Int64Array
-    pearson: FloatArray
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         contingency: Contingency,
         candidates: Int64Array,
         own: Summaries,
         index: Int64Array,
         unions: Summaries,
-    ) -> TestSums:
-        """Combine summaries into tests of ``candidates`` given the sets at ``own[index]``.
+    ) -> None:
+        self._contingency = contingency
+        self._candidates = candidates
+        self._own = own
+        self._index = index
+        self._unions = unions
+        self._scale = contingency.scale
+        self.n_rows = contingency.n_rows
+        self.target_levels = contingency.target_levels
+        self.levels: Int64Array = contingency.cardinalities[candidates]  # |X|
+        self.strata: Int64Array = own.strata[index]  # observed strata of Z
 
-        ``unions`` summarises, test by test, the given set together with the candidate.
-        """
-        scale = contingency.scale
-        if own is unions:
-            split = unions.split
-        else:
-            split = own.splits[index, contingency.length_class[candidates]]
-        return cls(
-            n_rows=contingency.n_rows,
-            target_levels=int(contingency.class_levels[0]),
-            levels=contingency.cardinalities[candidates],
-            strata=own.strata[index],
-            gain=(unions.union_fit - own.fit[index]) / scale,
-            target_saving=(own.length[index] - unions.union_length) / scale,
-            candidate_saving=split / scale,
-            adjusted_freedom=unions.freedom,
-            pearson=unions.pearson / contingency.pearson_scale,
-        )
+    @property
+    def gain(self) -> FloatArray:
+        """``fit(Z u X) - fit(Z)``, in bits."""
+        gain: FloatArray = (self._unions.union_fit - self._own.fit[self._index]) / self._scale
+        return gain
+
+    @property
+    def target_saving(self) -> FloatArray:
+        """``length(Z) - length(Z u X)``: code lengths of ``Y``, in bits."""
+        lengths = self._own.length[self._index] - self._unions.union_length
+        saving: FloatArray = lengths / self._scale
+        return saving
+
+    @property
+    def candidate_saving(self) -> FloatArray:
+        """The same for ``X``, with and without ``Y``."""
+        lengths = self._unions.split
+        if self._own is not self._unions:
+            classes = self._contingency.length_class[self._candidates]
+            lengths = self._own.splits[self._index, classes]
+        saving: FloatArray = lengths / self._scale
+        return saving
+
+    @property
+    def adjusted_freedom(self) -> Int64Array:
+        """Degrees of freedom of the levels that occur."""
+        return self._unions.freedom
+
+    @property
+    def pearson(self) -> FloatArray:
+        """Pearson's statistic."""
+        pearson: FloatArray = self._unions.pearson / self._contingency.pearson_scale
+        return pearson
 
     @property
     def cells(self) -> Int64Array:

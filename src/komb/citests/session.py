@@ -1,10 +1,14 @@
 """A session answers a search's questions and remembers the answers.
 
-A search never sees data. It asks three questions, each for many variables and many sets at once:
+A search never sees data. It asks a few questions, each for many variables and many sets at once:
 
-* which of these candidates depend on the target, given this set? (:meth:`Session.ask`)
+* which of these candidates depend on the target, given this set? (:meth:`Session.ask`) And how
+  clearly? (:meth:`Session.strengths`)
 * which of these dependences does no small set out of this pool undo?
   (:meth:`Session.drop_separable`)
+* which is the first set out of this pool that separates this candidate from the target?
+  (:meth:`Session.separators`) If none does, how clear is the weakest dependence?
+  (:meth:`Session.weakest`)
 * what exactly did the test of this candidate say? (:meth:`Session.outcome`)
 
 Whoever answers (data, a graph, a distribution) supplies :meth:`Session._decide` and ``outcome``.
@@ -16,10 +20,11 @@ levels belong to the layers above. A session is not safe to share between thread
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 Variables = frozenset[int]
 EMPTY: Variables = frozenset()
@@ -32,10 +37,11 @@ _INDEPENDENT, _DEPENDENT, _QUEUED = 1, 2, 3  # 0 is "not asked yet"
 #: Bytes of remembered decisions a target; the oldest are forgotten beyond.
 ROWS_REMEMBERED_BYTES = 256 << 20
 _KEY_BYTES = 400  # of a given set in memory, roughly
+_STRENGTH_BYTES = 64  # of a strength in memory, roughly
 
 
-def subsets(items: Collection[int], max_size: int) -> Iterator[Variables]:
-    """All subsets with at most ``max_size`` elements, by size and then in table order.
+def subsets(items: Collection[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:
+    """All subsets of ``min_size`` to ``max_size`` elements, by size and then in table order.
 
     Examples
     --------
@@ -43,7 +49,7 @@ def subsets(items: Collection[int], max_size: int) -> Iterator[Variables]:
     [[], [1], [2], [3], [1, 2], [1, 3], [2, 3]]
     """
     ordered = sorted(items)
-    for size in range(min(max_size, len(ordered)) + 1):
+    for size in range(min_size, min(max_size, len(ordered)) + 1):
         yield from map(frozenset, combinations(ordered, size))
 
 
@@ -65,6 +71,7 @@ class Case:
 Trial = tuple[Case, set[int], Variables]  # a case, those of its candidates asked, a separator
 
 _TESTS_A_BATCH = 64  # fewer cost more in calls than the tests that turn out to be superfluous
+_TESTS_AT_FIRST, _TESTS_AT_MOST = 4, 32  # the same where superfluous tests are to be few
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,7 @@ class Session(ABC):
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self._memory: dict[int, dict[Variables, bytearray]] = {}
+        self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
         self._proven: dict[int, dict[int, Variables]] = {}  # candidate -> its last separator
         self._tests = 0
 
@@ -118,6 +126,12 @@ class Session(ABC):
         self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
     ) -> Sequence[Sequence[bool]]:
         """For each candidate of each question, whether it depends on the target given the set."""
+
+    def _weigh(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[float]]:
+        """For each candidate of each question, how clearly it depends; 0 if it does not."""
+        return [list(map(float, answer)) for answer in self._decide(target, questions)]
 
     @abstractmethod
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
@@ -180,10 +194,45 @@ class Session(ABC):
             for x, depends in zip(unknown, answer, strict=True):
                 row[x] = _DEPENDENT if depends else _INDEPENDENT
 
-    def _forget_oldest(self, memory: dict[Variables, bytearray]) -> None:
-        room = ROWS_REMEMBERED_BYTES // (self.n_variables + _KEY_BYTES)
+    def _forget_oldest(self, memory: dict[Variables, Any], bytes_a_variable: int = 1) -> None:
+        room = ROWS_REMEMBERED_BYTES // (bytes_a_variable * self.n_variables + _KEY_BYTES)
         while len(memory) > room:
             del memory[next(iter(memory))]
+
+    def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
+        """For each question, those candidates that depend on the target, and how clearly.
+
+        In bits: a p-value of 2^-b counts as b, and so does a code that is b bits shorter. An oracle
+        is sure of everything, 1 bit. Candidates that are in the given set are ignored.
+        """
+        memory = self._strengths.setdefault(target, {})
+        rows = [memory.setdefault(given, {}) for _, given in questions]
+        queue: list[tuple[list[int], Variables]] = []
+        for (candidates, given), row in zip(questions, rows, strict=True):
+            unknown = [x for x in candidates if x not in row and x not in given]
+            if unknown:
+                queue.append((unknown, given))
+        for (unknown, given), bits in zip(queue, self._weigh(target, queue), strict=True):
+            memory[given].update(zip(unknown, bits, strict=True))
+            self._note_decisions(target, given, unknown, bits)
+        answers = [
+            {x: row[x] for x in sorted(candidates) if row.get(x)}
+            for (candidates, _), row in zip(questions, rows, strict=True)
+        ]
+        self._forget_oldest(memory, _STRENGTH_BYTES)
+        return answers
+
+    def _note_decisions(
+        self, target: int, given: Variables, candidates: Sequence[int], bits: Sequence[float]
+    ) -> None:
+        """Remember what strengths say about dependence, and count the tests that are new."""
+        memory = self._memory.setdefault(target, {})
+        row = memory.get(given)
+        if row is None:
+            row = memory[given] = bytearray(self.n_variables)
+        for x, strength in zip(candidates, bits, strict=True):
+            self._tests += not row[x]
+            row[x] = _DEPENDENT if strength else _INDEPENDENT
 
     def dependents(self, target: int, candidates: AbstractSet[int], given: Variables) -> list[int]:
         """Those of ``candidates`` that depend on ``target`` given ``given``, in table order."""
@@ -261,6 +310,100 @@ class Session(ABC):
                 if separator:
                     self._proven.setdefault(target, {}).update(dict.fromkeys(separated, separator))
         return any_dropped
+
+    def separators(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = EMPTY,
+    ) -> dict[int, Variables]:
+        """For each candidate that can be separated from the target, the first set that does it.
+
+        Sets consist of ``core`` and ``min_size`` to ``max_size`` further variables out of ``pool``,
+        in the order of :func:`subsets`; none contains the candidate itself.
+        """
+        found: dict[int, Variables] = {}
+        standing = set(candidates) - core
+        for questions in _lots(standing, pool - core, min_size, max_size, core):
+            answers = self.ask(target, questions)
+            for (asked, given), dependent in zip(questions, answers, strict=True):
+                if len(dependent) < len(asked):
+                    for candidate in (asked - set(dependent)) & standing:
+                        found[candidate] = given
+                        standing.discard(candidate)
+        return found
+
+    def weakest(
+        self,
+        target: int,
+        strengths: Mapping[int, float],
+        pool: Variables,
+        max_size: int,
+        *,
+        core: Variables = EMPTY,
+    ) -> tuple[dict[int, float], dict[int, Variables]]:
+        """For each candidate, its least strength given any set; for others, what separates them.
+
+        Parameters
+        ----------
+        strengths : mapping
+            Candidates, and the least strength that is known of each.
+        target, pool, max_size, core
+            As in :meth:`separators`.
+
+        Returns
+        -------
+        weakest : dict
+            Candidates that no set separates from the target, with their least strength.
+        separators : dict
+            The others, each with the first set that separates it.
+        """
+        least = dict(strengths)
+        found: dict[int, Variables] = {}
+        standing = set(least)
+        for questions in _lots(standing, pool - core, 0, max_size, core):
+            answers = self.strengths(target, questions)
+            for (asked, given), dependent in zip(questions, answers, strict=True):
+                for candidate in asked & standing:
+                    if candidate in dependent:
+                        least[candidate] = min(least[candidate], dependent[candidate])
+                    else:
+                        found[candidate] = given
+                        standing.discard(candidate)
+                        del least[candidate]
+        return least, found
+
+
+def _lots(
+    standing: set[int], pool: Variables, min_size: int, max_size: int, core: Variables
+) -> Iterator[list[tuple[set[int], Variables]]]:
+    """Questions whether subsets of a pool separate candidates, a lot at a time.
+
+    Between lots the caller takes candidates out of ``standing``; no more is asked about them. Lots
+    are small as long as that happens, for what is asked beyond a separator is asked in vain, and
+    larger the longer it does not.
+    """
+    questions: list[tuple[set[int], Variables]] = []
+    n_tests, enough = 0, _TESTS_AT_FIRST
+    for subset in subsets(pool, max_size, min_size):
+        if not standing:
+            return
+        asked = standing - subset
+        if asked:
+            questions.append((asked, core | subset))
+            n_tests += len(asked)
+        if n_tests >= enough:
+            n_standing = len(standing)
+            yield questions
+            is_quiet = len(standing) == n_standing
+            enough = min(2 * enough, _TESTS_AT_MOST) if is_quiet else _TESTS_AT_FIRST
+            questions, n_tests = [], 0
+    if questions:
+        yield questions
 
 
 def _withstood_by_all(cases: Sequence[Case]) -> Variables | None:

@@ -192,7 +192,7 @@ class Sweeper:
     def _test_sums(
         self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries
     ) -> TestSums:
-        return TestSums.of(self._contingency, self._variables[candidate], own, ranks, unions)
+        return TestSums(self._contingency, self._variables[candidate], own, ranks, unions)
 
     def _rank(self, sets: Int64Array) -> Int64Array:
         ranks = np.zeros(len(sets), dtype=np.int64)

@@ -1,6 +1,16 @@
 """Searches: each asks a session for answers and never sees data."""
 
-from komb.search import komb  # noqa: F401  (registers itself)
+from komb.search import (  # noqa: F401  (each registers itself)
+    bamb,
+    gs,
+    hiton_mb,
+    iamb,
+    komb,
+    lrh,
+    mmmb,
+    pcmb,
+    stmb,
+)
 from komb.search.registry import AlgorithmInfo, algorithms
 
 __all__ = ["AlgorithmInfo", "algorithms"]

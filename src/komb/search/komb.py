@@ -39,7 +39,7 @@ from itertools import combinations, islice
 
 from komb.citests.session import EMPTY, Case, Session, Variables
 from komb.search.registry import algorithm
-from komb.search.task import Found, Progress, Task
+from komb.search.task import Found, Task
 
 _GROUPS_A_LOT = 4096  # groups examined together: enough for large batches, little memory
 
@@ -50,6 +50,10 @@ _GROUPS_A_LOT = 4096  # groups examined together: enough for large batches, litt
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
     year=2026,
+    assumes="k-order faithfulness",
+    is_sound=True,
+    guarantee="Finds every member that shows together with up to k others.",
+    weakness="Work grows like (number of columns)^(k + 1), and tables get thinner with k.",
     options=("order", "max_separator"),
 )
 def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator: int = 1) -> Found:
@@ -208,8 +212,7 @@ class _Search:
 
     def report(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Tell the observer where the search stands."""
-        blanket = tuple(sorted(self.blanket))
-        self.task.observer(Progress(phase, blanket, self.session.counts.tests, done, total))
+        self.task.report(self.session, phase, self.blanket, done, total)
 
     def report_sweep(self, done: int, total: int) -> None:
         """Tell the observer how far a sweep is."""

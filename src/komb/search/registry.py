@@ -6,9 +6,11 @@ An algorithm registers itself: ``@algorithm("komb", ...)`` above a function that
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from komb.errors import UnknownNameError
 from komb.search.task import Found
@@ -20,27 +22,61 @@ SearchFunction = Callable[..., Found]
 class AlgorithmInfo:
     """How an algorithm introduces itself.
 
-    ``options`` names the keyword options the function takes besides session and task.
+    Attributes
+    ----------
+    name, summary, citation, year
+    assumes : str
+        What must hold of the distribution: "faithfulness", "composition" (two sets of variables
+        that are irrelevant each by itself are irrelevant together), "k-order faithfulness".
+    is_sound : bool
+        Whether correct answers to all its questions (an oracle) give the true blanket, if what it
+        assumes holds and its conditioning sets are not bounded.
+    guarantee, weakness : str
+        A sentence each: what a user can count on, and what to beware of.
+    options : tuple of str
+        The keyword options the function takes besides session and task.
+    search : callable
     """
 
     name: str
     summary: str
     citation: str
     year: int
+    assumes: str
+    is_sound: bool
+    guarantee: str
+    weakness: str
     options: tuple[str, ...]
     search: SearchFunction
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options with the values they have if left out."""
+        parameters = inspect.signature(self.search).parameters
+        return {name: parameters[name].default for name in self.options}
 
 
 _ALGORITHMS: dict[str, AlgorithmInfo] = {}
 
 
 def algorithm(
-    name: str, *, summary: str, citation: str, year: int, options: tuple[str, ...] = ()
+    name: str,
+    *,
+    summary: str,
+    citation: str,
+    year: int,
+    assumes: str,
+    is_sound: bool,
+    guarantee: str,
+    weakness: str,
+    options: tuple[str, ...] = (),
 ) -> Callable[[SearchFunction], SearchFunction]:
-    """Register a search function under ``name``."""
+    """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
 
     def register(search: SearchFunction) -> SearchFunction:
-        _ALGORITHMS[name] = AlgorithmInfo(name, summary, citation, year, options, search)
+        _ALGORITHMS[name] = AlgorithmInfo(
+            name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search
+        )
         return search
 
     return register
@@ -52,6 +88,8 @@ def algorithms() -> Mapping[str, AlgorithmInfo]:
     Examples
     --------
     >>> import komb
+    >>> list(komb.algorithms())
+    ['bamb', 'gs', 'hiton-mb', 'iamb', 'komb', 'lrh', 'mmmb', 'pcmb', 'stmb']
     >>> komb.algorithms()["komb"].year
     2026
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from komb.citests.session import EMPTY, Variables
+from komb.citests.session import EMPTY, Session, Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,13 @@ class Task:
     start: Variables = EMPTY
     include: Variables = EMPTY
     observer: Observer = field(default=ignore)
+
+    def report(
+        self, session: Session, phase: str, blanket: Variables, done: int = 0, total: int = 0
+    ) -> None:
+        """Tell the observer where the search stands."""
+        members = tuple(sorted(blanket | self.include))
+        self.observer(Progress(phase, members, session.counts.tests, done, total))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,167 @@
+"""BAMB: neighbours and spouses in turn, each used to weed out the other.
+
+Ling, Yu, Wang, Liu, Ding & Wu (2019), "BAMB: a balanced Markov blanket discovery approach to
+feature selection", ACM Transactions on Intelligent Systems and Technology 10. Candidates are taken
+by decreasing association. As soon as one enters as a neighbour, its spouses are looked for among
+all that is separated from the target, and the two sets are weeded out together, so that both stay
+small.
+
+Two things are made explicit that soundness needs. A candidate that is separated only later is
+looked at as a spouse of the neighbours that are already in. And when all candidates have had their
+turn, both sets are weeded out once more, with separators out of all that is left.
+
+Cost: O(n |blanket|^max_conditioning) tests, the target alone being looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from komb.citests.session import EMPTY, Session, Variables
+from komb.search.neighbours import neighbours_and_spouses, prune
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "bamb",
+    summary="Neighbours by decreasing association, spouses at once, each weeding out the other.",
+    citation="Ling, Yu, Wang, Liu, Ding & Wu (2019), BAMB: A Balanced Markov Blanket Discovery "
+    "Approach to Feature Selection, ACM Transactions on Intelligent Systems and Technology 10",
+    year=2019,
+    assumes="faithfulness",
+    is_sound=True,
+    guarantee="Exact with correct answers, from small conditioning sets around the target alone.",
+    weakness="A neighbour missed early takes its spouses with it.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+    """BAMB.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates, start and fixed members.
+    max_conditioning : int
+        Largest set to try as a separator.
+
+    Returns
+    -------
+    Found
+        The members: neighbours alone, spouses with their separator and the common child.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
+    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
+    """
+    search = _Search(session, task, max_conditioning)
+    strengths = session.strengths(task.target, [(task.candidates, EMPTY)])[0]
+    search.separators = dict.fromkeys(task.candidates - strengths.keys() - task.include, EMPTY)
+    for child in sorted(task.include):
+        search.link([child], search.separators)
+    for candidate in sorted(strengths, key=lambda x: (x not in task.start, -strengths[x], x)):
+        if candidate not in task.include:
+            search.examine(candidate)
+            task.report(session, "grow", search.blanket)
+    search.weed_out()
+    return neighbours_and_spouses(session, task, search.neighbours, search.witnesses())
+
+
+class _Search:
+    """The state of one search."""
+
+    def __init__(self, session: Session, task: Task, max_conditioning: int) -> None:
+        self.session = session
+        self.task = task
+        self.target = task.target
+        self.max_conditioning = max_conditioning
+        self.neighbours = task.include
+        self.spouses: dict[int, Variables] = {}  # by the child they share with the target
+        self.separators: dict[int, Variables] = {}  # of all that is no neighbour
+
+    @property
+    def blanket(self) -> Variables:
+        """Neighbours and spouses."""
+        return self.neighbours.union(*self.spouses.values())
+
+    def examine(self, candidate: int) -> None:
+        """Decide whether a candidate is a neighbour, and what follows for the others."""
+        separable = self.session.separators(
+            self.target, {candidate}, self.neighbours, self.max_conditioning, min_size=1
+        )
+        if separable:
+            self.separators |= separable
+            self.link(self.neighbours, separable)
+            return
+        self.neighbours |= {candidate}
+        self.link([candidate], self.separators)
+        own = self.spouses.get(candidate, EMPTY)
+        self.drop_neighbours(self.neighbours | own, frozenset({candidate}))
+
+    def link(self, children: Iterable[int], candidates: Iterable[int]) -> None:
+        """Note as spouses the candidates that depend on the target once a child is given.
+
+        Those that the child together with some neighbours and other spouses separates are no
+        spouses after all.
+        """
+        tried = sorted(candidates)
+        for child in sorted(children):
+            questions = [({x}, self.separators[x] | {child}) for x in tried]
+            answers = self.session.ask(self.target, questions)
+            linked = {x for x, dependent in zip(tried, answers, strict=True) if dependent}
+            self.spouses[child] = self.spouses.get(child, EMPTY) | linked
+            self.drop_spouses(child, frozenset(linked), self.neighbours | self.spouses[child])
+
+    def drop_spouses(self, child: int, doubtful: Variables, pool: Variables) -> bool:
+        """Drop spouses that a set out of the pool, with the child in it, separates."""
+        dropped = prune(
+            self.session,
+            self.target,
+            doubtful,
+            pool,
+            self.max_conditioning - 1,
+            core=frozenset({child}),
+        )
+        self.spouses[child] = self.spouses[child].difference(dropped)
+        return bool(dropped)
+
+    def drop_neighbours(self, pool: Variables, core: Variables = EMPTY) -> bool:
+        """Drop neighbours that a set out of the pool separates; they may still be spouses."""
+        dropped = prune(
+            self.session,
+            self.target,
+            self.neighbours - self.task.include - core,
+            pool,
+            self.max_conditioning - len(core),
+            core=core,
+        )
+        self.separators |= dropped
+        self.neighbours = self.neighbours.difference(dropped)
+        for child in dropped:
+            self.spouses.pop(child, None)
+        if dropped:
+            self.link(self.neighbours, dropped)
+        return bool(dropped)
+
+    def weed_out(self) -> None:
+        """Weed out both sets with separators out of all that is left, until nothing changes."""
+        has_changed = True
+        while has_changed:
+            self.task.report(self.session, "shrink", self.blanket)
+            has_changed = self.drop_neighbours(self.blanket)
+            for child in sorted(self.spouses):
+                has_changed |= self.drop_spouses(child, self.spouses[child], self.blanket)
+
+    def witnesses(self) -> dict[int, Variables]:
+        """Spouses, each with its separator and the first child it shares with the target."""
+        found: dict[int, Variables] = {}
+        for child in sorted(self.spouses):
+            for spouse in sorted(self.spouses[child] - self.neighbours):
+                found.setdefault(spouse, self.separators[spouse] | {child})
+        return found

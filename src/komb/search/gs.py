@@ -1,0 +1,82 @@
+"""GS: grow a set by whatever depends on the target given the set so far, then shrink it.
+
+Margaritis & Thrun (1999), "Bayesian network induction via local neighborhoods", NIPS 12. The first
+method to find a Markov blanket by tests alone, and the plainest.
+
+Candidates are taken in the order of the table; the paper leaves the order open. Cost: about one
+test a candidate and round, O(|blanket| n) in all, each given the whole set.
+"""
+
+from __future__ import annotations
+
+from komb.citests.session import Session, Variables
+from komb.search.growing import can_grow, shown_by_the_others, shrink
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "gs",
+    summary="Grow-Shrink: adds whatever depends given the set so far, then removes.",
+    citation="Margaritis & Thrun (1999), Bayesian Network Induction via Local Neighborhoods, "
+    "NIPS 12",
+    year=1999,
+    assumes="composition",
+    is_sound=True,
+    guarantee="Exact with correct answers, in few tests.",
+    weakness="Conditions on all it has, in table order: irrelevant columns get in early and thin "
+    "out every later table.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
+    """Grow-Shrink, figure 2 of the paper.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates, start and fixed members.
+    max_conditioning : int, optional
+        Stop growing when a test would condition on more variables than this.
+
+    Returns
+    -------
+    Found
+        The members, each with the others as witness.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
+    [0, 2, 3]
+    """
+    blanket = task.start | task.include
+    while True:
+        task.report(session, "grow", blanket)
+        grown = _grow(session, task, blanket, max_conditioning)
+        if grown == blanket:
+            return shown_by_the_others(session, task, shrink(session, task, blanket))
+        blanket = grown
+
+
+def _grow(session: Session, task: Task, blanket: Variables, bound: int | None) -> Variables:
+    """Go through the candidates once, adding each that depends given the set at that moment.
+
+    Several are asked about at once, and the more the longer none has been added: what is asked
+    beyond the first that depends is asked in vain.
+    """
+    waiting = sorted(task.candidates - blanket)
+    idle = 0  # tests since the last one was added
+    while waiting and can_grow(blanket, bound):
+        lot_size = max(1, idle // 4)
+        lot, waiting = waiting[:lot_size], waiting[lot_size:]
+        dependent = session.dependents(task.target, set(lot), blanket)
+        idle += len(lot)
+        if dependent:
+            blanket |= {dependent[0]}
+            waiting = lot[lot.index(dependent[0]) + 1 :] + waiting
+            idle = 0
+    return blanket

@@ -1,0 +1,104 @@
+"""HITON-MB: neighbours in the order of their association with the target, then spouses.
+
+Aliferis, Tsamardinos & Statnikov (2003), "HITON: a novel Markov blanket algorithm for optimal
+variable selection", AMIA. Two things differ from that paper. Its last phase, which drops members
+as long as a classifier does not get worse, is left out: it needs a classifier, and no later account
+has it. And spouses are told by one test each, as in the authors' later account (Aliferis et al.
+2010, "Local causal and Markov blanket induction", JMLR 11).
+
+Not sound: a descendant of the target that is no child can pass for a neighbour, for the sets that
+separate it need not consist of neighbours; and what is found beyond it can pass for a spouse. The
+true blanket is always part of what correct answers give. PCMB repairs that.
+
+Cost: O(n 2^|PC|) tests a variable whose neighbours are looked for, or O(n |PC|^max_conditioning).
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from komb.citests.session import EMPTY, Session, Variables
+from komb.search.neighbours import Neighbours, find_spouses, neighbours_and_spouses, prune
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "hiton-mb",
+    summary="Neighbours by decreasing association, weeded out at every step; then spouses.",
+    citation="Aliferis, Tsamardinos & Statnikov (2003), HITON: A Novel Markov Blanket Algorithm "
+    "for Optimal Variable Selection, AMIA",
+    year=2003,
+    assumes="faithfulness",
+    is_sound=False,
+    guarantee="Small conditioning sets; no true member is lost with correct answers.",
+    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+    """HITON-MB.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates, start and fixed members.
+    max_conditioning : int
+        Largest set to try as a separator.
+
+    Returns
+    -------
+    Found
+        The members: neighbours alone, spouses with their separator and the common child.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
+    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
+    """
+    everything = task.candidates | {task.target}
+    search = partial(find_neighbours, session, max_conditioning=max_conditioning)
+    own = search(task.target, task.candidates, first=task.start, fixed=task.include)
+    task.report(session, "spouses", own.members)
+    spouses = find_spouses(
+        session, task.target, own, cache(lambda variable: search(variable, everything - {variable}))
+    )
+    return neighbours_and_spouses(session, task, own.members, spouses)
+
+
+def find_neighbours(
+    session: Session,
+    target: int,
+    candidates: Variables,
+    *,
+    max_conditioning: int,
+    first: Variables = EMPTY,
+    fixed: Variables = EMPTY,
+) -> Neighbours:
+    """HITON-PC: take candidates in turn, strongest first, and weed the set out after each.
+
+    Candidates in ``first`` go before all others; those in ``fixed`` are members from the beginning
+    and stay.
+    """
+    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
+    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
+    members = fixed
+    for candidate in sorted(strengths, key=lambda x: (x not in first, -strengths[x], x)):
+        if candidate in fixed:
+            continue
+        separable = session.separators(target, {candidate}, members, max_conditioning, min_size=1)
+        if separable:
+            separators |= separable
+            continue
+        # Whatever the newcomer's arrival makes separable, it is part of the separator.
+        newcomer = frozenset({candidate})
+        dropped = prune(
+            session, target, members - fixed, members, max_conditioning - 1, core=newcomer
+        )
+        separators |= dropped
+        members = members.difference(dropped) | newcomer
+    return Neighbours(members, separators)

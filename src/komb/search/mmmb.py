@@ -1,0 +1,101 @@
+"""MMMB: neighbours by their weakest association with the target, then spouses.
+
+Tsamardinos, Aliferis & Statnikov (2003), "Time and sample efficient discovery of Markov blankets
+and direct causal relations", KDD. The neighbours come from MMPC (max-min parents and children): in
+every round the candidate enters whose weakest dependence, given any set of those that are in, is
+the strongest.
+
+Not sound, for the reason given in :mod:`~komb.search.hiton_mb` (Pena et al. 2007 show it):
+neighbours are not checked from the other side. The true blanket is always part of what correct
+answers give.
+
+Cost: as HITON-MB, with somewhat more tests.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from komb.citests.session import EMPTY, Session, Variables
+from komb.search.growing import strongest
+from komb.search.neighbours import Neighbours, find_spouses, neighbours_and_spouses, prune
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "mmmb",
+    summary="Neighbours by the max-min heuristic (MMPC), then spouses.",
+    citation="Tsamardinos, Aliferis & Statnikov (2003), Time and Sample Efficient Discovery of "
+    "Markov Blankets and Direct Causal Relations, KDD",
+    year=2003,
+    assumes="faithfulness",
+    is_sound=False,
+    guarantee="Small conditioning sets; no true member is lost with correct answers.",
+    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+    """MMMB.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates, start and fixed members.
+    max_conditioning : int
+        Largest set to try as a separator.
+
+    Returns
+    -------
+    Found
+        The members: neighbours alone, spouses with their separator and the common child.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
+    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
+    """
+    everything = task.candidates | {task.target}
+    search = partial(find_neighbours, session, max_conditioning=max_conditioning)
+    own = search(task.target, task.candidates, first=task.start, fixed=task.include)
+    task.report(session, "spouses", own.members)
+    spouses = find_spouses(
+        session, task.target, own, cache(lambda variable: search(variable, everything - {variable}))
+    )
+    return neighbours_and_spouses(session, task, own.members, spouses)
+
+
+def find_neighbours(
+    session: Session,
+    target: int,
+    candidates: Variables,
+    *,
+    max_conditioning: int,
+    first: Variables = EMPTY,
+    fixed: Variables = EMPTY,
+) -> Neighbours:
+    """MMPC: grow by the max-min heuristic, then weed out.
+
+    Candidates in ``first`` are members from the beginning; so are those in ``fixed``, which stay.
+    """
+    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
+    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
+    members = fixed | first.intersection(strengths)
+    waiting = {x: bits for x, bits in strengths.items() if x not in members}
+    waiting, separable = session.weakest(target, waiting, members, max_conditioning)
+    separators |= separable
+    while waiting:
+        newcomer = strongest(waiting)
+        del waiting[newcomer]
+        waiting, separable = session.weakest(
+            target, waiting, members, max_conditioning - 1, core=frozenset({newcomer})
+        )
+        separators |= separable
+        members |= {newcomer}
+    dropped = prune(session, target, members - fixed, members, max_conditioning)
+    return Neighbours(members.difference(dropped), separators | dropped)

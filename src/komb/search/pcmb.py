@@ -1,0 +1,133 @@
+"""PCMB: neighbours that take each other for neighbours, then spouses.
+
+Pena, Nilsson, Bjorkegren & Tegner (2007), "Towards scalable and data efficient learning of Markov
+boundaries", International Journal of Approximate Reasoning 45. The search for neighbours is that of
+MMMB with weeding out at every step; what it finds are neighbours and some descendants. So it is run
+from the other side as well, and a pair counts only if both find each other: that makes it sound.
+
+Cost: as MMMB, for all variables within two steps of the target and their likely neighbours.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from komb.citests.session import EMPTY, Session, Variables
+from komb.search.growing import strongest
+from komb.search.neighbours import (
+    FindNeighbours,
+    Neighbours,
+    find_spouses,
+    neighbours_and_spouses,
+    prune,
+)
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "pcmb",
+    summary="Neighbours that find each other (max-min, checked from both sides), then spouses.",
+    citation="Pena, Nilsson, Bjorkegren & Tegner (2007), Towards Scalable and Data Efficient "
+    "Learning of Markov Boundaries, International Journal of Approximate Reasoning 45",
+    year=2007,
+    assumes="faithfulness",
+    is_sound=True,
+    guarantee="Exact with correct answers, from small conditioning sets.",
+    weakness="Many tests; asking both sides loses members when data are few.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+    """PCMB, table 3 of the paper.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates, start and fixed members.
+    max_conditioning : int
+        Largest set to try as a separator.
+
+    Returns
+    -------
+    Found
+        The members: neighbours alone, spouses with their separator and the common child.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
+    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
+    """
+    everything = task.candidates | {task.target}
+    search = partial(find_likely_neighbours, session, max_conditioning=max_conditioning)
+
+    @cache
+    def likely_neighbours_of(variable: int) -> Neighbours:
+        if variable == task.target:
+            return search(variable, task.candidates, first=task.start, fixed=task.include)
+        return search(variable, everything - {variable})
+
+    own = find_neighbours(task.target, likely_neighbours_of, fixed=task.include)
+    task.report(session, "spouses", own.members)
+    spouses = find_spouses(
+        session,
+        task.target,
+        own,
+        cache(lambda variable: find_neighbours(variable, likely_neighbours_of)),
+    )
+    return neighbours_and_spouses(session, task, own.members, spouses)
+
+
+def find_neighbours(
+    target: int, likely_neighbours_of: FindNeighbours, fixed: Variables = EMPTY
+) -> Neighbours:
+    """GetPC: likely neighbours that have the target among theirs; those in ``fixed`` anyway.
+
+    The others are separated from the target by what separates the target from them.
+    """
+    likely = likely_neighbours_of(target)
+    separators = dict(likely.separators)
+    for candidate in likely.members - fixed:
+        others = likely_neighbours_of(candidate)
+        if target not in others.members:
+            separators[candidate] = others.separators[target]
+    return Neighbours(likely.members.difference(separators), separators)
+
+
+def find_likely_neighbours(
+    session: Session,
+    target: int,
+    candidates: Variables,
+    *,
+    max_conditioning: int,
+    first: Variables = EMPTY,
+    fixed: Variables = EMPTY,
+) -> Neighbours:
+    """GetPCD: neighbours and some descendants, by the max-min heuristic, weeding out all along.
+
+    Candidates in ``first`` are members from the beginning; so are those in ``fixed``, which stay.
+    """
+    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
+    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
+    members = fixed | first.intersection(strengths)
+    weakest, core = {x: strengths[x] for x in strengths.keys() - members}, EMPTY
+    while True:
+        # All sets of members without the newcomer, the core, have been tried before.
+        size = max_conditioning - len(core)
+        dropped = prune(session, target, members - fixed - core, members, size, core=core)
+        separators |= dropped
+        members = members.difference(dropped)
+        if dropped:  # the weakest dependence is one given members: those that left do not count
+            weakest, core, size = {x: strengths[x] for x in weakest}, EMPTY, max_conditioning
+        weakest, separable = session.weakest(target, weakest, members, size, core=core)
+        separators |= separable
+        if not weakest:
+            return Neighbours(members, separators)
+        newcomer = strongest(weakest)
+        del weakest[newcomer]
+        members |= {newcomer}
+        core = frozenset({newcomer})

@@ -1,0 +1,132 @@
+"""STMB: neighbours first; spouses then tell which of those are false.
+
+Gao & Ji (2017), "Efficient Markov blanket discovery and its application", IEEE Transactions on
+Cybernetics 47. A descendant that passes for a neighbour is not found out from the other side, as in
+PCMB, but by the spouses it comes with: together with one of them, some neighbours separate it from
+the target (the paper's coexistence property). In the end everything is tested given all the rest.
+
+The paper lets any search for neighbours begin; here it is the one by growing size of the separators
+(as in IPC-MB, Fu & Desmarais 2008). A false neighbour that was found out may still be a spouse: it
+is looked at again as such. As the search begins from all candidates, ``start`` changes nothing.
+
+Cost: O(n |PC|^max_conditioning) tests, the target alone being looked at, and O(|blanket|) tests
+given the whole blanket.
+"""
+
+from __future__ import annotations
+
+from komb.citests.session import Session, Variables
+from komb.search.growing import shown_by_the_others, shrink
+from komb.search.neighbours import Neighbours, prune
+from komb.search.registry import algorithm
+from komb.search.task import Found, Task
+
+
+@algorithm(
+    "stmb",
+    summary="Neighbours, then spouses, which tell false neighbours; then all given all others.",
+    citation="Gao & Ji (2017), Efficient Markov Blanket Discovery and Its Application, IEEE "
+    "Transactions on Cybernetics 47",
+    year=2017,
+    assumes="faithfulness",
+    is_sound=True,
+    guarantee="Exact with correct answers, without a search around other columns.",
+    weakness="Ends with tests given the whole blanket, which needs rows exponential in its size.",
+    options=("max_conditioning",),
+)
+def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+    """STMB.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    task : Task
+        Target, candidates and fixed members.
+    max_conditioning : int
+        Largest set to try as a separator of neighbours.
+
+    Returns
+    -------
+    Found
+        The members, each with the others as witness.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.citests.oracles import DSeparationOracle
+    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
+    >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
+    [0, 2, 3]
+    """
+    likely = find_likely_neighbours(session, task, max_conditioning)
+    task.report(session, "spouses", likely.members)
+    neighbours, spouses = find_spouses(session, task, likely, max_conditioning)
+    blanket = neighbours.union(task.include, *spouses.values())
+    return shown_by_the_others(session, task, _shrink(session, task, blanket, neighbours))
+
+
+def find_likely_neighbours(session: Session, task: Task, max_conditioning: int) -> Neighbours:
+    """Drop candidates that small sets separate, then larger ones, out of those that are left."""
+    members = task.candidates
+    separators: dict[int, Variables] = {}
+    for size in range(max_conditioning + 1):
+        dropped = prune(session, task.target, members - task.include, members, size, min_size=size)
+        separators |= dropped
+        members = members.difference(dropped)
+        task.report(session, "neighbours", members)
+        if len(members) <= size + 1:
+            break
+    return Neighbours(members, separators)
+
+
+def find_spouses(
+    session: Session, task: Task, likely: Neighbours, max_conditioning: int
+) -> tuple[Variables, dict[int, set[int]]]:
+    """Return the true neighbours, and spouses by the child they share with the target.
+
+    A candidate that depends on the target once a neighbour joins its separator is a spouse, unless
+    the neighbour can be separated with its help: then that one is false.
+    """
+    neighbours, separators = likely.members, dict(likely.separators)
+    spouses: dict[int, set[int]] = {}
+    candidates = sorted(separators)
+    while candidates:
+        false: dict[int, Variables] = {}
+        for child in sorted(neighbours):
+            others = neighbours - {child}
+            for candidate in _linked(session, task.target, child, candidates, separators):
+                core = frozenset({candidate})
+                size = max_conditioning - 1 if child not in task.include else -1
+                separable = session.separators(task.target, {child}, others, size, core=core)
+                if separable:
+                    false |= separable
+                    break
+                spouses.setdefault(child, set()).add(candidate)
+        neighbours = neighbours.difference(false)
+        separators |= false
+        for child in false:
+            spouses.pop(child, None)
+        candidates = sorted(false)
+    return neighbours, spouses
+
+
+def _linked(
+    session: Session,
+    target: int,
+    child: int,
+    candidates: list[int],
+    separators: dict[int, Variables],
+) -> list[int]:
+    """Candidates that depend on the target once the child is in the condition."""
+    questions = [({x}, separators[x] | {child}) for x in candidates]
+    answers = session.ask(target, questions)
+    return [x for x, dependent in zip(candidates, answers, strict=True) if dependent]
+
+
+def _shrink(session: Session, task: Task, blanket: Variables, neighbours: Variables) -> Variables:
+    """Drop what the rest makes independent: spouses first, then neighbours."""
+    for member in sorted(blanket - neighbours - task.include):
+        if not session.is_dependent(task.target, member, blanket - {member}):
+            blanket -= {member}
+    return shrink(session, task, blanket)
