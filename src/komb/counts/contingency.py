@@ -93,9 +93,10 @@ class Contingency:
         self.n_rows = codes.shape[1]
         self.target = target
         self.cardinalities = cardinalities
+        self.target_levels = int(cardinalities[target])
         self.scale = scale_for(self.n_rows)
         # Pearson's statistic is at most rows x (levels of the target - 1)
-        self.pearson_scale = largest_scale(float(self.n_rows) * int(cardinalities[target]))
+        self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
         self._most_levels = int(cardinalities.max())
         _check(codes, cardinalities)
         entropy = entropy_table(self.n_rows, self.scale)
@@ -112,7 +113,7 @@ class Contingency:
     def _prepare(self, codes: Codes) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
         y = codes[self.target]
-        n_levels = int(self.cardinalities[self.target])
+        n_levels = self.target_levels
         order = np.argsort(y, kind="stable").astype(np.int32)
         y_counts = np.bincount(y, minlength=n_levels)
         block = 64 * self._kernels.WORDS_A_BLOCK
@@ -168,7 +169,7 @@ class Contingency:
         n_words = self._prepared.bitmaps.shape[1]  # type: ignore[attr-defined]
         affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
         n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
-        n_levels = int(self.cardinalities[self.target])
+        n_levels = self.target_levels
         return self._kernels.Scratch(
             strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
             n_strata=np.empty(size + 1, dtype=np.int64),
@@ -184,7 +185,7 @@ class Contingency:
     def _make_groups(self, size: int) -> object:
         """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
         kernels = self._kernels
-        largest = self._most_strata(size + 1) * int(self.cardinalities[self.target])
+        largest = self._most_strata(size + 1) * self.target_levels
         dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
         n_rows = self.n_rows if largest > dense else 0
         codes = self._prepared.codes  # type: ignore[attr-defined]
@@ -192,6 +193,7 @@ class Contingency:
             rows=np.empty((size + 1, n_rows), dtype=np.int32),
             starts=np.empty((size + 1, n_rows + 1), dtype=np.int32),
             n_strata=np.empty(size + 1, dtype=np.int64),
+            n_single=np.empty(size + 1, dtype=np.int64),
             runs=np.empty(n_rows + 1, dtype=np.int32),
             run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
             run_at=np.empty(n_rows, dtype=np.int32),

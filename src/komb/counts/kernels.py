@@ -98,11 +98,16 @@ class Scratch(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Rows sorted by stratum and, inside a stratum, by target level; empty if never needed."""
+    """Rows sorted by stratum and, inside a stratum, by target level; empty if never needed.
+
+    Only strata of two rows or more are kept. A stratum of one row stays one whatever column comes
+    next, adds nothing to a fit and always the same to a length: it is enough to count those.
+    """
 
     rows: Any  # [columns of the given set so far, position]
-    starts: Any  # [columns so far, stratum]: first position of each stratum
+    starts: Any  # [columns so far, stratum]: first position of each stratum, and their end
     n_strata: Any  # [columns so far]
+    n_single: Any  # [columns so far]: strata of one row
     runs: Any  # first position of each run of one target level
     run_of_stratum: Any
     run_at: Any  # the run of each position
@@ -336,6 +341,8 @@ def _refine(depth, codes, groups):
     tally, touched = groups.in_stratum, groups.touched
     source, sink = np.uint64(depth), np.uint64(depth + 1)
     found = 0
+    place = np.int32(0)
+    n_single = groups.n_single[depth]
     for stratum in range(groups.n_strata[depth]):
         lo = np.uint64(starts[source, stratum])
         hi = np.uint64(starts[source, stratum + 1])
@@ -346,22 +353,27 @@ def _refine(depth, codes, groups):
                 touched[n_touched] = np.int32(code)
                 n_touched += 1
             tally[code] += 1
-        place = np.int32(lo)
         for index in range(n_touched):
-            starts[sink, found] = place
-            found += 1
             size = tally[touched[index]]
-            tally[touched[index]] = place
-            place += size
+            if size == 1:
+                n_single += 1
+                tally[touched[index]] = -1
+            else:
+                starts[sink, found] = place
+                found += 1
+                tally[touched[index]] = place
+                place += size
         for position in range(lo, hi):
             row = rows[source, position]
             code = np.uint64(codes[np.uint64(row)])
-            rows[sink, np.uint64(tally[code])] = row
-            tally[code] += 1
+            if tally[code] >= 0:
+                rows[sink, np.uint64(tally[code])] = row
+                tally[code] += 1
         for index in range(n_touched):
             tally[touched[index]] = 0
-    starts[sink, found] = rows.shape[1]
+    starts[sink, found] = place
     groups.n_strata[depth + 1] = found
+    groups.n_single[depth + 1] = n_single
 
 
 @_inner
@@ -371,23 +383,28 @@ def _sort_by_key(given, product, prepared, scratch, groups):
     depth = given.size
     _fill_base(given, 0, prepared, keys)
     _count_rows(keys, product, table)
-    found = 0
+    found = n_single = 0
     place = np.int32(0)
     for cell in range(product):
         size = table[cell]
-        if size > 0:
+        if size > 1:
             groups.starts[depth, found] = place
             found += 1
             table[cell] = place
             place += size
+        elif size == 1:
+            n_single += 1
+            table[cell] = -1
     groups.starts[depth, found] = place
     groups.n_strata[depth] = found
+    groups.n_single[depth] = n_single
     last = np.uint64(depth)
     for position in range(prepared.order.size):
         row = prepared.order[position]
         key = keys[np.uint64(row)]
-        groups.rows[last, np.uint64(table[key])] = row
-        table[key] += 1
+        if table[key] >= 0:
+            groups.rows[last, np.uint64(table[key])] = row
+            table[key] += 1
 
 
 @_inner
@@ -402,6 +419,7 @@ def _sort_by_columns(given, shared, prepared, groups):
         groups.starts[0, 0] = 0
         groups.starts[0, 1] = prepared.order.size
         groups.n_strata[0] = 1
+        groups.n_single[0] = 0
         shared = 0
     for depth in range(shared, given.size):
         _refine(depth, prepared.codes[given[depth]], groups)
@@ -429,7 +447,7 @@ def _mark_runs(depth, prepared, groups):
             groups.run_at[position] = n_runs - 1
             groups.stratum_at[position] = stratum
     groups.run_of_stratum[n_strata] = n_runs
-    groups.runs[n_runs] = rows.shape[1]
+    groups.runs[n_runs] = starts[last, n_strata]
 
 
 @_inner
@@ -438,11 +456,13 @@ def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j)
     increments, lengths, gathered = prices.entropy[1], prices.lengths[0], groups.gathered
     run_at, stratum_at = groups.run_at, groups.stratum_at
     width, one, last = np.uint64(levels), np.uint64(1), np.uint64(depth)
-    n_strata = groups.n_strata[depth]
-    fit = length = sets = 0
+    n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
+    n_kept = np.uint64(groups.starts[depth, n_strata])
+    fit, sets = 0, n_single
+    length = n_single * lengths[one] if wants_lengths else 0
     for cell in range(groups.run_of_stratum[n_strata] * levels):
         table[cell] = 0
-    for position in range(gathered.size):
+    for position in range(n_kept):
         level = x[np.uint64(groups.rows[last, position])]
         gathered[position] = level
         cell = np.uint64(run_at[position]) * width + np.uint64(level)
@@ -451,7 +471,7 @@ def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j)
         table[cell] = np.int32(count + one)
     for cell in range(n_strata * levels):
         table[cell] = 0
-    for position in range(gathered.size):
+    for position in range(n_kept):
         cell = np.uint64(stratum_at[position]) * width + np.uint64(gathered[position])
         count = np.uint64(table[cell])
         fit -= increments[count]
@@ -500,17 +520,15 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
     increments, lengths = prices.entropy[1], prices.lengths[0]
     rows, starts = groups.rows, groups.starts
     one, last = np.uint64(1), np.uint64(depth)
-    fit = length = sets = freedom = pearson = 0
-    for position in range(gathered.size):
+    n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
+    fit = freedom = pearson = 0
+    sets = n_single
+    length = n_single * lengths[one] if wants_lengths else 0
+    for position in range(starts[last, n_strata]):
         gathered[position] = x[np.uint64(rows[last, position])]
-    for stratum in range(groups.n_strata[depth]):
+    for stratum in range(n_strata):
         lo = starts[last, stratum]
         hi = starts[last, stratum + 1]
-        if hi - lo == 1:  # one row: nothing to learn, nothing to subtract, one more set
-            sets += 1
-            if wants_lengths:
-                length += lengths[1]
-            continue
         columns_seen = 0
         for position in range(lo, hi):
             code = np.uint64(gathered[position])
@@ -581,8 +599,9 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, sizes, cells):
 @_inner
 def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
-    n_strata = groups.n_strata[depth]
-    n_sizes = n_cells = length = 0
+    n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
+    n_sizes = n_cells = 0
+    length = n_single * lengths[0, 1] if wants_lengths else 0
     for stratum in range(n_strata):
         size = groups.starts[depth, stratum + 1] - groups.starts[depth, stratum]
         if wants_lengths:
@@ -595,7 +614,7 @@ def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
             for run in range(first, end):
                 scratch.cells[n_cells] = groups.runs[run + 1] - groups.runs[run]
                 n_cells += 1
-    return n_strata, n_sizes, n_cells, length
+    return n_strata + n_single, n_sizes, n_cells, length
 
 
 @_inner
@@ -611,9 +630,12 @@ def _sum_listed(n_sizes, n_cells, table, kind, sizes, cells):
 
 
 @_inner
-def _cheapest(n_strata, product, levels, n_y, n_rows, n_words, is_packed, grouping):
-    """Choose a way of counting one more column; ``grouping`` is what grouping costs a row."""
-    way, cost = GROUPED, n_rows * (COST_GROUPED_ROW + grouping)
+def _cheapest(n_strata, product, levels, n_y, n_rows, n_kept, n_words, is_packed, grouping):
+    """Choose a way of counting one more column; ``grouping`` is what grouping costs a row.
+
+    ``n_kept`` rows are in strata of two or more, as far as that is known.
+    """
+    way, cost = GROUPED, n_kept * COST_GROUPED_ROW + n_rows * grouping
     cells = product * n_y * levels
     if cells <= MAX_DENSE_CELLS:
         histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
@@ -707,14 +729,16 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
     n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
     n_words = bitmaps.shape[1]
     grouping = COST_GROUPING_ROW if groups.rows.shape[1] > 0 else np.inf
+    n_kept = n_rows
     if state[HAS_GROUPS] == 1:
         grouping = 0.0
+        n_kept = groups.starts[n_given, groups.n_strata[n_given]]
     for j in range(lo, hi):
         column = candidates[j]
         levels = cardinalities[column]
         is_thin = min(n_rows, n_strata * levels) > thin
         can_and = is_packed and level_start[column] >= 0
-        way = _cheapest(n_strata, product, levels, n_y, n_rows, n_words, can_and, grouping)
+        way = _cheapest(n_strata, product, levels, n_y, n_rows, n_kept, n_words, can_and, grouping)
         if way == POPCOUNT:
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
                                bitmaps, level_counts, segments, table)  # fmt: skip
@@ -732,7 +756,8 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
             if state[HAS_GROUPS] == 0:
                 _group_rows(given, index, product, prepared, scratch, groups)
                 grouping = 0.0
-            n_runs = groups.run_of_stratum[n_strata]
+                n_kept = groups.starts[n_given, groups.n_strata[n_given]]
+            n_runs = groups.run_of_stratum[groups.n_strata[n_given]]
             if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
                 _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
                              table, out, j)  # fmt: skip
