@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -10,7 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ import pytest
 
 import komb
 from komb import cli
+from komb.cli import output
 from komb.discover import Progress
 from komb.errors import Interrupted
 
@@ -90,6 +94,7 @@ class TestFind:
         assert json.loads(out)["parameters"] == {
             "order": 2,
             "max_separator": 3,
+            "max_conditioning": None,
             "alpha": 0.05,
             "test": "g",
             "df": "adjusted",
@@ -99,6 +104,19 @@ class TestFind:
         }
         _, out, _ = run("find", file, "--target", "Y", "-k", "2", "-l", "3", "--json")
         assert json.loads(out)["parameters"]["max_separator"] == 3
+
+    def test_options_of_the_classic_methods(self, run: Run, file: Path) -> None:
+        takers = [n for n, info in komb.algorithms().items() if "max_conditioning" in info.options]
+        for name in takers:
+            found = run(
+                "find", file, "-t", "Y", "--method", name, "--max-conditioning", 2, "--json"
+            )
+            assert json.loads(found[1])["parameters"]["max_conditioning"] == 2
+
+    def test_starting_from_a_method(self, run: Run, file: Path) -> None:
+        for name in komb.algorithms():
+            _, out, _ = run("find", file, "-t", "Y", "--start-method", name, "--json")
+            assert json.loads(out)["parameters"]["start"] == name
 
     def test_kinds_of_file(self, run: Run, tmp_path: Path, frame: pl.DataFrame) -> None:
         frame.write_csv(tmp_path / "a.tsv", separator="\t")
@@ -133,6 +151,10 @@ class TestBadInput:
             ("--target Y --include Y", ["'include' must not name the target"]),
             ("--target Y --include E1 --exclude E1", ["'exclude'", "'include'", "['E1']"]),
             ("--target Y --start x1", ["'start'", "Did you mean 'X1'"]),
+            ("--target Y --start-method kmob", ["'start'", "the name of a method", "got 'kmob'"]),
+            ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
+            ("--target Y --max-conditioning 2", ["'max_conditioning'", "method 'komb'", "got 2"]),
+            ("--target Y --max-conditioning few", ["--max-conditioning"]),
             ("--target Y --delimiter ;;", ["'delimiter' must be one character"]),
             ("--target Y --delimiter ;", ["at least 2 columns"]),
             ("--target Y --frobnicate", ["--frobnicate"]),
@@ -190,6 +212,170 @@ class TestBadInput:
         assert err.count("\n") == 1
 
 
+class TestCompare:
+    def test_it_prints_the_comparison(self, run: Run, file: Path) -> None:
+        code, out, err = run("compare", file, "--target", "Y")
+        assert (code, err) == (0, "")
+        expected = komb.compare(XOR, "Y")
+        assert out.split("\n  method ")[0] == str(expected).split("\n  method ")[0]
+        assert "\x1b" not in out
+        for name in komb.algorithms():
+            assert re.search(rf"^  {name} ", out, re.MULTILINE)
+
+    def test_json_alone(self, run: Run, file: Path) -> None:
+        code, out, err = run("compare", file, "--target", "Y", "--json")
+        assert (code, err) == (0, "")
+        assert komb.Comparison.from_dict(json.loads(out)) == komb.compare(XOR, "Y")
+
+    def test_csv_alone(self, run: Run, file: Path) -> None:
+        code, out, err = run("compare", file, "--target", "Y", "--csv", "--truth", "X1")
+        assert (code, err) == (0, "")
+        rows = {row["label"]: row for row in csv.DictReader(out.splitlines())}
+        assert list(rows) == list(komb.algorithms())
+        assert rows["komb"]["members"] == "X1;X2"
+        assert float(rows["komb"]["precision"]) == 0.5
+
+    def test_methods_are_listed_or_repeated(self, run: Run, file: Path) -> None:
+        names = list(komb.algorithms())[::-1]
+        for methods in (
+            ["--methods", ",".join(names)],
+            ["--methods", ", ".join(names)],
+            [part for name in names for part in ("--methods", name)],
+        ):
+            _, out, _ = run("compare", file, "-t", "Y", "--json", *methods)
+            assert list(json.loads(out)["blankets"]) == names
+
+    def test_every_option_arrives(self, run: Run, file: Path) -> None:
+        options = (
+            "--order 2 --max-separator 3 --alpha 0.05 --test g --df adjusted --methods komb "
+            "--start X1 --start X2 --include E1 --exclude E2 --json"
+        )
+        _, out, _ = run("compare", file, "--target", "Y", *options.split())
+        expected = komb.markov_blanket(
+            XOR, "Y", order=2, max_separator=3, alpha=0.05, test="g", df="adjusted",
+            start=["X1", "X2"], include=["E1"], exclude=["E2"],
+        )  # fmt: skip
+        assert komb.Blanket.from_dict(json.loads(out)["blankets"]["komb"]) == expected
+        _, out, _ = run("compare", file, "-t", "Y", "--max-conditioning", 2, "--json")
+        for name, record in json.loads(out)["blankets"].items():
+            is_taken = "max_conditioning" in komb.algorithms()[name].options
+            assert (record["parameters"]["max_conditioning"] == 2) == is_taken
+        _, out, _ = run("compare", file, "-t", "Y", "--start-method", "komb", "--json")
+        assert json.loads(out)["blankets"]["komb"]["parameters"]["start"] == "komb"
+
+    def test_truth(self, run: Run, file: Path, tmp_path: Path) -> None:
+        both = ("--truth", "X2", "--truth", "X1")
+        _, out, _ = run("compare", file, "-t", "Y", "--methods", "komb", "--json", *both)
+        assert json.loads(out)["truth"] == ["X1", "X2"]
+        network = tmp_path / "net.bif"
+        network.write_text(
+            "network n { } variable X1 { type discrete [ 2 ] { 0, 1 }; }"
+            "variable Y { type discrete [ 2 ] { 0, 1 }; } probability ( X1 ) { table 0.5, 0.5; }"
+            "probability ( Y | X1 ) { (0) 0.9, 0.1; (1) 0.1, 0.9; }"
+        )
+        code, out, _ = run("compare", file, "-t", "Y", "--methods", "komb", "--truth", network)
+        assert code == 0
+        assert "  X1       ✓\n  X2       +\n" in out
+        assert re.search(r"^  komb .* 0\.50    1\.00  0\.67$", out, re.MULTILINE)
+
+    def test_plot(self, run: Run, file: Path, tmp_path: Path) -> None:
+        picture = tmp_path / "picture.png"
+        code, out, err = run("compare", file, "-t", "Y", "--plot", picture, "--csv")
+        assert (code, err) == (0, "")
+        assert out.startswith("label,")
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+    def test_no_header_and_delimiter(self, run: Run, tmp_path: Path, frame: pl.DataFrame) -> None:
+        frame.write_csv(tmp_path / "a.csv", include_header=False, separator="|")
+        options = ("--no-header", "--delimiter", "|", "--methods", "komb", "--json")
+        _, out, _ = run("compare", tmp_path / "a.csv", "-t", "V3", *options)
+        assert json.loads(out)["members"] == ["V1", "V2"]
+
+    @pytest.mark.parametrize(
+        ("options", "parts"),
+        [
+            ("", ["Missing option '--target'", "komb compare --help"]),
+            ("--target y", ["no column 'y'", "Did you mean 'Y'"]),
+            ("--target Y --methods kmob", ["no method 'kmob'", "'komb'"]),
+            ("--target Y --methods komb,komb", ["'methods' must name each method once"]),
+            ("--target Y --methods komb,", ["no method ''"]),
+            ("--target Y --alpha 1", ["'alpha'", "got 1.0"]),
+            ("--target Y --methods komb --max-conditioning 2", ["'max_conditioning'", "komb"]),
+            ("--target Y --truth x1", ["In 'truth'", "Did you mean 'X1'"]),
+            ("--target Y --truth no.bif", ["no file 'no.bif'"]),
+            ("--target Y --truth no.bif --truth X1", ["'--truth' must be one network or some"]),
+            ("--target Y --json --csv", ["'--json' and '--csv'", "Leave out one"]),
+            ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
+            ("--target Y --plot a.doc", ["'plot' must be the name of a picture", ".png"]),
+            ("--target Y --plot nowhere/a.png", ["no folder 'nowhere'", "Make it first"]),
+        ],
+    )
+    def test_bad_input(self, run: Run, file: Path, options: str, parts: list[str]) -> None:
+        code, out, err = run("compare", file, *options.split())
+        assert (code, out) == (2, "")
+        assert err.startswith("Error: ")
+        assert err.count("\n") == 1
+        assert len(err) < 400
+        for part in parts:
+            assert part in err
+
+    def test_without_matplotlib(
+        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        monkeypatch.setattr("komb.discover.markov_blanket", lambda *_, **__: pytest.fail("ran"))
+        code, out, err = run("compare", file, "-t", "Y", "--plot", "a.png")
+        assert (code, out) == (2, "")
+        assert 'pip install "komb[plots]"' in err
+
+    def test_what_is_complete_is_printed_when_interrupted(
+        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        finished = komb.compare(XOR, "Y", methods=["komb"])
+
+        def interrupted(*_: Any, **__: Any) -> None:
+            message = "Interrupted after 1 of 2 methods; 'finished' holds their comparison."
+            raise Interrupted(message, finished)
+
+        monkeypatch.setattr("komb.comparing.compare", interrupted)
+        code, out, err = run("compare", file, "--target", "Y", "--json")
+        assert (code, err) == (130, "Interrupted after 1 of 2 methods.\n")
+        assert komb.Comparison.from_dict(json.loads(out)) == finished
+
+
+@contextmanager
+def ascii_output(kind: Callable[[Any], Any] = lambda stream: stream) -> Iterator[io.BytesIO]:
+    """Have standard output be one that knows ASCII only."""
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="ascii", write_through=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", kind(stream))
+        yield written
+    stream.detach()  # or what was written would go with it
+
+
+class TestPoorTerminals:
+    """What cannot be shown is shown otherwise; nothing ends in a traceback."""
+
+    @pytest.mark.parametrize("is_terminal", [False, True])
+    def test_ticks(self, is_terminal: bool) -> None:
+        comparison = komb.compare(XOR, "Y", methods=["komb"], truth=["X1", "E1"])
+        with ascii_output(_Terminal if is_terminal else lambda stream: stream) as written:
+            output.show(comparison)
+        assert b"  X1       x\n  X2       +\n  E1       -\n" in written.getvalue()
+        assert b"x found and true, + found but not true" in written.getvalue()
+
+    def test_names(self) -> None:
+        with ascii_output() as written:
+            output.write("größe")
+        assert written.getvalue() == b"gr\\xf6\\xdfe\n"
+
+    def test_json_stays_json(self) -> None:
+        with ascii_output() as written:
+            output.write_json('{"größe": "✓ 🂡"}')
+        assert json.loads(written.getvalue()) == {"größe": "✓ 🂡"}
+
+
 class TestInterruption:
     def test_what_had_been_grown_is_told(
         self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
@@ -236,16 +422,49 @@ class TestOthers:
     def test_help(self, run: Run) -> None:
         code, out, err = run("--help")
         assert (code, err) == (0, "")
-        assert "find" in out
-        assert "demo" in out
+        for command in ("find", "compare", "methods", "tests", "demo"):
+            assert f" {command} " in out
         assert run() == (code, out, err)
         assert "--target" in run("find", "--help")[1]
+        assert "--truth" in run("compare", "--help")[1]
 
-    def test_list(self, run: Run) -> None:
-        code, out, err = run("list")
+    def test_help_shows_the_defaults(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", "200")
+        for command in ("find", "compare"):
+            text = run(command, "--help")[1]
+            for default in ("order, at least 1", "the method's own", "0.01", "g-sci", "observed"):
+                assert re.search(rf"\[default: \(?{default}\)?\]", text)
+
+    def test_methods(self, run: Run) -> None:
+        code, out, err = run("methods")
         assert (code, err) == (0, "")
-        for name in [*komb.algorithms(), *komb.tests()]:
-            assert re.search(rf"^  {name} ", out, re.MULTILINE)
+        for name, info in komb.algorithms().items():
+            sound = "yes" if info.is_sound else "no"
+            line = rf"^  {name} +{info.year}  {info.assumes} +{sound} +{re.escape(info.citation)}$"
+            assert re.search(line, out, re.MULTILINE)
+
+    @pytest.mark.parametrize("name", komb.algorithms())
+    def test_one_method(self, run: Run, name: str) -> None:
+        code, out, err = run("methods", name)
+        assert (code, err) == (0, "")
+        info = komb.algorithms()[name]
+        assert out.startswith(f"{name}: {info.summary}\n")
+        for text in (info.assumes, info.guarantee, info.weakness, info.citation):
+            assert text in out
+        for option in info.options:
+            assert f"--{option.replace('_', '-')}" in out
+
+    def test_no_such_method(self, run: Run) -> None:
+        code, out, err = run("methods", "kmob")
+        assert (code, out) == (2, "")
+        assert "no method 'kmob'. Did you mean 'komb'" in err
+
+    def test_tests(self, run: Run) -> None:
+        code, out, err = run("tests")
+        assert (code, err) == (0, "")
+        for name, info in komb.tests().items():
+            line = rf"^  {name} +{re.escape(info.summary)} +{re.escape(info.citation)}$"
+            assert re.search(line, out, re.MULTILINE)
 
     def test_demo(self, run: Run) -> None:
         code, out, err = run("demo")
@@ -286,7 +505,7 @@ class TestTerminal:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(sys, "stdout", _Terminal(sys.stdout))
-        cli._show(komb.markov_blanket(XOR, "Y"))
+        output.show(komb.markov_blanket(XOR, "Y"))
         printed = capsys.readouterr().out
         assert "\x1b[1m" in printed
         assert "Markov blanket of Y: X1, X2" in printed
@@ -295,8 +514,8 @@ class TestTerminal:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr(sys, "stderr", _Terminal(sys.stderr))
-        monkeypatch.setattr(cli, "_PATIENCE", 0.05)
-        with cli._ProgressBar(is_wanted=True) as bar:
+        monkeypatch.setattr(output, "_PATIENCE", 0.05)
+        with output.ProgressBar(is_wanted=True) as bar:
             bar(Progress("Y", "sweep", ("X1",), 10, 1, 2))
             assert capsys.readouterr().err == ""
             time.sleep(0.06)
@@ -306,11 +525,11 @@ class TestTerminal:
     def test_no_bar_without_a_terminal_or_when_quiet(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr(cli, "_PATIENCE", -1.0)
-        with cli._ProgressBar(is_wanted=True) as bar:
+        monkeypatch.setattr(output, "_PATIENCE", -1.0)
+        with output.ProgressBar(is_wanted=True) as bar:
             bar(Progress("Y", "sweep", (), 10))
         monkeypatch.setattr(sys, "stderr", _Terminal(sys.stderr))
-        with cli._ProgressBar(is_wanted=False) as bar:
+        with output.ProgressBar(is_wanted=False) as bar:
             bar(Progress("Y", "sweep", (), 10))
         assert capsys.readouterr().err == ""
 

@@ -18,16 +18,20 @@ SOURCE = Path(komb.__file__).parent
 
 LAYERS = (
     "errors",
+    "defaults",
     "data",
     "counts",
     "citests",
     "search",
     "rendering",
     "exporting",
+    "plots",
     "results",
+    "comparison",
     "settings",
     "warmup",
     "discover",
+    "comparing",
     "demo",
     "cli",
 )
@@ -36,11 +40,22 @@ LAYERS = (
 FREE = {"_version"}  # may be imported by all
 AT_THE_TOP = {"__init__", "__main__"}  # may import all
 
-HEAVY = ("numba", "scipy", "polars", "pandas", "typer", "rich", "networkx", "numpy")
+HEAVY = (
+    "numba",
+    "scipy",
+    "polars",
+    "pandas",
+    "matplotlib",
+    "typer",
+    "rich",
+    "networkx",
+    "numpy",
+)
 
 PUBLIC = [
     "Blanket",
     "Blankets",
+    "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
     "MarkovField",
@@ -49,6 +64,7 @@ PUBLIC = [
     "algorithms",
     "boolean_network",
     "boolean_table",
+    "compare",
     "errors",
     "markov_blanket",
     "markov_blankets",
@@ -78,7 +94,7 @@ class TestImport:
         assert "numba" not in loaded_after("import komb; komb.DiscreteTable.from_codes([[0], [1]])")
 
     def test_functions_can_be_looked_at_without_kernels(self) -> None:
-        code = "import komb; komb.markov_blanket, komb.tests(), komb.algorithms()"
+        code = "import komb; komb.markov_blanket, komb.compare, komb.tests(), komb.algorithms()"
         assert loaded_after(code) == "['numpy']"
 
     def test_help_needs_no_engine(self) -> None:

@@ -18,6 +18,8 @@ from komb._version import __version__
 if TYPE_CHECKING:
     from komb import errors
     from komb.citests import tests
+    from komb.comparing import compare
+    from komb.comparison import Comparison
     from komb.data import (
         DiscreteNetwork,
         DiscreteTable,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Blanket",
     "Blankets",
+    "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
     "MarkovField",
@@ -42,6 +45,7 @@ __all__ = [
     "algorithms",
     "boolean_network",
     "boolean_table",
+    "compare",
     "errors",
     "markov_blanket",
     "markov_blankets",
@@ -53,6 +57,7 @@ __all__ = [
 _HOMES = {
     "Blanket": "komb.results",
     "Blankets": "komb.results",
+    "Comparison": "komb.comparison",
     "DiscreteNetwork": "komb.data",
     "DiscreteTable": "komb.data",
     "MarkovField": "komb.data",
@@ -60,6 +65,7 @@ _HOMES = {
     "algorithms": "komb.search",
     "boolean_network": "komb.data",
     "boolean_table": "komb.data",
+    "compare": "komb.comparing",
     "markov_blanket": "komb.discover",
     "markov_blankets": "komb.discover",
     "read_bif": "komb.data",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from komb.data import DiscreteTable, boolean_table
 from komb.discover import markov_blanket
-from komb.rendering import Sheet, plural, show_names, show_seconds
+from komb.rendering import Grid, Sheet, plural, show_names, show_seconds
 from komb.results import Blanket
 
 _N_ROWS_SHOWN = 5
@@ -20,6 +20,7 @@ _NEXT = """\
 Try next:
   {program} find your.csv --target COLUMN         members that show alone or in pairs
   {program} find your.csv --target COLUMN -k 2    ... or in threes
+  {program} compare your.csv --target COLUMN      the classic methods beside it
   {program} find --help                           everything else
 or in Python:
   import komb
@@ -60,31 +61,25 @@ def demo_table() -> DiscreteTable:
 
 
 def _first_rows(table: DiscreteTable) -> Sheet:
+    columns = tuple(f"{name}>" for name in table.names)
     rows = table.codes[:, :_N_ROWS_SHOWN].T.tolist()
     shape = f"{plural(table.n_rows, 'row')} of {plural(table.n_columns, 'column')}"
     return Sheet(
         title=f"A table with a secret: {shape}, these are the first {_N_ROWS_SHOWN}",
-        facts="",
-        columns=tuple(f"{name}>" for name in table.names),
-        rows=tuple(tuple(map(str, row)) for row in rows),
-        notes=(),
+        grids=(Grid(columns, tuple(tuple(map(str, row)) for row in rows)),),
     )
 
 
 def _compare(blankets: list[Blanket]) -> Sheet:
-    return Sheet(
-        title="What is in the Markov blanket of Y?",
-        facts="",
-        columns=("order", "looks at", "finds", "tests>", "time>"),
-        rows=tuple(
-            (
-                str(order),
-                looks_at,
-                show_names(blanket.members) or "nothing",
-                f"{blanket.tests:,}",
-                show_seconds(blanket.seconds),
-            )
-            for order, (looks_at, blanket) in enumerate(zip(_LOOKS_AT, blankets, strict=True))
-        ),
-        notes=(),
+    rows = tuple(
+        (
+            str(order),
+            looks_at,
+            show_names(blanket.members) or "nothing",
+            f"{blanket.tests:,}",
+            show_seconds(blanket.seconds),
+        )
+        for order, (looks_at, blanket) in enumerate(zip(_LOOKS_AT, blankets, strict=True))
     )
+    columns = ("order", "looks at", "finds", "tests>", "time>")
+    return Sheet("What is in the Markov blanket of Y?", grids=(Grid(columns, rows),))

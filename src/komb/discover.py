@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from komb import defaults
 from komb.citests.data_session import DataSession
 from komb.citests.session import Session, Variables
 from komb.data import DiscreteTable
@@ -21,6 +22,7 @@ from komb.errors import DataError, Interrupted, ParameterError
 from komb.rendering import plural, show_names
 from komb.results import Blanket, Blankets, Member
 from komb.search import task as search_task
+from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.settings import (
     Settings,
     check_exclude,
@@ -69,13 +71,14 @@ def markov_blanket(
     data: object,
     target: Name,
     *,
-    method: str = "komb",
-    order: int = 1,
+    method: str = defaults.METHOD,
+    order: int = defaults.ORDER,
     max_separator: int | None = None,
-    alpha: float = 0.01,
-    test: str = "g-sci",
-    df: str = "observed",
-    start: Iterable[Name] = (),
+    max_conditioning: int | None = None,
+    alpha: float = defaults.ALPHA,
+    test: str = defaults.TEST,
+    df: str = defaults.DF,
+    start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
     progress: Callable[[Progress], None] | None = None,
@@ -101,6 +104,10 @@ def markov_blanket(
     max_separator
         How many members together may explain a dependence away (the paper's l); ``max(1, order)``
         if left out.
+    max_conditioning
+        Largest set of columns that the classic methods look at as a separator; if left out, what
+        the method is used with: 3, but no bound for ``"gs"`` and ``"iamb"``, which condition on all
+        they have and with a bound stop when they have that many.
     alpha
         Level of the tests: a dependence counts when its p-value is at most this.
     test
@@ -109,7 +116,8 @@ def markov_blanket(
         Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
         ``"adjusted"`` only the levels that occur in each of them.
     start
-        Columns to start the search from; it may drop them again.
+        Columns to start the search from; it may drop them again. Or the name of a method, such as
+        ``"iamb"``: start from the blanket that one finds.
     include
         Columns that are in the blanket whatever the tests say.
     exclude
@@ -153,8 +161,9 @@ def markov_blanket(
     table = DiscreteTable.from_data(data, exclude=exclude)
     check_table(table)
     settings = check_settings(
-        table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
-        df=df, start=start, include=include, exclude=exclude,
+        table, method=method, order=order, max_separator=max_separator,
+        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        include=include, exclude=exclude,
     )  # fmt: skip
     position = check_target(table, target, settings)
     return _Run(table, settings, _check_progress(progress), 1).find(position, 0)
@@ -164,13 +173,14 @@ def markov_blankets(
     data: object,
     targets: Iterable[Name] | None = None,
     *,
-    method: str = "komb",
-    order: int = 1,
+    method: str = defaults.METHOD,
+    order: int = defaults.ORDER,
     max_separator: int | None = None,
-    alpha: float = 0.01,
-    test: str = "g-sci",
-    df: str = "observed",
-    start: Iterable[Name] = (),
+    max_conditioning: int | None = None,
+    alpha: float = defaults.ALPHA,
+    test: str = defaults.TEST,
+    df: str = defaults.DF,
+    start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
     progress: Callable[[Progress], None] | None = None,
@@ -185,7 +195,8 @@ def markov_blankets(
     targets
         Names of the columns whose blankets to find. If left out, all that are not constant; then
         ``start`` and ``include`` hold for every target but those they name.
-    method, order, max_separator, alpha, test, df, start, include, exclude, progress
+    method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
+progress
         As in :func:`markov_blanket`.
     n_jobs
         ``None`` or 1: one target after the other.
@@ -218,8 +229,9 @@ def markov_blankets(
     table = DiscreteTable.from_data(data, exclude=exclude)
     check_table(table)
     settings = check_settings(
-        table, method=method, order=order, max_separator=max_separator, alpha=alpha, test=test,
-        df=df, start=start, include=include, exclude=exclude,
+        table, method=method, order=order, max_separator=max_separator,
+        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        include=include, exclude=exclude,
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
     run = _Run(table, settings, _check_progress(progress), len(positions))
@@ -285,7 +297,10 @@ class _Run:
         settings, table = self._settings, self._table
         began = time.perf_counter()
         session = DataSession(table, settings.test, alpha=settings.alpha, df=settings.df)
-        found = settings.algorithm.search(session, task, **settings.options)
+        if settings.start_method is not None:
+            first = self._run(find_algorithm(settings.start_method), session, task)
+            task = replace(task, start=frozenset(first.witnesses))
+        found = self._run(settings.algorithm, session, task)
         counts = session.counts  # before the evidence is gathered, which is no part of the search
         seconds = time.perf_counter() - began
         return Blanket(
@@ -305,6 +320,11 @@ class _Run:
             identifiers=self._identifiers(task),
             seconds=seconds,
         )
+
+    def _run(
+        self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task
+    ) -> search_task.Found:
+        return algorithm.search(session, task, **self._settings.options_of(algorithm))
 
     def _identifiers(self, task: search_task.Task) -> tuple[Name, ...]:
         """Candidates with so many levels that they tell rows rather than groups of rows apart."""

@@ -11,7 +11,8 @@ parameter, the rule, the value it got and the remedy::
     │   ├── DataError              a table that cannot be analysed
     │   │   ├── MissingValuesError
     │   │   └── ContinuousColumnError
-    │   └── FileError              a file that is missing, unreadable or not a table
+    │   ├── FileError              a file that is missing, unreadable or not a table
+    │   └── MissingPackageError (ImportError)   something optional is wanted, but not installed
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
 """
 
@@ -83,6 +84,10 @@ class ContinuousColumnError(DataError):
 
 class FileError(InputError):
     """A file is missing, unreadable or not a table."""
+
+
+class MissingPackageError(InputError, ImportError):
+    """Something is wanted that needs a package which is not installed."""
 
 
 class Interrupted(KombError, KeyboardInterrupt):  # noqa: N818 - it is no error

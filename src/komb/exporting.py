@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_NAME_FIELDS = {"target", "member"}
+_LIST_FIELDS = {"witness", "members"}  # of names
+_TEXT_FIELDS = {"label", "method", "test"}
+_COUNT_FIELDS = {"df", "size", "tests", "unreliable"}
+_FLOAT_FIELDS = {"statistic", "p_value", "seconds", "precision", "recall", "f1"}
+
+
 def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """Pick out of a record what a dataclass takes, or say what is wrong with the record.
 
@@ -63,15 +70,20 @@ def _jsonable(value: object) -> object:
 
 
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
-    """Make a dataframe of members, typed alike whether there are any or not.
+    """Make a dataframe of results, typed alike whether it has rows or not.
 
     Parameters
     ----------
     columns
-        Values of the fields of members, by field, with names in ``member`` and, if it is there,
-        in ``target``.
+        Values by field. There are names of columns in ``target``, ``member``, ``witness`` and
+        ``members``, of which the last two hold lists.
     backend
         ``"polars"`` or ``"pandas"``.
+
+    Examples
+    --------
+    >>> make_frame({"label": ["komb"], "members": [["age", 3]]}, "polars").row(0)
+    ('komb', ['age', '3'])
     """
     if backend not in ("polars", "pandas"):
         remedy = "Leave it out for polars."
@@ -82,16 +94,17 @@ def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd
 
 def _unify_names(columns: dict[str, list[Any]]) -> bool:
     """Give all names one type, and return whether that is whole numbers; otherwise it is text."""
-    witnesses = [name for witness in columns["witness"] for name in witness or ()]
-    names = [*columns.get("target", ()), *columns["member"], *witnesses]
+    single, listed = columns.keys() & _NAME_FIELDS, columns.keys() & _LIST_FIELDS
+    names = [name for key in single for name in columns[key]]
+    names += [name for key in listed for entry in columns[key] for name in entry or ()]
     if names and all(isinstance(name, Integral) for name in names):
         return True
-    for key in columns.keys() & {"target", "member"}:
+    for key in single:
         columns[key] = [str(name) for name in columns[key]]
-    columns["witness"] = [
-        witness if witness is None else [str(name) for name in witness]
-        for witness in columns["witness"]
-    ]
+    for key in listed:
+        columns[key] = [
+            entry if entry is None else [str(name) for name in entry] for entry in columns[key]
+        ]
     return False
 
 
@@ -99,16 +112,10 @@ def _polars(columns: dict[str, list[Any]], has_numbers: bool) -> pl.DataFrame:
     import polars as pl
 
     name = pl.Int64() if has_numbers else pl.String()
-    types = {
-        "target": name,
-        "member": name,
-        "witness": pl.List(name),
-        "statistic": pl.Float64(),
-        "df": pl.Int64(),
-        "p_value": pl.Float64(),
-        "test": pl.String(),
-        "reliable": pl.Boolean(),
-    }
+    types: dict[str, Any] = {"reliable": pl.Boolean()}
+    types |= dict.fromkeys(_NAME_FIELDS, name) | dict.fromkeys(_LIST_FIELDS, pl.List(name))
+    types |= dict.fromkeys(_TEXT_FIELDS, pl.String())
+    types |= dict.fromkeys(_COUNT_FIELDS, pl.Int64()) | dict.fromkeys(_FLOAT_FIELDS, pl.Float64())
     return pl.DataFrame(columns, {key: types[key] for key in columns})
 
 
@@ -119,5 +126,6 @@ def _pandas(columns: dict[str, list[Any]]) -> pd.DataFrame:
         rule = "be a dataframe library that is installed"
         remedy = "Install it (pip install pandas), or leave backend out for polars."
         raise ParameterError.because("backend", rule, "pandas", remedy) from None
-    types = {"statistic": "float64", "df": "Int64", "p_value": "float64", "reliable": "boolean"}
-    return pd.DataFrame(columns).astype(types)
+    types = {"reliable": "boolean"}
+    types |= dict.fromkeys(_COUNT_FIELDS, "Int64") | dict.fromkeys(_FLOAT_FIELDS, "float64")
+    return pd.DataFrame(columns).astype({key: types[key] for key in columns if key in types})

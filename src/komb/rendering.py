@@ -1,6 +1,6 @@
 """One sheet of results, drawn as plain text, as HTML or by rich.
 
-Results say what to show, a :class:`Sheet` knows how: a title, a line of facts, a table and notes.
+Results say what to show, a :class:`Sheet` knows how: a title, a line of facts, tables and notes.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,43 +16,104 @@ if TYPE_CHECKING:
 NOTHING = "-"
 """Shown where there is no value."""
 
+TICK = "✓"
+DOT = "·"
+
+_IN_ASCII = str.maketrans({TICK: "x", DOT: "."})
 _SMALLEST_P = 1e-16  # smaller p-values are beyond what a double can tell from zero
+
+_Side = Literal["left", "right", "center"]
+_SIDES: dict[str, _Side] = {">": "right", "^": "center"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table; every cell is text already.
+
+    Attributes
+    ----------
+    columns
+        Headings; one that ends in ``>`` has its column set flush right, one that ends in ``^``
+        centred. If all are empty, the line of headings is left out.
+    rows
+        Cells, one for each heading. A table without rows is not drawn.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings without the marks of their sides."""
+        return tuple(column[:-1] if column[-1:] in _SIDES else column for column in self.columns)
+
+    @property
+    def sides(self) -> tuple[_Side, ...]:
+        """Where each column is set flush."""
+        return tuple(_SIDES.get(column[-1:], "left") for column in self.columns)
+
+    def to_lines(self) -> Iterator[str]:
+        """Draw the table in plain text, line by line."""
+        lines = [self.headings, *self.rows] if any(self.headings) else list(self.rows)
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = map(_align, line, widths, self.sides)
+            yield f"  {'  '.join(cells)}".rstrip()
+
+    def to_html(self) -> str:
+        """Draw the table as HTML."""
+        styles = [f"text-align:{side}" for side in self.sides]
+        head = _html_row("th", self.headings, styles) if any(self.headings) else ""
+        body = "".join(_html_row("td", row, styles) for row in self.rows)
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+    def to_rich(self) -> RenderableType:
+        """Draw the table with rich."""
+        from rich.table import Table
+        from rich.text import Text
+
+        has_headings = any(self.headings)
+        table = Table(
+            box=None, pad_edge=True, header_style="bold", padding=(0, 1), show_header=has_headings
+        )
+        for heading, side in zip(self.headings, self.sides, strict=True):
+            table.add_column(Text(heading), justify=side)
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What to show; every cell is text already.
+    """What to show.
 
     Attributes
     ----------
     title, facts
-        Two lines above the table; the second may be empty.
-    columns
-        Headings; one that ends in ``>`` has its column set flush right.
-    rows
-        Cells, one for each heading. The table is left out if there are none.
+        Two lines above the tables; the second may be empty.
+    grids
+        The tables.
     notes
-        Sentences below the table.
+        Sentences below the tables.
 
     Examples
     --------
-    >>> sheet = Sheet("Title", "Facts.", ("name", "size>"), (("a", "1"), ("bc", "10")), ("Note.",))
-    >>> print(sheet.to_text())
+    >>> grid = Grid(("name", "size>", "ok^"), (("a", "1", "x"), ("bc", "1000", "")))
+    >>> print(Sheet("Title", "Facts.", (grid,), ("Note.",)))
     Title
     Facts.
     <BLANKLINE>
-      name  size
-      a        1
-      bc      10
+      name  size  ok
+      a        1  x
+      bc    1000
     <BLANKLINE>
     Note.
     """
 
     title: str
-    facts: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
+    facts: str = ""
+    grids: tuple[Grid, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.to_text()
@@ -63,33 +124,15 @@ class Sheet:
     def to_text(self) -> str:
         """Draw the sheet in plain text."""
         blocks = [f"{self.title}\n{self.facts}".rstrip()]
-        if self.rows:
-            blocks.append("\n".join(self._aligned_lines()))
+        blocks += ["\n".join(grid.to_lines()) for grid in self._filled()]
         if self.notes:
             blocks.append("\n".join(self.notes))
         return "\n\n".join(blocks)
 
-    def _aligned_lines(self) -> Iterator[str]:
-        lines = [tuple(heading for heading, _ in self._headings()), *self.rows]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        for line in lines:
-            cells = (
-                cell.rjust(width) if is_number else cell.ljust(width)
-                for cell, width, (_, is_number) in zip(line, widths, self._headings(), strict=True)
-            )
-            yield f"  {'  '.join(cells)}".rstrip()
-
-    def _headings(self) -> list[tuple[str, bool]]:
-        return [(column.removesuffix(">"), column.endswith(">")) for column in self.columns]
-
     def to_html(self) -> str:
         """Draw the sheet as a piece of HTML that needs nothing else."""
         parts = [f"<p><strong>{escape(self.title)}</strong><br>{escape(self.facts)}</p>"]
-        if self.rows:
-            styles = [f"text-align:{'right' if right else 'left'}" for _, right in self._headings()]
-            head = _html_row("th", [heading for heading, _ in self._headings()], styles)
-            body = "".join(_html_row("td", row, styles) for row in self.rows)
-            parts.append(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
+        parts += [grid.to_html() for grid in self._filled()]
         if self.notes:
             parts.append(f"<p>{'<br>'.join(map(escape, self.notes))}</p>")
         return f"<div>{''.join(parts)}</div>"
@@ -97,22 +140,25 @@ class Sheet:
     def to_rich(self) -> RenderableType:
         """Draw the sheet with rich, for a terminal."""
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
         parts: list[RenderableType] = [Text(self.title, "bold")]
         if self.facts:
             parts.append(Text(self.facts, "dim"))
-        if self.rows:
-            table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 1))
-            for heading, is_number in self._headings():
-                table.add_column(heading, justify="right" if is_number else "left")
-            for row in self.rows:
-                table.add_row(*map(Text, row))
-            parts += ["", table]
+        for grid in self._filled():
+            parts += ["", grid.to_rich()]
         if self.notes:
             parts += ["", *(Text(note, "dim") for note in self.notes)]
         return Group(*parts)
+
+    def _filled(self) -> Iterator[Grid]:
+        return (grid for grid in self.grids if grid.rows)
+
+
+def _align(cell: str, width: int, side: _Side) -> str:
+    if side == "center":
+        return cell.center(width)
+    return cell.rjust(width) if side == "right" else cell.ljust(width)
 
 
 def _html_row(tag: str, cells: Iterable[str], styles: Iterable[str]) -> str:
@@ -121,6 +167,17 @@ def _html_row(tag: str, cells: Iterable[str], styles: Iterable[str]) -> str:
         for cell, style in zip(cells, styles, strict=True)
     )
     return f"<tr>{inner}</tr>"
+
+
+def in_ascii(text: str) -> str:
+    """Replace the marks of komb's own that not every terminal can show.
+
+    Examples
+    --------
+    >>> in_ascii("✓ ·")
+    'x .'
+    """
+    return text.translate(_IN_ASCII)
 
 
 def show_name(name: object) -> str:

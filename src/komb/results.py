@@ -19,6 +19,7 @@ from komb.errors import UnknownNameError
 from komb.exporting import dump_json, known_fields, make_frame
 from komb.rendering import (
     NOTHING,
+    Grid,
     Sheet,
     plural,
     show_name,
@@ -37,6 +38,8 @@ Name: TypeAlias = Hashable
 Backend = Literal["polars", "pandas"]
 
 _NAMES_WIDTH = 60  # characters of a list of names in a table
+_MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
+_BLANKET_HEADINGS = ("target", "size>", "members", "tests>", "time>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +125,9 @@ class Blanket(Collection[Name]):
     method
         The algorithm.
     parameters
-        What it was run with: ``order``, ``max_separator``, ``alpha``, ``test``, ``df``, ``start``,
-        ``include`` and ``exclude``.
+        What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
+        the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include`` and
+        ``exclude``.
     n_rows, n_columns
         Size of the table.
     tests
@@ -310,15 +314,15 @@ class Blanket(Collection[Name]):
         names = show_names(self.members, _NAMES_WIDTH) or "empty"
         return Sheet(
             title=f"Markov blanket of {show_name(self.target)}: {names}",
-            facts=_show_parameters(self.method, self.parameters),
-            columns=("member", "seen together with", "statistic>", "df>", "p-value>", "test"),
-            rows=tuple(_show_member(member) for member in self.details),
+            facts=_show_run(self),
+            grids=(Grid(_MEMBER_HEADINGS, tuple(map(_show_member, self.details))),),
             notes=tuple(self._notes()),
         )
 
     def _notes(self) -> Iterator[str]:
         if all(member.is_by_request for member in self.details):
             yield from self._empty_notes()
+        yield from identifier_notes(self.identifiers)
         yield from _test_notes(self)
         tables = f"{plural(self.tables, 'table')} of {plural(self.n_rows, 'row')}"
         yield f"{plural(self.tests, 'test')} from {tables} in {show_seconds(self.seconds)}."
@@ -328,7 +332,9 @@ class Blanket(Collection[Name]):
         target, order = show_name(self.target), self.parameters.get("order")
         together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
         yield f"No column was found to depend on {target}{together}."
-        if order is not None and order + 1 <= self.n_columns - 2:
+        if order is None:
+            yield f"Members that show only in combination escape {self.method}: try method komb."
+        elif order + 1 <= self.n_columns - 2:
             yield f"Members can hide in larger combinations: try order {order + 1}."
 
 
@@ -447,14 +453,10 @@ class Blankets(Mapping[Name, Blanket]):
     def _sheet(self) -> Sheet:
         tests = plural(sum(blanket.tests for blanket in self.values()), "test")
         first = next(iter(self.values()), None)
-        facts = "Nothing was searched."
-        if first is not None:
-            facts = _show_parameters(first.method, first.parameters)
         return Sheet(
             title=f"Markov blankets of {plural(len(self), 'target')}",
-            facts=facts,
-            columns=("target", "size>", "members", "tests>", "time>"),
-            rows=tuple(_show_blanket(blanket) for blanket in self.values()),
+            facts="Nothing was searched." if first is None else _show_run(first),
+            grids=(Grid(_BLANKET_HEADINGS, tuple(map(_show_blanket, self.values()))),),
             notes=(f"{tests} in {show_seconds(self.seconds)}.",),
         )
 
@@ -485,11 +487,22 @@ def _show_blanket(blanket: Blanket) -> tuple[str, ...]:
     )
 
 
-def _show_parameters(method: str, parameters: Mapping[str, Any]) -> str:
-    """Say in a line what a search was run with; empty parameters are left out."""
+def _show_run(blanket: Blanket) -> str:
+    return f"method {blanket.method}, {show_parameters(blanket.parameters)}".removesuffix(", ")
+
+
+def show_parameters(parameters: Mapping[str, Any]) -> str:
+    """Say in a line what a search was run with; empty parameters are left out.
+
+    Examples
+    --------
+    >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
+    'order 1, started from age, sex'
+    """
     wordings = {
         "order": "order {}",
         "max_separator": "separators up to {}",
+        "max_conditioning": "conditioning on up to {}",
         "test": "test {}",
         "df": "df {}",
         "alpha": "alpha {}",
@@ -497,7 +510,7 @@ def _show_parameters(method: str, parameters: Mapping[str, Any]) -> str:
         "include": "with {} by request",
         "exclude": "without {}",
     }
-    parts = [f"method {method}"]
+    parts = []
     for key, wording in wordings.items():
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
@@ -506,14 +519,18 @@ def _show_parameters(method: str, parameters: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
+    """Warn of columns that tell rows rather than groups of rows apart."""
+    if identifiers:
+        yield (
+            f"Caution: {show_names(identifiers)} nearly tells every row from every other; "
+            "a test on such a column means nothing. Exclude it."
+        )
+
+
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
-    if blanket.identifiers:
-        yield (
-            f"Caution: {show_names(blanket.identifiers)} nearly tells every row from every other; "
-            "a test on such a column means nothing. Exclude it."
-        )
     if blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."

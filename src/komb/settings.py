@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NoReturn
 
+from komb import defaults
 from komb.citests import tests
 from komb.citests.registry import make_test
 from komb.data import DiscreteTable
@@ -15,6 +16,9 @@ from komb.data.codes import Name
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.search import algorithms
 from komb.search.registry import AlgorithmInfo, find_algorithm
+
+OPTIONS = ("order", "max_separator", "max_conditioning")
+"""What only some methods take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +29,12 @@ class Settings:
     """
 
     method: str
-    order: int
-    max_separator: int
+    options: Mapping[str, int]  # those given, checked; an algorithm has defaults for the rest
     alpha: float
     test: str
     df: str
     start: tuple[int, ...]
+    start_method: str | None  # the search begins from what this one finds
     include: tuple[int, ...]
     exclude: tuple[Name, ...]  # names: these columns are not in the table
 
@@ -39,34 +43,38 @@ class Settings:
         """The search to run."""
         return find_algorithm(self.method)
 
-    @property
-    def options(self) -> dict[str, int]:
-        """The options that this search takes."""
-        values = {"order": self.order, "max_separator": self.max_separator}
-        return {name: value for name, value in values.items() if name in self.algorithm.options}
+    def options_of(self, algorithm: AlgorithmInfo) -> dict[str, int]:
+        """Those of the options that an algorithm takes."""
+        return {name: value for name, value in self.options.items() if name in algorithm.options}
 
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
-        columns = {"start": self.start, "include": self.include}
-        named = {
-            key: tuple(table.names[position] for position in positions)
-            for key, positions in columns.items()
-        }
+        algorithm = self.algorithm
+        options = dict.fromkeys(OPTIONS) | algorithm.defaults | self.options_of(algorithm)
         test = {"alpha": self.alpha, "test": self.test, "df": self.df}
-        named["exclude"] = self.exclude
-        return {"order": None, "max_separator": None} | self.options | test | named
+        columns = {
+            "start": self.start_method or _names(table, self.start),
+            "include": _names(table, self.include),
+            "exclude": self.exclude,
+        }
+        return options | test | columns
+
+
+def _names(table: DiscreteTable, positions: Iterable[int]) -> tuple[Name, ...]:
+    return tuple(table.names[position] for position in positions)
 
 
 def check_settings(
     table: DiscreteTable,
     *,
     method: str,
-    order: int,
-    max_separator: int | None,
+    order: int = defaults.ORDER,
+    max_separator: int | None = None,
+    max_conditioning: int | None = None,
     alpha: float,
     test: str,
     df: str,
-    start: Iterable[Name],
+    start: Iterable[Name] | str,
     include: Iterable[Name],
     exclude: Iterable[Name],
 ) -> Settings:
@@ -75,34 +83,81 @@ def check_settings(
     Examples
     --------
     >>> from komb.data import boolean_table
-    >>> parameters = dict(method="komb", order=1, max_separator=None, test="g", df="observed")
-    >>> check_settings(boolean_table("and", 9), alpha=1, start=(), include=(), exclude=(), \
-**parameters)
+    >>> columns = dict(start=(), include=(), exclude=())
+    >>> check_settings(boolean_table("and", 9), method="komb", alpha=1, test="g", df="observed", \
+**columns)
     Traceback (most recent call last):
     komb.errors.ParameterError: 'alpha' must be a number between 0 and 1, both excluded; got 1. ...
     """
     _check_name("method", method, algorithms())
     _check_name("test", test, tests())
     make_test(test, df)  # knows what it takes
-    checked_order = _check_order(order, table.n_columns)
-    bound = max(1, checked_order)
-    if max_separator is not None:
-        bound = check_count("max_separator", max_separator)
+    start_method = start if isinstance(start, str) else None
+    if start_method is not None:
+        _check_start_method(start_method, table)
+    searches = [find_algorithm(name) for name in (method, start_method) if name is not None]
     return Settings(
         method=method,
-        order=checked_order,
-        max_separator=bound,
+        options=_check_options(searches, table, order, max_separator, max_conditioning),
         alpha=_check_alpha(alpha),
         test=test,
         df=df,
-        start=check_columns("start", start, table),
+        start=() if isinstance(start, str) else check_columns("start", start, table),
+        start_method=start_method,
         include=check_columns("include", include, table),
         exclude=tuple(exclude),
     )
 
 
+def _check_options(
+    searches: Sequence[AlgorithmInfo],
+    table: DiscreteTable,
+    order: int,
+    max_separator: int | None,
+    max_conditioning: int | None,
+) -> dict[str, int]:
+    """Check the options that only some searches take; one that no search takes is an error."""
+    checked_order = _check_order(order, table.n_columns)
+    options = {"order": checked_order, "max_separator": max(1, checked_order)}
+    if max_separator is not None:
+        options["max_separator"] = check_count("max_separator", max_separator)
+    if max_conditioning is not None:
+        options["max_conditioning"] = check_count("max_conditioning", max_conditioning)
+    given = {
+        "order": checked_order != defaults.ORDER,
+        "max_separator": max_separator is not None,
+        "max_conditioning": max_conditioning is not None,
+    }
+    taken = {name for search in searches for name in search.options}
+    for name, is_given in given.items():
+        if is_given and name not in taken:
+            _refuse_option(name, options[name], searches[0].name)
+    return {name: value for name, value in options.items() if name in taken}
+
+
+def _refuse_option(name: str, value: int, method: str) -> NoReturn:
+    takers = [info.name for info in algorithms().values() if name in info.options]
+    raise ParameterError.because(
+        name,
+        f"be left out for method {method!r}, which has no such option",
+        value,
+        f"Leave it out, or use a method that has it: {', '.join(takers)}.",
+    )
+
+
+def _check_start_method(name: str, table: DiscreteTable) -> None:
+    if name in algorithms():
+        return
+    if name in table.names:
+        remedy = f"To start from this column, pass a list: start=[{name!r}]."
+    else:
+        remedy = f"Methods are: {', '.join(algorithms())}."
+    rule = "be a list of column names, or the name of a method to start from"
+    raise ParameterError.because("start", rule, name, remedy)
+
+
 def check_exclude(
-    exclude: Iterable[Name], targets: Iterable[Name], **others: Iterable[Name]
+    exclude: Iterable[Name], targets: Iterable[Name], **others: Iterable[Name] | str
 ) -> list[Name]:
     """Return the columns to leave out, unless they are wanted elsewhere.
 
@@ -113,6 +168,8 @@ def check_exclude(
     """
     excluded = list_names("exclude", exclude)
     for parameter, names in others.items():
+        if parameter == "start" and isinstance(names, str):
+            continue  # the name of a method
         shared = [name for name in list_names(parameter, names) if name in excluded]
         if shared:
             rule = f"have no column in common with {parameter!r}"
@@ -167,7 +224,7 @@ def check_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
     --------
     >>> from komb.data import boolean_table
     >>> table = boolean_table("and", 9)
-    >>> settings = Settings("komb", 1, 1, 0.01, "g", "observed", (), (), ())
+    >>> settings = Settings("komb", {}, 0.01, "g", "observed", (), None, (), ())
     >>> check_target(table, "Y", settings)
     3
     """

@@ -1,0 +1,54 @@
+"""The commands put together, and where they start."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from komb._version import __version__
+from komb.cli.comparing import compare
+from komb.cli.demo import demo
+from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
+from komb.cli.finding import find
+from komb.cli.listing import methods, tests
+
+app = typer.Typer(
+    name="komb",
+    help="Markov blankets of discrete data, including members that matter only in combination.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (find, compare, methods, tests, demo):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit; bad usage is one line on standard error."""
+    with exit_codes():
+        code = app(arguments, prog_name="komb", standalone_mode=False)
+        sys.stdout.flush()
+        if code == EXIT_INTERRUPTED:  # before any command had begun
+            raise KeyboardInterrupt
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"komb {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,56 @@
+"""What goes wrong becomes a line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn, cast
+
+import typer
+
+from komb.errors import InputError
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+# Some versions of typer have a click of their own, so the class is found from one that is public.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turn what goes wrong into a message and an exit code.
+
+    Commands need it as well as :func:`komb.cli.main`: typer keeps interruptions to itself.
+    """
+    try:
+        yield
+    except InputError as error:
+        _fail(_in_shell_terms(str(error)))
+    except _UsageError as error:
+        where = getattr(getattr(error, "ctx", None), "command_path", "komb")
+        _fail(f"{error.format_message().rstrip('.')}. See '{where} --help'.")
+    except KeyboardInterrupt as interrupt:
+        typer.echo(_in_shell_terms(str(interrupt)) or "Interrupted.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:  # the reader, e.g. head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    sys.exit(EXIT_BAD_INPUT)
+
+
+def _in_shell_terms(message: str) -> str:
+    """Name options instead of the Python parameters that a message speaks of."""
+    for in_python, in_shell in (
+        ("read_table(path, delimiter=...)", "--delimiter"),
+        ("has_header=False", "--no-header"),
+        ("; 'finished' holds their comparison", ""),
+    ):
+        message = message.replace(in_python, in_shell)
+    return message

@@ -1,0 +1,109 @@
+"""Printing: in colour on a terminal, as plain text into a pipe, on whatever it can show."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from komb.rendering import in_ascii, plural
+
+if TYPE_CHECKING:
+    from komb.discover import Progress
+
+_PATIENCE = 1.0  # seconds before a progress bar appears
+
+
+def show(result: object) -> None:
+    """Print a result."""
+    text = str(result)
+    if sys.stdout.isatty() and not isinstance(result, str) and _can_write(text):
+        from rich.console import Console
+
+        Console().print(result)
+    else:
+        write(text)
+
+
+def write(text: str, *, end: str = "\n") -> None:
+    """Print text; letters that the terminal or pipe has no code for are written as escapes."""
+    if not _can_write(text):
+        encoding = sys.stdout.encoding
+        text = in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
+    typer.echo(f"{text}{end}", nl=False)
+
+
+def write_json(text: str) -> None:
+    """Print JSON, which has escapes of its own."""
+    write(text if _can_write(text) else json.dumps(json.loads(text), indent=2))
+
+
+def _can_write(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def program() -> str:
+    """Say how the command line can be called from here."""
+    if shutil.which("komb"):
+        return "komb"
+    script = Path(sys.argv[0])
+    return os.path.relpath(script) if script.name == "komb" else "python -m komb"
+
+
+class ProgressBar:
+    """A progress bar on standard error, if that is a terminal and the search takes a while."""
+
+    def __init__(self, *, is_wanted: bool = True) -> None:
+        self._is_wanted = is_wanted and sys.stderr.isatty()
+        self._began: float | None = None  # when the search first reported
+        self._bar: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where a search stands."""
+        if self._began is None:
+            self._began = time.monotonic()
+        if not self._is_wanted or time.monotonic() - self._began < _PATIENCE:
+            return
+        state: dict[str, Any] = {
+            "description": progress.phase,
+            "completed": progress.done,
+            "total": progress.total + 1,  # a full bar would stop the clock
+            "members": plural(len(progress.blanket), "member"),
+            "tests": plural(progress.tests, "test"),
+        }
+        if self._bar is None:
+            self._bar = self._make_bar()
+            self._bar.add_task(**state)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], **state)
+
+    @staticmethod
+    def _make_bar() -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        return Progress(
+            TextColumn("{task.description:6}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[members]}, {task.fields[tests]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )

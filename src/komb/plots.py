@@ -1,0 +1,208 @@
+"""Pictures of results.
+
+Functions here take plain lists and draw on axes. They never touch pyplot, so no figure is left open
+behind the caller's back. Matplotlib is optional, and loaded when the first picture is drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from komb.data.raw import to_path
+from komb.errors import FileError, MissingPackageError, ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+Mark: TypeAlias = Literal["found", "hit", "extra", "missed", "absent"]
+"""What a method said of a column; without a truth it is "found" or "absent"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How a mark is drawn; one without a meaning is not in the legend."""
+
+    meaning: str
+    sign: str
+    face: str
+    ink: str
+
+
+# Colours of Okabe and Ito, which readers with any kind of colour vision can tell apart; the signs
+# tell marks apart in print without colours.
+_STYLES: dict[Mark, _Style] = {
+    "found": _Style("", "✓", "#0072B2", "white"),
+    "hit": _Style("found and true", "✓", "#0072B2", "white"),
+    "extra": _Style("found, not true", "+", "#E69F00", "black"),
+    "missed": _Style("true, but missed", "-", "white", "#D55E00"),
+    "absent": _Style("", "", "#EEEEEE", "white"),
+}
+
+_CELL = 0.34  # inches
+_MARGIN = 0.1  # inches
+_SHORT = 3  # letters that fit above a cell
+_DPI = 200
+
+
+def draw_matrix(
+    title: str,
+    labels: Sequence[str],
+    members: Sequence[str],
+    marks: Sequence[Sequence[Mark]],
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which method found which column.
+
+    Parameters
+    ----------
+    title
+        Above the picture.
+    labels
+        Of the methods, from left to right.
+    members
+        The columns, from top to bottom.
+    marks
+        For each column what each method said of it.
+    ax
+        Where to draw; if left out, on a new figure that fits.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        ``ax``, or that of the new figure.
+
+    Raises
+    ------
+    komb.errors.MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> ax = draw_matrix("Blanket of Y", ["iamb", "komb"], ["X1"], [["missed", "hit"]])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['iamb', 'komb']
+    """
+    _need_matplotlib()
+    from matplotlib.figure import Figure
+
+    if ax is not None:
+        _draw(ax, title, labels, members, marks)
+        return ax
+    figure = Figure(figsize=(_CELL * max(len(labels), 1), _CELL * max(len(members), 1)))
+    axes = figure.add_axes((0, 0, 1, 1))
+    _draw(axes, title, labels, members, marks)
+    _make_room(figure, axes)
+    return axes
+
+
+def check_picture(path: str | os.PathLike[str]) -> Path:
+    """Return where a picture shall go, or say why it cannot; nothing has been drawn then.
+
+    Parameters
+    ----------
+    path
+        Name of a file. Its ending, such as ``.png``, ``.pdf`` or ``.svg``, says which kind.
+
+    Examples
+    --------
+    >>> check_picture("blanket.doc")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'plot' must be the name of a picture; got 'blanket.doc'. ...
+    """
+    _need_matplotlib()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    file = to_path(path)
+    if file.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
+        remedy = "Have it end in .png, .pdf or .svg."
+        raise ParameterError.because("plot", "be the name of a picture", str(path), remedy)
+    if not file.parent.is_dir():
+        raise FileError(f"There is no folder {str(file.parent)!r} for the plot. Make it first.")
+    if file.is_dir():
+        raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
+    return file
+
+
+def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure that axes are on to a file."""
+    file = check_picture(path)
+    try:
+        axes.figure.canvas.print_figure(file, dpi=_DPI)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        remedy = "Name another file, or make room for it."
+        raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
+
+
+def _need_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingPackageError(
+            "Plots need matplotlib, which is not installed. Install it: "
+            'pip install "komb[plots]", or pip install matplotlib.'
+        ) from None
+
+
+def _draw(
+    axes: Axes,
+    title: str,
+    labels: Sequence[str],
+    members: Sequence[str],
+    marks: Sequence[Sequence[Mark]],
+) -> None:
+    for y, row in enumerate(marks):
+        for x, mark in enumerate(row):
+            style = _STYLES[mark]
+            axes.add_patch(_tile(style, x, y))
+            axes.text(x, y, style.sign, color=style.ink, ha="center", va="center")
+    if not members:
+        axes.text(-0.4, 0, "no member", va="center")
+    _label(axes, title, labels, members)
+    for tick, row in zip(axes.get_yticklabels(), marks, strict=True):
+        tick.set_fontweight("bold" if {"hit", "missed"}.intersection(row) else "normal")
+    seen = set(chain.from_iterable(marks))
+    handles = [_tile(style) for mark, style in _STYLES.items() if mark in seen and style.meaning]
+    if handles:
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
+def _make_room(figure: Figure, axes: Axes) -> None:
+    """Let a figure grow until labels, title and legend are on it, whatever their length."""
+    cells, everything = axes.get_window_extent().frozen(), axes.get_tightbbox()
+    if everything is None:
+        return
+    box = everything.padded(_MARGIN * figure.dpi)
+    figure.set_size_inches(box.width / figure.dpi, box.height / figure.dpi)
+    left, bottom = (cells.x0 - box.x0) / box.width, (cells.y0 - box.y0) / box.height
+    axes.set_position((left, bottom, cells.width / box.width, cells.height / box.height))
+
+
+def _tile(style: _Style, x: float = 0, y: float = 0) -> Rectangle:
+    from matplotlib.patches import Rectangle
+
+    edge = style.ink if style.face == "white" else "white"
+    return Rectangle(
+        (x - 0.46, y - 0.46), 0.92, 0.92, facecolor=style.face, edgecolor=edge, label=style.meaning
+    )
+
+
+def _label(axes: Axes, title: str, labels: Sequence[str], members: Sequence[str]) -> None:
+    # Names are text: a dollar in one of them starts no formula.
+    axes.set_title(title, loc="left", parse_math=False)
+    axes.set_xlim(-0.5, max(len(labels), 1) - 0.5)
+    axes.set_ylim(max(len(members), 1) - 0.5, -0.5)
+    axes.set_aspect("equal")
+    is_short = max(map(len, labels), default=0) <= _SHORT
+    rotation = 0 if is_short else 90
+    axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
+    axes.set_yticks(range(len(members)), members, parse_math=False)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
