@@ -1,0 +1,1 @@
+"""Other libraries, measured in environments of their own."""
