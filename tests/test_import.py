@@ -32,6 +32,7 @@ LAYERS = (
     "warmup",
     "discover",
     "comparing",
+    "paths",
     "demo",
     "cli",
 )
@@ -54,6 +55,7 @@ HEAVY = (
 
 PUBLIC = [
     "Blanket",
+    "BlanketPath",
     "Blankets",
     "Comparison",
     "DiscreteNetwork",
@@ -62,6 +64,7 @@ PUBLIC = [
     "Member",
     "__version__",
     "algorithms",
+    "blanket_path",
     "boolean_network",
     "boolean_table",
     "compare",

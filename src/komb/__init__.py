@@ -30,11 +30,13 @@ if TYPE_CHECKING:
         read_table,
     )
     from komb.discover import markov_blanket, markov_blankets
+    from komb.paths import BlanketPath, blanket_path
     from komb.results import Blanket, Blankets, Member
     from komb.search import algorithms
 
 __all__ = [
     "Blanket",
+    "BlanketPath",
     "Blankets",
     "Comparison",
     "DiscreteNetwork",
@@ -43,6 +45,7 @@ __all__ = [
     "Member",
     "__version__",
     "algorithms",
+    "blanket_path",
     "boolean_network",
     "boolean_table",
     "compare",
@@ -56,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "Blanket": "komb.results",
+    "BlanketPath": "komb.paths",
     "Blankets": "komb.results",
     "Comparison": "komb.comparison",
     "DiscreteNetwork": "komb.data",
@@ -63,6 +67,7 @@ _HOMES = {
     "MarkovField": "komb.data",
     "Member": "komb.results",
     "algorithms": "komb.search",
+    "blanket_path": "komb.paths",
     "boolean_network": "komb.data",
     "boolean_table": "komb.data",
     "compare": "komb.comparing",

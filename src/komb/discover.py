@@ -166,7 +166,7 @@ def markov_blanket(
         include=include, exclude=exclude,
     )  # fmt: skip
     position = check_target(table, target, settings)
-    return _Run(table, settings, _check_progress(progress), 1).find(position, 0)
+    return Run(table, settings, check_progress(progress), 1).find(position, 0)
 
 
 def markov_blankets(
@@ -234,7 +234,7 @@ progress
         include=include, exclude=exclude,
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
-    run = _Run(table, settings, _check_progress(progress), len(positions))
+    run = Run(table, settings, check_progress(progress), len(positions))
     finished: list[Blanket] = []
     try:
         for number, position in enumerate(positions):
@@ -248,7 +248,7 @@ progress
     return Blankets(finished)
 
 
-class _Run:
+class Run:
     """Searches on one table with one set of settings."""
 
     def __init__(
@@ -263,8 +263,16 @@ class _Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def find(self, target: int, number: int) -> Blanket:
-        """Find the blanket of the column at position ``target``."""
+    def open_session(self) -> DataSession:
+        """Make a session for searches with these settings."""
+        settings = self._settings
+        return DataSession(self._table, settings.test, alpha=settings.alpha, df=settings.df)
+
+    def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
+        """Find the blanket of the column at position ``target``.
+
+        A session that is passed in is asked first what it knows; what it did before is not counted.
+        """
         latest: list[search_task.Progress] = []
 
         def observe(progress: search_task.Progress) -> None:
@@ -273,7 +281,7 @@ class _Run:
 
         try:
             warm_up(self._table.codes.dtype)
-            return self._search(self._task(target, observe))
+            return self._search(self._task(target, observe), session)
         except KeyboardInterrupt:
             grown = self._names(latest[0].blanket) if latest else ()
             message = (
@@ -293,15 +301,16 @@ class _Run:
             observer=observe,
         )
 
-    def _search(self, task: search_task.Task) -> Blanket:
+    def _search(self, task: search_task.Task, session: DataSession | None) -> Blanket:
         settings, table = self._settings, self._table
         began = time.perf_counter()
-        session = DataSession(table, settings.test, alpha=settings.alpha, df=settings.df)
+        session = session or self.open_session()
+        before = session.counts
         if settings.start_method is not None:
             first = self._run(find_algorithm(settings.start_method), session, task)
             task = replace(task, start=frozenset(first.witnesses))
         found = self._run(settings.algorithm, session, task)
-        counts = session.counts  # before the evidence is gathered, which is no part of the search
+        counts = session.counts - before  # the evidence, gathered below, is no part of the search
         seconds = time.perf_counter() - began
         return Blanket(
             target=table.names[task.target],
@@ -387,7 +396,8 @@ def _check_targets(
     return list(dict.fromkeys(check_target(table, name, settings) for name in names))
 
 
-def _check_progress(progress: object) -> Any:
+def check_progress(progress: object) -> Any:
+    """Return a progress callback, or say why it cannot be one."""
     if progress is not None and not callable(progress):
         rule = "be a function of one argument, or None"
         raise ParameterError.because("progress", rule, progress, "Try progress=print.")

@@ -117,7 +117,7 @@ def _check_options(
     max_conditioning: int | None,
 ) -> dict[str, int]:
     """Check the options that only some searches take; one that no search takes is an error."""
-    checked_order = _check_order(order, table.n_columns)
+    checked_order = check_order(order, table)
     options = {"order": checked_order, "max_separator": max(1, checked_order)}
     if max_separator is not None:
         options["max_separator"] = check_count("max_separator", max_separator)
@@ -286,11 +286,19 @@ def _check_name(kind: str, name: object, known: Iterable[str]) -> None:
         raise UnknownNameError.among(kind, name, known)
 
 
-def _check_order(order: object, n_columns: int) -> int:
+def check_order(order: object, table: DiscreteTable) -> int:
+    """Return an order, or say why the table has no use for it.
+
+    Examples
+    --------
+    >>> from komb.data import boolean_table
+    >>> check_order(2, boolean_table("and", 9))
+    2
+    """
     checked = check_count("order", order)
-    most = max(1, n_columns - 2)  # the default must do for any table
+    most = max(1, table.n_columns - 2)  # the default must do for any table
     if checked > most:
-        rule = f"be at most {most} for a table of {n_columns} columns"
+        rule = f"be at most {most} for a table of {table.n_columns} columns"
         remedy = f"A witness is made of other columns than target and member. Try order={most}."
         raise ParameterError.because("order", rule, order, remedy)
     return checked

@@ -110,6 +110,15 @@ class SessionCounts:
     fallbacks: int  # tests decided by the fall-back for thin tables
     unreliable: int  # tests decided on a table too thin for the test
 
+    def __sub__(self, earlier: SessionCounts) -> SessionCounts:
+        """Work done since ``earlier``."""
+        return SessionCounts(
+            self.tests - earlier.tests,
+            self.tables - earlier.tables,
+            self.fallbacks - earlier.fallbacks,
+            self.unreliable - earlier.unreliable,
+        )
+
 
 class Session(ABC):
     """Base class: memory and batching, over an abstract :meth:`_decide`."""

@@ -71,7 +71,7 @@ def _grow(session: Session, task: Task, blanket: Variables, bound: int | None) -
     waiting = sorted(task.candidates - blanket)
     idle = 0  # tests since the last one was added
     while waiting and can_grow(blanket, bound):
-        lot_size = max(1, idle // 4)
+        lot_size = max(1, idle // 8)
         lot, waiting = waiting[:lot_size], waiting[lot_size:]
         dependent = session.dependents(task.target, set(lot), blanket)
         idle += len(lot)
