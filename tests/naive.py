@@ -2,14 +2,15 @@
 
 Nothing here imports komb. A table is a list of columns, a column a list of level numbers; a
 variable is the number of its column. ``y`` is the target, ``x`` a candidate, ``given`` (or ``z``)
-the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on separators.
+the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on separators. Every
+search has a twin of the same name, with an underscore for a hyphen.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -188,6 +189,36 @@ def run_test(
     return Answer(statistic, freedom, p, test, p > alpha, reliable=not is_thin)
 
 
+def log2_p_value(statistic: float, freedom: int) -> float:
+    """Logarithm of the chance of a larger chi-square, a sum of positive terms.
+
+    With x = statistic / 2 the chance is, for an even freedom of 2a, the sum of e^-x x^i / i! over
+    i < a; for an odd one of 2a + 1 it is erfc(sqrt(x)) and the sum of e^-x x^(i - 1/2) / (i - 1/2)!
+    over 1 <= i <= a.
+    """
+    x = statistic / 2
+    if x == 0:
+        return 0.0
+    half = freedom % 2 / 2
+    logarithms = [
+        i * math.log(x) - x - math.lgamma(i + 1)
+        for i in (k - half for k in range(freedom % 2, (freedom + 1) // 2))
+    ]
+    if half:
+        logarithms.append(log_erfc_of_root(x))
+    largest = max(logarithms)
+    total = math.fsum(math.exp(logarithm - largest) for logarithm in logarithms)
+    return (largest + math.log(total)) / math.log(2)
+
+
+def log_erfc_of_root(x: float) -> float:
+    """ln erfc(sqrt(x)), by the asymptotic series where erfc itself is too small to be a number."""
+    if x < 600:
+        return math.log(math.erfc(math.sqrt(x)))
+    series = 1 - 1 / (2 * x) + 3 / (4 * x**2) - 15 / (8 * x**3) + 105 / (16 * x**4)
+    return -x - math.log(math.pi * x) / 2 + math.log(series)
+
+
 # -------------------------------------------------------------------------------------- sessions
 
 
@@ -195,6 +226,12 @@ class Session(Protocol):
     """Answers one question at a time."""
 
     def independent(self, y: int, x: int, given: Set) -> bool: ...
+
+
+class WeighingSession(Session, Protocol):
+    """Says also how clearly x depends on y: bits of evidence, 0 if it does not."""
+
+    def strength(self, y: int, x: int, given: Set) -> float: ...
 
 
 @dataclass
@@ -205,14 +242,24 @@ class DataSession:
     test: str = "g-sci"
     alpha: float = 0.01
     df: str = "observed"
-    memory: dict[tuple[int, int, Set], bool] = field(default_factory=dict)
+    memory: dict[tuple[int, int, Set], Answer] = field(default_factory=dict)
 
-    def independent(self, y: int, x: int, given: Set) -> bool:
+    def answer(self, y: int, x: int, given: Set) -> Answer:
         key = (y, x, given)
         if key not in self.memory:
-            answer = run_test(self.columns, y, x, given, self.test, self.alpha, self.df)
-            self.memory[key] = answer.independent
+            self.memory[key] = run_test(self.columns, y, x, given, self.test, self.alpha, self.df)
         return self.memory[key]
+
+    def independent(self, y: int, x: int, given: Set) -> bool:
+        return self.answer(y, x, given).independent
+
+    def strength(self, y: int, x: int, given: Set) -> float:
+        answer = self.answer(y, x, given)
+        if answer.independent:
+            return 0.0
+        if answer.df is None:
+            return answer.statistic  # bits saved
+        return -log2_p_value(answer.statistic, answer.df)
 
 
 @dataclass
@@ -245,6 +292,9 @@ class ExactSession:
             for y_key, p_y in p_yz.items()
             if x_key[1:] == y_key[1:]
         )
+
+    def strength(self, y: int, x: int, given: Set) -> float:
+        return 0.0 if self.independent(y, x, given) else 1.0
 
 
 # ------------------------------------------------------------------------------------------ kOMB
@@ -324,3 +374,439 @@ def komb(
         if not lonely:
             return witnesses
         s = s - {lonely[0]}
+
+
+# ------------------------------------------------------------- classic searches: growing, shrinking
+
+Witnesses = dict[int, Set | None]
+
+
+def shrink(session: Session, y: int, b: Set, include: Set) -> Set:
+    """Pass over the blanket, dropping at once what the rest makes independent, until all stay."""
+    while True:
+        before = b
+        for x in sorted(before - include):
+            if session.independent(y, x, b - {x}):
+                b = b - {x}
+        if b == before:
+            return b
+
+
+def kept_by_the_others(session: Session, y: int, b: Set) -> Witnesses:
+    """Each member with all others; None for one that they make independent (by request only)."""
+    return {x: None if session.independent(y, x, b - {x}) else b - {x} for x in sorted(b)}
+
+
+def first_strongest(strengths: Mapping[int, float]) -> int:
+    return min(strengths, key=lambda x: (-strengths[x], x))
+
+
+def gs(
+    session: Session,
+    variables: Iterable[int],
+    y: int,
+    most: int | None = None,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Add whatever depends given the set so far; ``most`` is the largest set to condition on."""
+    v = frozenset(variables) - {y}
+    b = start | include
+    has_grown = True
+    while has_grown:
+        has_grown = False
+        for x in sorted(v - b):
+            if most is not None and len(b) > most:
+                break
+            if not session.independent(y, x, b):
+                b = b | {x}
+                has_grown = True
+    return kept_by_the_others(session, y, shrink(session, y, b, include))
+
+
+def iamb(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int | None = None,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Add what depends most clearly given the set so far."""
+    v = frozenset(variables) - {y}
+    b = start | include
+    while most is None or len(b) <= most:
+        dependent = {
+            x: session.strength(y, x, b) for x in v - b if not session.independent(y, x, b)
+        }
+        if not dependent:
+            break
+        b = b | {first_strongest(dependent)}
+    return kept_by_the_others(session, y, shrink(session, y, b, include))
+
+
+def lrh(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Add the strongest of those that no few others make redundant."""
+    v = frozenset(variables) - {y}
+    b = start | include
+    while m1 := frozenset(x for x in v - b if not session.independent(y, x, b)):
+        m2 = {x for x in m1 if separable(session, y, x, m1, most, b, least=1) is None}
+        b = b | {first_strongest({x: session.strength(y, x, b) for x in m2 or m1})}
+    return kept_by_the_others(session, y, shrink(session, y, b, include))
+
+
+# --------------------------------------------------------- classic searches: neighbours and spouses
+
+
+@dataclass(frozen=True)
+class Near:
+    """Likely neighbours, and for every other variable a set that separates it."""
+
+    members: Set
+    separators: dict[int, Set]
+
+
+def separable(
+    session: Session,
+    y: int,
+    x: int,
+    pool: Set,
+    most: int,
+    core: Set = frozenset(),
+    least: int = 0,
+) -> Set | None:
+    """The first set of ``core`` and ``least`` to ``most`` others out of the pool that separates."""
+    for z in subsets(pool - core - {x}, most):
+        if len(z) >= least and session.independent(y, x, core | z):
+            return core | z
+    return None
+
+
+def prune(
+    session: Session,
+    y: int,
+    members: Set,
+    pool: Set,
+    most: int,
+    core: Set = frozenset(),
+    least: int = 0,
+) -> dict[int, Set]:
+    """Drop the members that can be separated; what is dropped leaves the pool at once."""
+    dropped: dict[int, Set] = {}
+    for x in sorted(members):
+        separator = separable(session, y, x, pool.difference(dropped), most, core, least)
+        if separator is not None:
+            dropped[x] = separator
+    return dropped
+
+
+def with_spouses(
+    session: Session, y: int, own: Near, near_of: Callable[[int], Near], include: Set
+) -> Witnesses:
+    """Neighbours, and neighbours of neighbours that depend once the child is given as well."""
+    found: Witnesses = {}
+    for x in own.members:
+        is_alone = x in include and session.independent(y, x, frozenset())
+        found[x] = None if is_alone else frozenset()
+    for child in sorted(own.members):
+        for x in sorted(near_of(child).members - own.members - {y}):
+            z = own.separators[x] | {child}
+            if x not in found and not session.independent(y, x, z):
+                found[x] = z
+    return found
+
+
+def hiton_pc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:
+    """By decreasing strength: enters unless separated, then the members are looked at again."""
+    strengths = {x: session.strength(y, x, frozenset()) for x in v}
+    separators: dict[int, Set] = {x: frozenset() for x in v - fixed if strengths[x] == 0}
+    members = fixed
+    for x in sorted(
+        (v - fixed).difference(separators), key=lambda x: (x not in first, -strengths[x], x)
+    ):
+        separator = separable(session, y, x, members, most, least=1)
+        if separator is not None:
+            separators[x] = separator
+            continue
+        dropped = prune(session, y, members - fixed, members, most - 1, frozenset({x}))
+        separators |= dropped
+        members = members.difference(dropped) | {x}
+    return Near(members, separators)
+
+
+def hiton_mb(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    everything = frozenset(variables) | {y}
+    own = hiton_pc(session, everything - {y}, y, most, start, include)
+    return with_spouses(
+        session,
+        y,
+        own,
+        lambda x: hiton_pc(session, everything - {x}, x, most, frozenset(), frozenset()),
+        include,
+    )
+
+
+def weakest(
+    session: WeighingSession, y: int, x: int, pool: Set, most: int, core: Set = frozenset()
+) -> float:
+    """Least strength over the sets that :func:`separable` tries; infinite if there is none."""
+    sets = subsets(pool - core - {x}, most)
+    return min((session.strength(y, x, core | z) for z in sets), default=math.inf)
+
+
+def mmpc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:
+    """The candidate whose least strength is largest enters; what a set separates is out."""
+    dependent = frozenset(x for x in v if session.strength(y, x, frozenset()) > 0)
+    separators: dict[int, Set] = {x: frozenset() for x in v - fixed - dependent}
+    members = fixed | (first & dependent)
+    waiting: dict[int, float] = {}
+
+    def look(x: int, before: float, bound: int, core: Set) -> None:
+        separator = separable(session, y, x, members, bound, core)
+        if separator is None:
+            waiting[x] = min(before, weakest(session, y, x, members, bound, core))
+        else:
+            separators[x] = separator
+            waiting.pop(x, None)
+
+    for x in sorted(dependent - members):
+        look(x, math.inf, most, frozenset())
+    while waiting:
+        newcomer = first_strongest(waiting)
+        del waiting[newcomer]
+        for x in sorted(waiting):
+            look(x, waiting[x], most - 1, frozenset({newcomer}))
+        members = members | {newcomer}
+    dropped = prune(session, y, members - fixed, members, most)
+    return Near(members.difference(dropped), separators | dropped)
+
+
+def mmmb(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    everything = frozenset(variables) | {y}
+    own = mmpc(session, everything - {y}, y, most, start, include)
+    return with_spouses(
+        session,
+        y,
+        own,
+        lambda x: mmpc(session, everything - {x}, x, most, frozenset(), frozenset()),
+        include,
+    )
+
+
+def get_pcd(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:
+    """As MMPC, but members are looked at again with every newcomer, before the candidates are."""
+    dependent = frozenset(x for x in v if session.strength(y, x, frozenset()) > 0)
+    separators: dict[int, Set] = {x: frozenset() for x in v - fixed - dependent}
+    members = fixed | (first & dependent)
+    waiting = dependent - members
+    dropped = prune(session, y, members - fixed, members, most)
+    while True:
+        separators |= dropped
+        members = members.difference(dropped)
+        for x in sorted(waiting):
+            separator = separable(session, y, x, members, most)
+            if separator is not None:
+                separators[x] = separator
+                waiting = waiting - {x}
+        if not waiting:
+            return Near(members, separators)
+        newcomer = first_strongest({x: weakest(session, y, x, members, most) for x in waiting})
+        waiting = waiting - {newcomer}
+        members = members | {newcomer}
+        dropped = prune(
+            session, y, members - fixed - {newcomer}, members, most - 1, frozenset({newcomer})
+        )
+
+
+def pcmb(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    everything = frozenset(variables) | {y}
+    known: dict[int, Near] = {}
+
+    def pcd(x: int) -> Near:
+        if x not in known:
+            first, fixed = (start, include) if x == y else (frozenset(), frozenset())
+            known[x] = get_pcd(session, everything - {x}, x, most, first, fixed)
+        return known[x]
+
+    def pc(x: int) -> Near:
+        """Neighbours by the word of both sides."""
+        fixed = include if x == y else frozenset()
+        denied = [z for z in pcd(x).members - fixed if x not in pcd(z).members]
+        separators = {z: pcd(z).separators[x] for z in denied}
+        return Near(pcd(x).members.difference(separators), pcd(x).separators | separators)
+
+    return with_spouses(session, y, pc(y), pc, include)
+
+
+def stmb(
+    session: Session,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Everybody is a neighbour until separated; a spouse that separates its child unmasks it."""
+    del start  # it starts from all
+    members = frozenset(variables) - {y}
+    separators: dict[int, Set] = {}
+    for size in range(most + 1):
+        dropped = prune(session, y, members - include, members, size, least=size)
+        separators |= dropped
+        members = members.difference(dropped)
+        if len(members) <= size + 1:
+            break
+    spouses: dict[int, Set] = {}
+    candidates = frozenset(separators)
+    while candidates:
+        false: dict[int, Set] = {}
+        for child in sorted(members):
+            for x in sorted(candidates):
+                if session.independent(y, x, separators[x] | {child}):
+                    continue
+                if child not in include:
+                    separator = separable(
+                        session, y, child, members - {child}, most - 1, frozenset({x})
+                    )
+                    if separator is not None:
+                        false[child] = separator
+                        break
+                spouses[child] = spouses.get(child, frozenset()) | {x}
+        members = members.difference(false)
+        separators |= false
+        for child in false:
+            spouses.pop(child, None)
+        candidates = frozenset(false)
+    b = (members | include).union(*spouses.values())
+    for x in sorted(b - members - include):
+        if session.independent(y, x, b - {x}):
+            b = b - {x}
+    return kept_by_the_others(session, y, shrink(session, y, b, include))
+
+
+# ------------------------------------------------------------------------------------------- BAMB
+
+
+@dataclass
+class Bamb:
+    """Two sets that grow together: neighbours, and for each the spouses it brings."""
+
+    session: WeighingSession
+    y: int
+    most: int
+    include: Set
+    neighbours: Set
+    separators: dict[int, Set]  # of all that was looked at and is no neighbour
+    spouses: dict[int, Set] = field(default_factory=dict)
+
+    def blanket(self) -> Set:
+        return self.neighbours.union(*self.spouses.values())
+
+    def look_for_spouses(self, child: int, among: Collection[int]) -> None:
+        """Those that depend given separator and child, unless the child and others separate."""
+        doubtful = [
+            x
+            for x in sorted(among)
+            if not self.session.independent(self.y, x, self.separators[x] | {child})
+        ]
+        own = self.spouses.get(child, frozenset()) | frozenset(doubtful)
+        self.spouses[child] = own
+        self.drop_spouses(child, frozenset(doubtful), self.neighbours | own)
+
+    def drop_spouses(self, child: int, doubtful: Set, pool: Set) -> bool:
+        core = frozenset({child})
+        dropped = prune(self.session, self.y, doubtful, pool, self.most - 1, core)
+        self.spouses[child] = self.spouses[child].difference(dropped)
+        return len(dropped) > 0
+
+    def drop_neighbours(self, doubtful: Set, pool: Set, most: int, core: Set) -> bool:
+        """What is separated now may be the spouse of another neighbour."""
+        dropped = prune(self.session, self.y, doubtful - self.include, pool, most, core)
+        self.neighbours = self.neighbours.difference(dropped)
+        for x, separator in dropped.items():
+            self.separators[x] = separator
+            self.spouses.pop(x, None)
+        if dropped:
+            for child in sorted(self.neighbours):
+                self.look_for_spouses(child, dropped)
+        return len(dropped) > 0
+
+    def examine(self, x: int) -> None:
+        separator = separable(self.session, self.y, x, self.neighbours, self.most, least=1)
+        if separator is not None:
+            self.separators[x] = separator
+            for child in sorted(self.neighbours):
+                self.look_for_spouses(child, {x})
+            return
+        before = self.neighbours
+        self.neighbours = before | {x}
+        self.look_for_spouses(x, self.separators.keys())
+        pool = self.neighbours | self.spouses[x]
+        self.drop_neighbours(before, pool, self.most - 1, frozenset({x}))
+
+    def weed_out(self) -> None:
+        while True:
+            has_changed = self.drop_neighbours(
+                self.neighbours, self.blanket(), self.most, frozenset()
+            )
+            for child in sorted(self.spouses):
+                if self.drop_spouses(child, self.spouses[child], self.blanket()):
+                    has_changed = True
+            if not has_changed:
+                return
+
+
+def bamb(
+    session: WeighingSession,
+    variables: Iterable[int],
+    y: int,
+    most: int,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    v = frozenset(variables) - {y}
+    strengths = {x: session.strength(y, x, frozenset()) for x in v}
+    irrelevant = [x for x in sorted(v - include) if strengths[x] == 0]
+    search = Bamb(session, y, most, include, include, {x: frozenset() for x in irrelevant})
+    for child in sorted(include):
+        search.look_for_spouses(child, irrelevant)
+    waiting = v - include - set(irrelevant)
+    for x in sorted(waiting, key=lambda x: (x not in start, -strengths[x], x)):
+        search.examine(x)
+    search.weed_out()
+    found: Witnesses = {}
+    for x in search.neighbours:
+        found[x] = None if strengths[x] == 0 else frozenset()
+    for child in sorted(search.spouses):
+        for x in sorted(search.spouses[child]):
+            if x not in found:
+                found[x] = search.separators[x] | {child}
+    return found

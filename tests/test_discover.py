@@ -44,6 +44,7 @@ class TestResult:
         assert dict(blanket.parameters) == {
             "order": 1,
             "max_separator": 1,
+            "max_conditioning": None,
             "alpha": 0.02,
             "test": "g-sci",
             "df": "observed",
@@ -102,6 +103,98 @@ class TestResult:
     def test_every_method_finds_an_and(self, method: str) -> None:
         table = komb.boolean_table("and", 2000, n_parents=2, n_irrelevant=3)
         assert komb.markov_blanket(table, "Y", method=method).members == ("X1", "X2")
+
+
+CHAIN = komb.DiscreteNetwork.random(8, cardinality=2, seed=9).sample(2000, 1)
+BOUNDED = [name for name, i in komb.algorithms().items() if "max_conditioning" in i.options]
+
+
+class TestMaxConditioning:
+    @pytest.mark.parametrize("method", BOUNDED)
+    def test_it_is_reported(self, method: str) -> None:
+        default = komb.algorithms()[method].defaults["max_conditioning"]
+        left_out = komb.markov_blanket(CHAIN, "X3", method=method)
+        assert left_out.parameters["max_conditioning"] == default
+        given = komb.markov_blanket(CHAIN, "X3", method=method, max_conditioning=2)
+        assert given.parameters["max_conditioning"] == 2
+        assert given.parameters["order"] is None
+        assert given.parameters["max_separator"] is None
+        many = komb.markov_blankets(CHAIN, ["X1", "X3"], method=method, max_conditioning=2)
+        assert many["X3"] == given
+
+    def test_it_makes_a_difference(self) -> None:
+        for method in BOUNDED:
+            tests = [
+                komb.markov_blanket(CHAIN, "X6", method=method, max_conditioning=bound).tests
+                for bound in (0, 4)
+            ]
+            assert tests[0] != tests[1], method
+
+    def test_growing_stops_at_the_bound(self) -> None:
+        for method in ("gs", "iamb"):
+            for bound in (0, 1, 2):
+                blanket = komb.markov_blanket(CHAIN, "X6", method=method, max_conditioning=bound)
+                assert len(blanket) <= bound + 1
+            assert len(komb.markov_blanket(CHAIN, "X6", method=method)) > 3
+
+
+class TestStartFromAMethod:
+    @pytest.mark.parametrize("method", komb.algorithms())
+    @pytest.mark.parametrize("first", ["iamb", "komb"])
+    def test_it_is_the_same_as_starting_from_its_blanket(self, method: str, first: str) -> None:
+        for target in ("X3", "X6"):
+            start = komb.markov_blanket(CHAIN, target, method=first)
+            assert len(start) > 1
+            by_name = komb.markov_blanket(CHAIN, target, method=method, start=first)
+            by_list = komb.markov_blanket(CHAIN, target, method=method, start=list(start))
+            assert by_name.details == by_list.details
+            assert by_name.method == method
+            assert by_name.parameters["start"] == first
+            assert by_list.parameters["start"] == start.members
+            assert by_name.tests >= start.tests  # the first search is counted too
+
+    def test_a_column_that_hides_is_found_from_there(self) -> None:
+        assert komb.markov_blanket(XOR, "Y", method="iamb").members == ()
+        found = komb.markov_blanket(XOR, "Y", method="iamb", start="komb")
+        assert found.members == ("X1", "X2")
+        assert found["X1"].witness == ("X2",)
+
+    def test_many_targets_start_each_from_its_own(self) -> None:
+        blankets = komb.markov_blankets(CHAIN, start="iamb")
+        assert list(blankets) == list(CHAIN.names)
+        for target, blanket in blankets.items():
+            assert blanket == komb.markov_blanket(CHAIN, target, start="iamb")
+
+    def test_include_and_exclude_hold_for_both(self) -> None:
+        found = komb.markov_blanket(
+            CHAIN, "X6", start="iamb", include=["X7"], exclude=["X2"], max_conditioning=1
+        )
+        assert "X7" in found
+        assert "X2" not in found
+        assert found.n_columns == 7
+
+    def test_options_of_the_first_are_options(self) -> None:
+        """The first search may take what the second does not."""
+        found = komb.markov_blanket(CHAIN, "X6", start="iamb", max_conditioning=0)
+        start = komb.markov_blanket(CHAIN, "X6", method="iamb", max_conditioning=0)
+        assert found.details == komb.markov_blanket(CHAIN, "X6", start=list(start)).details
+        for order, members in [(0, ()), (1, ("X1", "X2"))]:
+            second = komb.markov_blanket(XOR, "Y", method="iamb", start="komb", order=order)
+            assert second.members == members
+
+    def test_the_second_search_asks_nothing_twice(self) -> None:
+        alone = komb.markov_blanket(CHAIN, "X6", method="iamb")
+        again = komb.markov_blanket(CHAIN, "X6", method="gs", start="iamb")
+        assert again.tests == alone.tests  # what iamb ends with, gs confirms: all is known
+
+    def test_an_interrupt_in_the_first_search(self) -> None:
+        def stop(progress: Progress) -> None:
+            if progress.blanket:
+                raise KeyboardInterrupt
+
+        with pytest.raises(Interrupted, match="had grown to: X") as caught:
+            komb.markov_blanket(CHAIN, "X6", start="iamb", progress=stop)
+        assert caught.value.finished
 
 
 class TestData:
@@ -271,15 +364,34 @@ def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[st
     for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "0.01", None, [0.01]):
         rule = "'alpha' must be a number between 0 and 1"
         yield {"alpha": alpha}, ParameterError, [rule, repr(alpha), "Try alpha=0.01"]
-    for name in ("order", "max_separator"):
-        for number in (-1, 1.0, "1", True, [1]):
+    for name in ("order", "max_separator", "max_conditioning"):
+        method = "pcmb" if name == "max_conditioning" else "komb"
+        for number in (-1, 1.0, 1.5, "1", True, [1]):
             rule = f"{name!r} must be a whole number, at least 0"
-            yield {name: number}, ParameterError, [rule, repr(number), f"Try {name}=0"]
+            changes: dict[str, Any] = {name: number, "method": method}
+            yield changes, ParameterError, [rule, repr(number), f"Try {name}=0"]
     yield {"order": None}, ParameterError, ["'order' must be a whole number", "None"]
     rule = "'order' must be at most 4 for a table of 6 columns"
     yield {"order": 5}, ParameterError, [rule, "got 5", "Try order=4"]
+    rule = "'order' must be left out for method 'pcmb', which has no such option"
+    yield {"order": 2, "method": "pcmb"}, ParameterError, [rule, "got 2", "it: komb."]
+    rule = "'max_separator' must be left out for method 'iamb'"
+    for separator in (1, 2):
+        changes = {"max_separator": separator, "method": "iamb"}
+        yield changes, ParameterError, [rule, f"got {separator}", "it: komb."]
+    rule = "'max_conditioning' must be left out for method 'komb', which has no such option"
+    for changes in ({}, {"start": ["X1"]}, {"start": "komb"}):
+        parts = [rule, "got 3", "use a method that has it: bamb, gs, hiton-mb"]
+        yield {"max_conditioning": 3, **changes}, ParameterError, parts
+    rule = "'start' must be a list of column names, or the name of a method to start from"
+    yield {"start": "nonsense"}, ParameterError, [rule, "got 'nonsense'", "Methods are: bamb, gs,"]
+    yield {"start": "X1"}, ParameterError, [rule, "got 'X1'", "pass a list: start=['X1']"]
+    yield {"start": "X1", "exclude": ["X1"]}, ParameterError, [rule, "got 'X1'"]
+    yield {"start": "IAMB"}, ParameterError, [rule, "got 'IAMB'"]
     for name in COLUMN_LISTS:
         for names in ("X1", 3, None):
+            if (name, names) == ("start", "X1"):
+                continue  # may be the name of a method, see above
             rule = f"{name!r} must be a list of column names"
             yield {name: names}, ParameterError, [rule, repr(names), "Pass a list"]
         yield {name: ["x1"]}, UnknownNameError, [repr(name), "no column 'x1'", "mean 'X1'"]

@@ -13,16 +13,17 @@ Test = tuple[int, int, Variables]  # target, candidate, condition
 
 
 class Recorder(DataSession):
-    """``decided`` are tests asked for, ``swept`` those computed in sweeps."""
+    """``decided`` are tests asked for, ``weighed`` those with a strength, ``swept`` in sweeps."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.decided: list[Test] = []
+        self.weighed: list[Test] = []
         self.swept: list[Test] = []
 
     @property
     def computed(self) -> list[Test]:
-        return self.swept + self.decided
+        return self.swept + self.decided + self.weighed
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
@@ -40,3 +41,10 @@ class Recorder(DataSession):
         for candidates, members in questions:
             self.decided += [(target, x, members) for x in candidates]
         return super()._decide(target, questions)
+
+    def _weigh(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[float]]:
+        for candidates, members in questions:
+            self.weighed += [(target, x, members) for x in candidates]
+        return super()._weigh(target, questions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -10,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from komb.citests.decision import is_dependent, p_value, thresholds
+from komb.citests.decision import (
+    is_dependent,
+    log2_p_values,
+    p_value,
+    strengths,
+    thresholds,
+)
 from komb.citests.measure import NO_FREEDOM, Measurement
+from tests import naive
 
 
 def measured(statistic: list[float], freedom: list[int]) -> Measurement:
@@ -87,3 +95,105 @@ def test_a_batch_may_mix_all_kinds() -> None:
     decided = measured([3.85, 3.83, 9.0, 9.0, 2000.0], [1, 1, 0, NO_FREEDOM, 1500])
     assert is_dependent(decided, 0.05).tolist() == [True, False, False, True, True]
     assert is_dependent(measured([], []), 0.05).tolist() == []
+
+
+# ---------------------------------------------------------------------------------------- strengths
+
+FREEDOMS = [1, 2, 3, 4, 7, 10, 99, 100, 500, 1023, 1024, 1999, 2000]
+
+
+def log2_p(statistic: float, freedom: int) -> float:
+    return float(log2_p_values(np.array([statistic]), np.array([freedom]))[0])
+
+
+def exact_log2_p(statistic: float, half: int) -> float:
+    """With 2m degrees of freedom, in sixty digits: e^-x (1 + x + ... + x^(m-1) / (m-1)!)."""
+    with localcontext() as context:
+        context.prec = 60
+        x = Decimal(statistic) / 2
+        term = total = Decimal(1)
+        for i in range(1, half):
+            term *= x / i
+            total += term
+        return float((total.ln() - x) / Decimal(2).ln())
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(st.integers(1, 1000), st.floats(0.01, 6))
+def test_logarithms_of_p_values_in_closed_form(half: int, magnitude: float) -> None:
+    """From statistics nobody would look at twice to those whose p-values are no numbers."""
+    statistic = 2 * half * 10**magnitude
+    expected = exact_log2_p(statistic, half)
+    assert log2_p(statistic, 2 * half) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert naive.log2_p_value(statistic, 2 * half) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(st.integers(0, 1000), st.floats(0.01, 6))
+def test_logarithms_of_p_values_with_odd_freedom(half: int, magnitude: float) -> None:
+    freedom = 2 * half + 1
+    statistic = freedom * 10**magnitude
+    computed = log2_p(statistic, freedom)
+    expected = naive.log2_p_value(statistic, freedom)
+    assert computed == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert computed < exact_log2_p(statistic, half + 1)  # more freedom makes it less surprising
+    if half:
+        assert computed > exact_log2_p(statistic, half)
+
+
+@pytest.mark.parametrize("freedom", FREEDOMS)
+def test_logarithms_of_ordinary_p_values(freedom: int) -> None:
+    for p in (0.9, 0.05, 1e-5, 1e-100, 1e-280):
+        statistic = float(chi2.isf(p, freedom))
+        assert log2_p(statistic, freedom) == pytest.approx(math.log2(p), rel=1e-9)
+
+
+@pytest.mark.parametrize("freedom", [*FREEDOMS, 20_000, 1_000_000])
+def test_there_is_no_seam_where_p_values_are_no_longer_numbers(freedom: int) -> None:
+    """Right and strictly falling around 1e-290, where the way of computing changes."""
+    around = float(chi2.isf(1e-290, freedom)) * np.array([0.99, 0.9999, 1.0001, 1.01])
+    values = log2_p_values(around, np.full(4, freedom))
+    expected = [naive.log2_p_value(statistic, freedom) for statistic in around.tolist()]
+    assert values.tolist() == pytest.approx(expected, rel=1e-9)
+    assert values[1] > math.log2(1e-290) > values[2]
+    assert (np.diff(values) < 0).all()
+
+
+def test_two_degrees_of_freedom_are_exponential() -> None:
+    for statistic in (0.0, 1.0, 1e3, 1e6, 1e9, 1e12):
+        assert log2_p(statistic, 2) == pytest.approx(-statistic / 2 / math.log(2), rel=1e-12)
+
+
+def test_no_statistic_is_too_large() -> None:
+    values = log2_p_values(np.array([1e5, 1e8, 1e11, 1e14]), np.array([3, 3, 3, 3]))
+    assert np.isfinite(values).all()
+    assert (np.diff(values) < 0).all()
+    assert log2_p_values(np.array([]), np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_strengths_of_a_batch_of_all_kinds() -> None:
+    batch = measured(
+        [3.85, 3.83, 9.0, 9.0, -2.0, 0.0, 1e5, 1e5],
+        [1, 1, 0, NO_FREEDOM, NO_FREEDOM, NO_FREEDOM, 4, NO_FREEDOM],
+    )
+    bits = strengths(batch, 0.05).tolist()
+    assert bits[0] == pytest.approx(-math.log2(float(chi2.sf(3.85, 1))))
+    assert bits[1:6] == [0, 0, 9.0, 0, 0]
+    assert bits[6] == pytest.approx(-exact_log2_p(1e5, 2))
+    assert bits[7] == 1e5
+    assert [bool(b) for b in bits] == is_dependent(batch, 0.05).tolist()
+    assert batch.statistic[0] == 3.85  # what was measured is left alone
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.floats(0, 1e4), st.integers(-1, 2000)), max_size=20),
+    st.sampled_from([1e-9, 0.01, 0.2, 0.999]),
+)
+def test_a_strength_is_positive_where_there_is_dependence(
+    tests: list[tuple[float, int]], alpha: float
+) -> None:
+    batch = measured([statistic for statistic, _ in tests], [freedom for _, freedom in tests])
+    bits = strengths(batch, alpha)
+    assert ((bits > 0) == is_dependent(batch, alpha)).all()
+    assert (bits[~is_dependent(batch, alpha)] == 0).all()

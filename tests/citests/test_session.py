@@ -216,6 +216,14 @@ def test_subsets_come_by_size_then_in_order() -> None:
                 frozenset(c) for size in range(most + 1) for c in combinations(range(n), size)
             ]
             assert list(subsets(set(range(n)), most)) == expected
+            for least in range(4):
+                larger = [subset for subset in expected if len(subset) >= least]
+                assert list(subsets(set(range(n)), most, least)) == larger
+
+
+def test_there_are_no_subsets_of_less_than_nothing() -> None:
+    assert list(subsets({1, 2}, -1)) == []
+    assert list(subsets({1, 2}, 1, 2)) == []
 
 
 # ----------------------------------------------------------------------------------------- sweeps
@@ -327,13 +335,17 @@ def test_an_interrupted_question_is_asked_again(monkeypatch: pytest.MonkeyPatch)
     def interrupt(*_: object) -> Never:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(asked, "test_batch", interrupt)
+    monkeypatch.setattr(asked, "_sums", interrupt)
     with pytest.raises(KeyboardInterrupt):
         asked.dependents(3, {0, 1, 2}, frozenset())
+    with pytest.raises(KeyboardInterrupt):
+        asked.strengths(3, [({0, 1, 2}, frozenset())])
+    assert asked.counts.tests == 0
     with pytest.raises(IndexError):  # raised while the questions are put together
         asked.ask(3, [({0, 1, 2}, frozenset()), ({99}, frozenset())])
     monkeypatch.undo()
     assert asked.dependents(3, {0, 1, 2}, frozenset()) == right != []
+    assert list(asked.strengths(3, [({0, 1, 2}, frozenset())])[0]) == right
 
 
 def test_products_of_cardinalities_do_not_overflow() -> None:

@@ -22,11 +22,10 @@ from komb.search.task import Progress, Task
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.recorder import Recorder
-from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table, tables
+from tests.counts.tables import ANY_KIND, columns_of, make_table
+from tests.search.running import Witnesses, tasks
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
-
-Witnesses = dict[int, frozenset[int] | None]
 
 
 def search(
@@ -46,27 +45,6 @@ def search_naively(
 
 
 # ------------------------------------------------------------------------------------ random tables
-
-
-@st.composite
-def tasks(draw: Any, kinds: Any = LOW_KIND) -> tuple[DiscreteTable, Task]:
-    """A table and a task with columns left out, a start and fixed members."""
-    table = draw(tables(kinds=kinds, n_rows=(5, 200), n_columns=(3, 7)))
-    target = draw(st.integers(0, table.n_columns - 1))
-    others = sorted(set(range(table.n_columns)) - {target})
-    roles = draw(
-        st.lists(
-            st.sampled_from(["free"] * 7 + ["start", "include", "exclude"]),
-            min_size=len(others),
-            max_size=len(others),
-        )
-    )
-    by_role = {
-        role: frozenset(x for x, mine in zip(others, roles, strict=True) if mine == role)
-        for role in ("free", "start", "include")
-    }
-    candidates = by_role["free"] | by_role["start"] | by_role["include"]
-    return table, Task(target, candidates, by_role["start"], by_role["include"])
 
 
 @every_test

@@ -501,7 +501,7 @@ def _shared_prefix(given, index, previous):
 def _group_rows(given, index, product, prepared, scratch, groups):
     """Sort rows by stratum of ``given[index]``, then by target level."""
     state = scratch.state
-    if product <= min(MAX_DENSE_CELLS, 16 * prepared.codes.shape[1]):
+    if product <= min(MAX_DENSE_CELLS, prepared.codes.shape[1]):
         _sort_by_key(given[index], product, prepared, scratch, groups)
         state[LAST_GROUPED] = -1
         state[HAS_BASE] = 0  # its place was taken by the sort's keys

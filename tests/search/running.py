@@ -1,0 +1,143 @@
+"""Running every search of the registry, and its naive twin, on the same task."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from hypothesis import strategies as st
+
+import komb
+from komb.citests.oracles import DSeparationOracle
+from komb.citests.session import EMPTY, Outcome, Session, Variables
+from komb.data import DiscreteTable
+from komb.search.task import Task
+from tests import naive
+from tests.counts.tables import LOW_KIND, tables
+
+Witnesses = dict[int, frozenset[int] | None]
+
+METHODS = list(komb.algorithms())
+
+#: The searches that look for single columns that matter; a new one is tested like the others.
+CLASSICS = [name for name in METHODS if name != "komb"]
+
+
+def everyone(session: Session, target: int) -> Task:
+    """Find the blanket of a target among all other variables."""
+    return Task(target, frozenset(range(session.n_variables)) - {target})
+
+
+def is_bounded(name: str) -> bool:
+    """Whether a search bounds its conditioning sets even if not asked to."""
+    return komb.algorithms()[name].defaults["max_conditioning"] is not None
+
+
+def bounds(name: str) -> tuple[int | None, ...]:
+    """Bounds to try, from nothing at all to more than there is."""
+    return (0, 1, 2, 3, 9 if is_bounded(name) else None)
+
+
+def unbounded(name: str, n_variables: int) -> int | None:
+    """The bound that is none."""
+    return n_variables if is_bounded(name) else None
+
+
+def search(name: str, session: Session, task: Task, bound: int | None) -> Witnesses:
+    """Run a classic search."""
+    find_blanket = komb.algorithms()[name].search
+    return dict(find_blanket(session, task, max_conditioning=bound).witnesses)
+
+
+def search_naively(
+    name: str, session: naive.WeighingSession, task: Task, bound: int | None
+) -> Witnesses:
+    """Run its twin; a search without one fails here."""
+    twin = getattr(naive, name.replace("-", "_"))
+    found: Witnesses = twin(session, task.candidates, task.target, bound, task.start, task.include)
+    return found
+
+
+class OneByOne:
+    """The answers of a komb session, one at a time, as a naive search asks for them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def independent(self, y: int, x: int, given: Variables) -> bool:
+        return not self.session.is_dependent(y, x, given)
+
+    def strength(self, y: int, x: int, given: Variables) -> float:
+        return self.session.strengths(y, [({x}, given)])[0].get(x, 0.0)
+
+
+class Dice(Session):
+    """Answers by throwing dice, but always the same: strengths of 1 to 3, or independence."""
+
+    def __init__(self, n_variables: int, seed: int, bias: float) -> None:
+        super().__init__(n_variables)
+        self.seed, self.bias = seed, bias
+        self.largest = 0  # the largest condition asked for
+
+    def strength(self, y: int, x: int, given: Variables) -> float:
+        thrown = blake2b(repr((self.seed, y, x, sorted(given))).encode(), digest_size=8).digest()
+        is_zero = int.from_bytes(thrown[:7]) < self.bias * 2**56
+        return 0.0 if is_zero else 1.0 + thrown[7] % 3
+
+    def independent(self, y: int, x: int, given: Variables) -> bool:
+        return self.strength(y, x, given) == 0
+
+    def _weigh(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[float]]:
+        self.largest = max([self.largest, *(len(given) for _, given in questions)])
+        return [[self.strength(target, x, given) for x in xs] for xs, given in questions]
+
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[bool]]:
+        return [[bits > 0 for bits in answer] for answer in self._weigh(target, questions)]
+
+    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
+        raise NotImplementedError
+
+
+class QuickOracle(DSeparationOracle):
+    """Remembers what can be reached, which is the same for all candidates."""
+
+    def __init__(self, graph: Any) -> None:
+        super().__init__(graph)
+        self._reached: dict[tuple[int, Variables], set[int]] = {}
+
+    def _reachable(self, source: int, given: Variables) -> set[int]:
+        key = (source, given)
+        if key not in self._reached:
+            self._reached[key] = super()._reachable(source, given)
+        return self._reached[key]
+
+
+@st.composite
+def tasks(
+    draw: Any,
+    kinds: Any = LOW_KIND,
+    n_rows: tuple[int, int] = (5, 200),
+    n_columns: tuple[int, int] = (3, 7),
+) -> tuple[DiscreteTable, Task]:
+    """A table and a task with columns left out, a start and fixed members."""
+    table = draw(tables(kinds=kinds, n_rows=n_rows, n_columns=n_columns))
+    target = draw(st.integers(0, table.n_columns - 1))
+    others = sorted(set(range(table.n_columns)) - {target})
+    roles = draw(
+        st.lists(
+            st.sampled_from(["free"] * 7 + ["start", "include", "exclude"]),
+            min_size=len(others),
+            max_size=len(others),
+        )
+    )
+    by_role = {
+        role: frozenset(x for x, mine in zip(others, roles, strict=True) if mine == role)
+        for role in ("free", "start", "include")
+    }
+    candidates = EMPTY.union(*by_role.values())
+    return table, Task(target, candidates, by_role["start"], by_role["include"])
