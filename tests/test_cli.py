@@ -401,6 +401,16 @@ class TestInterruption:
         table = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
         path = tmp_path / "large.parquet"
         pl.DataFrame(table.codes.T, schema=[str(name) for name in table.names]).write_parquet(path)
+        for patience in (4, 10, 20):  # on a busy machine it takes a while to get to the search
+            code, out, err = self._interrupt(path, patience)
+            if err.startswith("Interrupted; "):
+                break
+        assert (code, out) == (130, "")
+        assert err.startswith("Interrupted; the blanket of 'Y' had grown to: ")
+
+    @staticmethod
+    def _interrupt(path: Path, patience: float) -> tuple[int, str, str]:
+        """Stop a search that needs minutes."""
         process = subprocess.Popen(
             [sys.executable, "-m", "komb", "find", str(path), "--target", "Y", "-k", "3"],
             stdout=subprocess.PIPE,
@@ -408,11 +418,10 @@ class TestInterruption:
             text=True,
             env=os.environ | {"PYTHONPATH": str(Path(komb.__file__).parents[1])},
         )
-        time.sleep(4)  # it needs minutes
+        time.sleep(patience)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert (process.returncode, out) == (130, "")
-        assert err.startswith("Interrupted; the blanket of 'Y' had grown to: ")
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
 
 
 class TestOthers:
@@ -479,7 +488,8 @@ class TestOthers:
         command = f"{sys.executable} -m komb find {file} --target Y --json | head -n 1"
         environment = os.environ | {"PYTHONPATH": str(Path(komb.__file__).parents[1])}
         done = subprocess.run(command, shell=True, capture_output=True, text=True, env=environment)
-        assert (done.stdout, done.stderr) == ("{\n", "")
+        assert done.stdout == "{\n"
+        assert done.stderr == "" or done.stderr.startswith("komb is compiling its kernels")
 
 
 class _Terminal:

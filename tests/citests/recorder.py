@@ -43,8 +43,12 @@ class Recorder(DataSession):
         return super()._decide(target, questions)
 
     def _weigh(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+        self,
+        target: int,
+        questions: Sequence[tuple[Sequence[int], Variables]],
+        *,
+        is_counted: bool,
     ) -> Sequence[Sequence[float]]:
         for candidates, members in questions:
             self.weighed += [(target, x, members) for x in candidates]
-        return super()._weigh(target, questions)
+        return super()._weigh(target, questions, is_counted=is_counted)

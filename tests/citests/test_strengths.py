@@ -140,7 +140,6 @@ def test_strengths_after_a_sweep() -> None:
     assert swept.strengths(2, questions) == plain.strengths(2, questions)
 
 
-@pytest.mark.xfail(strict=True, reason="strengths do not know of sweeps, and count again")
 def test_a_test_that_was_swept_before_is_not_counted_again() -> None:
     asked = DataSession(boolean_table("and", 500, n_irrelevant=2))
     pool = frozenset({0, 1, 2, 4, 5})
@@ -150,7 +149,6 @@ def test_a_test_that_was_swept_before_is_not_counted_again() -> None:
     assert asked.counts.tests == swept
 
 
-@pytest.mark.xfail(strict=True, reason="a test asked for and then weighed is counted twice")
 def test_unreliable_tests_and_fallbacks_are_counted_once() -> None:
     asked = DataSession(make_table([3, 4, 4, 4, 4], 60, seed=0))
     question = ({1, 2}, frozenset({3, 4}))
@@ -161,7 +159,6 @@ def test_unreliable_tests_and_fallbacks_are_counted_once() -> None:
     assert asked.counts.unreliable <= 2
 
 
-@pytest.mark.xfail(strict=True, reason="two questions of a batch may weigh the same")
 def test_nothing_is_weighed_twice_in_one_batch() -> None:
     asked = Recorder(make_table(MIXED, 200, seed=0))
     asked.strengths(0, [({1, 2}, EMPTY), ({2, 3}, EMPTY)])

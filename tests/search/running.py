@@ -89,7 +89,11 @@ class Dice(Session):
         return self.strength(y, x, given) == 0
 
     def _weigh(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+        self,
+        target: int,
+        questions: Sequence[tuple[Sequence[int], Variables]],
+        *,
+        is_counted: bool = True,
     ) -> Sequence[Sequence[float]]:
         self.largest = max([self.largest, *(len(given) for _, given in questions)])
         return [[self.strength(target, x, given) for x in xs] for xs, given in questions]

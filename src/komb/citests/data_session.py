@@ -128,9 +128,23 @@ class DataSession(Session):
         return self._evaluate(target, questions, self._decide_sums)
 
     def _weigh(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+        self,
+        target: int,
+        questions: Sequence[tuple[Sequence[int], Variables]],
+        *,
+        is_counted: bool,
     ) -> Sequence[Sequence[float]]:
-        return self._evaluate(target, questions, self._weigh_sums)
+        def weigh(sums: TestSums) -> FloatArray:
+            measured = self._measured(sums) if is_counted else self._test.measure(sums)
+            return decision.strengths(measured, self._alpha)
+
+        return self._evaluate(target, questions, weigh)
+
+    def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
+        swept = self._sweeps.get((target, len(given)))
+        if swept is not None and candidate in swept.pool and given <= swept.pool:
+            return True
+        return super()._is_decided(target, candidate, given)
 
     def _evaluate(
         self,
@@ -195,9 +209,6 @@ class DataSession(Session):
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)
-
-    def _weigh_sums(self, sums: TestSums) -> FloatArray:
-        return decision.strengths(self._measured(sums), self._alpha)
 
     def _measured(self, sums: TestSums) -> Measurement:
         """Turn sums into statistics, and count those that are not what the caller expects."""

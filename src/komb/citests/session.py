@@ -19,11 +19,12 @@ levels belong to the layers above. A session is not safe to share between thread
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 Variables = frozenset[int]
@@ -137,9 +138,16 @@ class Session(ABC):
         """For each candidate of each question, whether it depends on the target given the set."""
 
     def _weigh(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+        self,
+        target: int,
+        questions: Sequence[tuple[Sequence[int], Variables]],
+        *,
+        is_counted: bool,
     ) -> Sequence[Sequence[float]]:
-        """For each candidate of each question, how clearly it depends; 0 if it does not."""
+        """For each candidate of each question, how clearly it depends; 0 if it does not.
+
+        With ``is_counted`` false the tests have been counted before, as reliable or not.
+        """
         return [list(map(float, answer)) for answer in self._decide(target, questions)]
 
     @abstractmethod
@@ -205,8 +213,10 @@ class Session(ABC):
 
     def _forget_oldest(self, memory: dict[Variables, Any], bytes_a_variable: int = 1) -> None:
         room = ROWS_REMEMBERED_BYTES // (bytes_a_variable * self.n_variables + _KEY_BYTES)
-        while len(memory) > room:
-            del memory[next(iter(memory))]
+        if len(memory) > room:
+            # many at once: a dictionary finds its first key slower the more have gone before it
+            for given in list(islice(memory, len(memory) - room // 2)):
+                del memory[given]
 
     def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
         """For each question, those candidates that depend on the target, and how clearly.
@@ -216,14 +226,22 @@ class Session(ABC):
         """
         memory = self._strengths.setdefault(target, {})
         rows = [memory.setdefault(given, {}) for _, given in questions]
-        queue: list[tuple[list[int], Variables]] = []
-        for (candidates, given), row in zip(questions, rows, strict=True):
-            unknown = [x for x in candidates if x not in row and x not in given]
-            if unknown:
-                queue.append((unknown, given))
-        for (unknown, given), bits in zip(queue, self._weigh(target, queue), strict=True):
-            memory[given].update(zip(unknown, bits, strict=True))
-            self._note_decisions(target, given, unknown, bits)
+        queues: dict[bool, list[tuple[list[int], Variables]]] = {False: [], True: []}
+        try:
+            for (candidates, given), row in zip(questions, rows, strict=True):
+                unknown = [x for x in candidates if x not in row and x not in given]
+                row.update(dict.fromkeys(unknown, math.nan))  # others of this batch may ask it too
+                for is_decided, queue in queues.items():
+                    asked = [x for x in unknown if self._is_decided(target, x, given) == is_decided]
+                    if asked:
+                        queue.append((asked, given))
+            for is_decided, queue in queues.items():
+                self._weigh_queue(target, queue, is_decided)
+        except BaseException:  # an interrupt must not leave questions half answered
+            for queue in queues.values():
+                for _, given in queue:
+                    memory.pop(given, None)
+            raise
         answers = [
             {x: row[x] for x in sorted(candidates) if row.get(x)}
             for (candidates, _), row in zip(questions, rows, strict=True)
@@ -231,17 +249,27 @@ class Session(ABC):
         self._forget_oldest(memory, _STRENGTH_BYTES)
         return answers
 
-    def _note_decisions(
-        self, target: int, given: Variables, candidates: Sequence[int], bits: Sequence[float]
+    def _weigh_queue(
+        self, target: int, queue: Sequence[tuple[list[int], Variables]], is_decided: bool
     ) -> None:
-        """Remember what strengths say about dependence, and count the tests that are new."""
-        memory = self._memory.setdefault(target, {})
-        row = memory.get(given)
-        if row is None:
-            row = memory[given] = bytearray(self.n_variables)
-        for x, strength in zip(candidates, bits, strict=True):
-            self._tests += not row[x]
-            row[x] = _DEPENDENT if strength else _INDEPENDENT
+        """Weigh what is not known yet; tests that were decided before count no more."""
+        if not queue:
+            return
+        decisions = self._memory.setdefault(target, {})
+        weighed = self._weigh(target, queue, is_counted=not is_decided)
+        for (asked, given), bits in zip(queue, weighed, strict=True):
+            self._strengths[target][given].update(zip(asked, bits, strict=True))
+            if is_decided:
+                continue
+            self._tests += len(asked)
+            row = decisions.setdefault(given, bytearray(self.n_variables))
+            for x, strength in zip(asked, bits, strict=True):
+                row[x] = _DEPENDENT if strength else _INDEPENDENT
+
+    def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
+        """Whether a test has been decided, and is remembered."""
+        row = self._memory.get(target, {}).get(given)
+        return row is not None and row[candidate] != 0
 
     def dependents(self, target: int, candidates: AbstractSet[int], given: Variables) -> list[int]:
         """Those of ``candidates`` that depend on ``target`` given ``given``, in table order."""
