@@ -33,6 +33,7 @@ LAYERS = (
     "discover",
     "comparing",
     "paths",
+    "experiments",
     "demo",
     "cli",
 )
@@ -50,6 +51,7 @@ HEAVY = (
     "typer",
     "rich",
     "networkx",
+    "joblib",
     "numpy",
 )
 

@@ -89,7 +89,7 @@ def draw_matrix(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['iamb', 'komb']
     """
-    _need_matplotlib()
+    need_matplotlib()
     from matplotlib.figure import Figure
 
     if ax is not None:
@@ -116,7 +116,7 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     Traceback (most recent call last):
     komb.errors.ParameterError: 'plot' must be the name of a picture; got 'blanket.doc'. ...
     """
-    _need_matplotlib()
+    need_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
     file = to_path(path)
@@ -141,7 +141,8 @@ def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
         raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
 
 
-def _need_matplotlib() -> None:
+def need_matplotlib() -> None:
+    """Raise :class:`komb.errors.MissingPackageError` if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

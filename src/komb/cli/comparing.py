@@ -71,7 +71,7 @@ def compare(
             comparison = comparing.compare(
                 options.read_data(data, delimiter, no_header),
                 target,
-                methods=_split(methods),
+                methods=options.split_names(methods),
                 truth=_read_truth(truth),
                 order=order,
                 max_separator=max_separator,
@@ -88,12 +88,6 @@ def compare(
         _present(cast("Comparison", interrupt.finished), json, csv, plot)
         raise
     _present(comparison, json, csv, plot)
-
-
-def _split(methods: list[str] | None) -> list[str] | None:
-    if not methods:
-        return None
-    return [name.strip() for entry in methods for name in entry.split(",")]
 
 
 def _read_truth(truth: list[str] | None) -> DiscreteNetwork | list[str] | None:

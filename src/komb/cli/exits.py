@@ -50,6 +50,7 @@ def _in_shell_terms(message: str) -> str:
     for in_python, in_shell in (
         ("read_table(path, delimiter=...)", "--delimiter"),
         ("has_header=False", "--no-header"),
+        ("resume=True", "--resume"),
         ("; 'finished' holds their comparison", ""),
     ):
         message = message.replace(in_python, in_shell)

@@ -81,3 +81,10 @@ def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:
             "'--start' and '--start-method' both say where to start. Leave out one of them."
         )
     return columns or [] if method is None else method
+
+
+def split_names(entries: list[str] | None) -> list[str] | None:
+    """Return the names in an option that may be repeated and take several, with commas between."""
+    if not entries:
+        return None
+    return [name.strip() for entry in entries for name in entry.split(",")]

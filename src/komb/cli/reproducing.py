@@ -1,0 +1,133 @@
+"""The command ``komb reproduce``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from komb.cli import options
+from komb.cli.exits import exit_codes
+from komb.cli.output import show
+
+if TYPE_CHECKING:
+    from komb.experiments import RunProgress
+
+
+@exit_codes()
+def reproduce(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything it writes.")],
+    suites: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[intro|synthetic|benchmark|ablation|separators|runtime|all]...",
+            help="Which experiments.",
+            show_default="all",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with the MMHC samples, zipped or not; samples are drawn without it.",
+        ),
+    ] = None,
+    networks: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="Alarm1, Barley, Insurance, Mildew. May be repeated.",
+            show_default="all",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="At most so many samples of a dataset.", show_default="10")
+    ] = None,
+    targets: Annotated[
+        int | None,
+        typer.Option(
+            help="At most so many targets, those with the largest blankets.", show_default="10"
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes to use.", show_default="one a processor")
+    ] = None,
+    time_cap: Annotated[
+        float | None, typer.Option(help="Seconds that one search may take.", show_default="1800")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a run in DIR; what you leave out is as it was, and nothing is redone.",
+        ),
+    ] = False,
+) -> None:
+    """Run the experiments of the paper again: tables, figures and a report in one folder."""
+    from komb.experiments import reproduction
+    from komb.experiments.headline import summarise
+
+    with _CellBar() as bar:
+        result = reproduction.reproduce(
+            suites or None,
+            out,
+            data=data,
+            networks=options.split_names(networks),
+            samples=samples,
+            targets=targets,
+            jobs=jobs,
+            time_cap=time_cap,
+            resume=resume,
+            progress=bar,
+        )
+    show(summarise(result))
+
+
+class _CellBar:
+    """A bar on standard error, if that is a terminal: searches done, out of how many, time left."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __enter__(self) -> _CellBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: RunProgress) -> None:
+        """Show where the run stands."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            self._bar = self._make_bar()
+            self._bar.add_task("searches", total=progress.total, completed=progress.done)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=progress.done)
+
+    @staticmethod
+    def _make_bar() -> Any:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        return Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            speed_estimate_period=3600,  # some searches are over in no time, others take minutes
+        )
