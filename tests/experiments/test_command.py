@@ -81,7 +81,7 @@ class TestWholeRuns:
         )  # fmt: skip
         assert (code, err) == (0, "")
         assert out.startswith("Reproduced: intro, benchmark, separators, runtime\n")
-        n_cells = 2 * 2 * 3 * 17 + 2 * 3 * 34 + 3 * 17
+        n_cells = 2 * 2 * 3 * 26 + 2 * 3 * 34 + 3 * 17
         assert f"{n_cells} searches" in out
         assert str(tmp_path / "out") in out
         records = Journal(tmp_path / "out" / "journal").records

@@ -44,12 +44,12 @@ class TestCounts:
     def test_synthetic(self) -> None:
         units = make_plan(["synthetic"], DATASETS)
         assert len(units) == 5 * len(SIZES) * 10 * 4
-        assert {len(unit.cells) for unit in units} == {3 * 3 + 8}
+        assert {len(unit.cells) for unit in units} == {2 * 3 * 3 + 8}
 
     def test_introduction(self) -> None:
         units = make_plan(["intro"], DATASETS)
         assert {(unit.dataset, unit.n_rows) for unit in units} == {("ex-1", 100), ("ex-1", 1000)}
-        assert len(cells(units)) == 2 * 10 * 4 * 17
+        assert len(cells(units)) == 2 * 10 * 4 * 26
         assert set(cells(units)) < set(cells(make_plan(["synthetic"], DATASETS)))
 
     def test_benchmark(self) -> None:
@@ -65,7 +65,7 @@ class TestCounts:
 
     def test_ablation_is_kombs_part_of_two_others(self) -> None:
         ablation = cells(make_plan(["ablation"], DATASETS))
-        assert len(ablation) == 5 * 10 * 4 * 9 + 4 * 10 * 10 * 18
+        assert len(ablation) == 5 * 10 * 4 * 18 + 4 * 10 * 10 * 18
         assert set(ablation) < set(cells(make_plan(["synthetic", "benchmark"], DATASETS)))
 
     def test_runtime(self) -> None:
@@ -78,7 +78,7 @@ class TestCounts:
 
     def test_nothing_is_done_twice(self) -> None:
         everything = cells(make_plan(SUITES, DATASETS))
-        assert len(everything) == len(set(everything)) == 27_200 + 13_600 + 680
+        assert len(everything) == len(set(everything)) == 41_600 + 13_600 + 680
 
 
 class TestCuts:

@@ -70,7 +70,7 @@ class TestFiles:
         run = small(tmp_path)
         from_csv = pl.read_csv(tmp_path / "results.csv")
         from_parquet = pl.read_parquet(tmp_path / "results.parquet")
-        assert from_csv.height == from_parquet.height == len(run.records) == 2 * 17
+        assert from_csv.height == from_parquet.height == len(run.records) == 2 * 26
         assert from_parquet.to_dicts() == [record.to_dict() for record in run.records]
         assert from_csv["truth"].unique().to_list() == ["X2 X3 Y"]
         numbers = ["n_rows", "sample", "order", "max_separator", "f1", "tests", "seconds"]
@@ -121,7 +121,7 @@ class TestResuming:
     def test_nothing_is_done_again(self, tmp_path: Path, searches: list[int]) -> None:
         first = small(tmp_path)
         again = small(tmp_path, resume=True)
-        assert searches == [34, 0]
+        assert searches == [52, 0]
         assert again.records == first.records
         assert len(again.manifest["resumed"]) == 1
 
@@ -143,7 +143,7 @@ class TestResuming:
     def test_more_of_the_same(self, tmp_path: Path, searches: list[int]) -> None:
         few = small(tmp_path)
         many = small(tmp_path, samples=2, targets=2, resume=True)
-        assert searches == [34, 4 * 34 - 34]
+        assert searches == [52, 4 * 52 - 52]
         assert answers(few.records).items() < answers(many.records).items()
 
     def test_another_suite(
@@ -151,7 +151,7 @@ class TestResuming:
     ) -> None:
         small(tmp_path, "separators", data=data, networks=["Alarm1"])
         run = small(tmp_path, "intro", resume=True)
-        assert searches == [0, 34]
+        assert searches == [0, 52]
         assert run.suites == reports[-1][3] == ("intro", "separators")
         assert {record.network for record in run.separators} == {"Alarm1"}  # still there
         run = small(tmp_path, "separators", networks=["Insurance"], resume=True)
@@ -162,7 +162,7 @@ class TestResuming:
 
     def test_there_need_be_nothing_to_resume(self, tmp_path: Path, searches: list[int]) -> None:
         small(tmp_path / "new", resume=True)
-        assert searches == [34]
+        assert searches == [52]
 
     def test_other_data(self, tmp_path: Path, data: Path) -> None:
         small(tmp_path / "out", "separators", data=data, networks=["Alarm1"])
@@ -255,8 +255,8 @@ class TestProgress:
         small(tmp_path)
         reports: list[RunProgress] = []
         small(tmp_path, samples=2, resume=True, progress=reports.append)
-        assert reports[-1] == RunProgress(68, 68)
-        assert reports[0].done >= 34
+        assert reports[-1] == RunProgress(104, 104)
+        assert reports[0].done >= 52
 
 
 class TestHeadline:
@@ -264,7 +264,7 @@ class TestHeadline:
         run = small(tmp_path, targets=4, samples=2)
         lines = str(summarise(run)).splitlines()
         assert lines[0] == "Reproduced: intro"
-        assert lines[1].startswith("272 searches, ")
+        assert lines[1].startswith("416 searches, ")
         assert lines[4].split()[:6] == ["ex-1", "100", "k=2", "l=1", "1.000", "gs,"]
         assert lines[-1].endswith("report.html, results.csv, results.parquet")
 
@@ -272,4 +272,4 @@ class TestHeadline:
         run = small(tmp_path, time_cap=0.001)
         n_capped = sum(record.timed_out for record in run.records)
         assert n_capped
-        assert f"34 searches, {n_capped} of them given up at the time cap" in str(summarise(run))
+        assert f"52 searches, {n_capped} of them given up at the time cap" in str(summarise(run))

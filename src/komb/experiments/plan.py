@@ -96,7 +96,7 @@ def _grid(orders: Iterable[int], start: str = "") -> tuple[Cell, ...]:
     return tuple(Cell("komb", start, order, bound) for order, bound in product(orders, (1, 2, 3)))
 
 
-_ON_FUNCTIONS = _grid(range(3))
+_ON_FUNCTIONS = _grid(range(3)) + _grid(range(3), start="iamb")
 _ON_NETWORKS = _grid(range(1, 4)) + _grid(range(1, 4), start="iamb")
 
 # Cheap methods come first. Suites overlap: a cell that is in two of them is run once.
@@ -174,7 +174,7 @@ def make_plan(
     >>> from komb.experiments.datasets import BooleanDataset
     >>> units = make_plan(["intro"], {"ex-1": BooleanDataset("ex-1")}, samples=1)
     >>> [(unit.n_rows, unit.target, len(unit.cells)) for unit in units][:2]
-    [(100, 'X1', 17), (100, 'X2', 17)]
+    [(100, 'X1', 26), (100, 'X2', 26)]
     """
     merged: dict[Unit, dict[Cell, None]] = {}
     for block in (block for suite in suites for block in _BLOCKS[suite]):

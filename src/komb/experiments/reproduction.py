@@ -137,7 +137,7 @@ def reproduce(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = reproduce("intro", folder, samples=1, jobs=1)
     >>> len(run.records), run.records[0].dataset
-    (136, 'ex-1')
+    (208, 'ex-1')
     """
     given = {
         "suites": suites, "data": data, "networks": networks, "samples": samples,
