@@ -128,6 +128,24 @@ def test_answers_survive_forgetting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [forgetful.dependents(0, *question) for question in questions] == expected
 
 
+def test_the_oldest_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table([2] * 12, 80, seed=0)
+    a_row = len(table.names) + session._KEY_BYTES
+    monkeypatch.setattr(session, "ROWS_REMEMBERED_BYTES", 10 * a_row)
+    asked = Recorder(table)
+    for z in range(2, 12):
+        asked.is_dependent(0, 1, frozenset({z}))
+    asked.is_dependent(0, 1, frozenset({2}))
+    assert asked.counts.tests == 10  # ten fit
+    asked.is_dependent(0, 1, EMPTY)
+    assert asked.counts.tests == 11
+    for z in (11, 10, 9):
+        asked.is_dependent(0, 1, frozenset({z}))
+    assert asked.counts.tests == 11  # the latest are still there
+    asked.is_dependent(0, 1, frozenset({2}))
+    assert asked.counts.tests == 12  # the first is not
+
+
 def test_many_targets_share_a_session() -> None:
     """More targets than are kept ready."""
     table = make_table([2, 3, "parity", "copy", 2, 2, 3], 80, seed=0)
@@ -345,7 +363,9 @@ def test_an_interrupted_question_is_asked_again(monkeypatch: pytest.MonkeyPatch)
         asked.ask(3, [({0, 1, 2}, frozenset()), ({99}, frozenset())])
     monkeypatch.undo()
     assert asked.dependents(3, {0, 1, 2}, frozenset()) == right != []
-    assert list(asked.strengths(3, [({0, 1, 2}, frozenset())])[0]) == right
+    question = ({0, 1, 2}, frozenset[int]())
+    assert asked.strengths(3, [question]) == DataSession(table).strengths(3, [question])
+    assert asked.counts.tests == 3
 
 
 def test_products_of_cardinalities_do_not_overflow() -> None:

@@ -149,6 +149,20 @@ def test_a_test_that_was_swept_before_is_not_counted_again() -> None:
     assert asked.counts.tests == swept
 
 
+def test_what_a_sweep_left_out_is_counted() -> None:
+    """Candidates and conditions that are not in its pool; conditions of another size."""
+    asked = DataSession(boolean_table("and", 500, n_irrelevant=3))
+    pool = frozenset({0, 1, 2, 4})
+    asked.sweep(3, pool, 1)
+    swept = asked.counts.tests
+    asked.strengths(3, [({5}, frozenset({2}))])
+    assert asked.counts.tests == swept + 1
+    asked.strengths(3, [({0, 1}, frozenset({6}))])
+    assert asked.counts.tests == swept + 3
+    asked.strengths(3, [({0, 1}, EMPTY), ({0}, frozenset({1, 2}))])
+    assert asked.counts.tests == swept + 6
+
+
 def test_unreliable_tests_and_fallbacks_are_counted_once() -> None:
     asked = DataSession(make_table([3, 4, 4, 4, 4], 60, seed=0))
     question = ({1, 2}, frozenset({3, 4}))
@@ -163,6 +177,18 @@ def test_nothing_is_weighed_twice_in_one_batch() -> None:
     asked = Recorder(make_table(MIXED, 200, seed=0))
     asked.strengths(0, [({1, 2}, EMPTY), ({2, 3}, EMPTY)])
     assert len(asked.weighed) == len(set(asked.weighed))
+
+
+@pytest.mark.xfail(strict=True, reason="what was marked as being weighed stays marked")
+def test_a_question_that_cannot_be_asked_leaves_no_trace() -> None:
+    """Raised while the questions are put together, as an interrupt may be."""
+    table = boolean_table("and", 500)
+    asked = DataSession(table)
+    asked.dependents(3, {0}, EMPTY)
+    with pytest.raises(IndexError):
+        asked.strengths(3, [({0, 1, 2, 99}, EMPTY)])
+    question = ({0, 1, 2}, EMPTY)
+    assert asked.strengths(3, [question]) == DataSession(table).strengths(3, [question])
 
 
 # --------------------------------------------------------------------------------------- separators

@@ -73,17 +73,17 @@ class OneByOne:
 
 
 class Dice(Session):
-    """Answers by throwing dice, but always the same: strengths of 1 to 3, or independence."""
+    """Answers by throwing dice, but always the same: strengths of 1 to ``sides``, or 0."""
 
-    def __init__(self, n_variables: int, seed: int, bias: float) -> None:
+    def __init__(self, n_variables: int, seed: int, bias: float, sides: int = 3) -> None:
         super().__init__(n_variables)
-        self.seed, self.bias = seed, bias
+        self.seed, self.bias, self.sides = seed, bias, sides
         self.largest = 0  # the largest condition asked for
 
     def strength(self, y: int, x: int, given: Variables) -> float:
         thrown = blake2b(repr((self.seed, y, x, sorted(given))).encode(), digest_size=8).digest()
-        is_zero = int.from_bytes(thrown[:7]) < self.bias * 2**56
-        return 0.0 if is_zero else 1.0 + thrown[7] % 3
+        is_zero = int.from_bytes(thrown[:4]) < self.bias * 2**32
+        return 0.0 if is_zero else 1.0 + int.from_bytes(thrown[4:]) % self.sides
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
         return self.strength(y, x, given) == 0

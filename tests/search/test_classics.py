@@ -108,15 +108,28 @@ def draw_roles(n_variables: int, target: int, rng: np.random.Generator) -> Task:
 def test_answers_that_are_pure_chance(seed: int) -> None:
     """No distribution would answer like this: every branch of every search is taken.
 
-    Strengths are 1, 2 or 3, so that ties are as frequent as differences.
+    Strengths are 1, 2 or 3, so that ties are as frequent as differences; or there are no ties.
     """
     rng = np.random.default_rng(seed)
     n, bias = int(rng.integers(3, 9)), float(rng.choice([0.05, 0.2, 0.4, 0.6, 0.8]))
     task = draw_roles(n, 0, rng)
+    for sides in (3, 10**6):
+        twin = Dice(n, seed, bias, sides)
+        for name in CLASSICS:
+            for bound in bounds(name):
+                found = search(name, Dice(n, seed, bias, sides), task, bound)
+                assert found == search_naively(name, twin, task, bound), (name, bound)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_answers_that_are_hardly_ever_no(seed: int) -> None:
+    """Sets of likely neighbours grow large, and the order in which they grow matters."""
+    rng = np.random.default_rng(seed)
+    task = draw_roles(9, 0, rng)
+    bias = float(rng.choice([0.02, 0.05, 0.1]))
     for name in CLASSICS:
-        for bound in bounds(name):
-            expected = search_naively(name, Dice(n, seed, bias), task, bound)
-            assert search(name, Dice(n, seed, bias), task, bound) == expected, (name, bound)
+        found = search(name, Dice(9, seed, bias, 10**6), task, 3)
+        assert found == search_naively(name, Dice(9, seed, bias, 10**6), task, 3), name
 
 
 @pytest.mark.parametrize("seed", range(20))
