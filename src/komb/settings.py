@@ -49,8 +49,8 @@ class Settings:
 
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
-        algorithm = self.algorithm
-        options = dict.fromkeys(OPTIONS) | algorithm.defaults | self.options_of(algorithm)
+        # those of the method to start from are among them, for without them a run is not the same
+        options = dict.fromkeys(OPTIONS) | self.algorithm.defaults | dict(self.options)
         test = {"alpha": self.alpha, "test": self.test, "df": self.df}
         columns = {
             "start": self.start_method or _names(table, self.start),

@@ -179,7 +179,6 @@ def test_nothing_is_weighed_twice_in_one_batch() -> None:
     assert len(asked.weighed) == len(set(asked.weighed))
 
 
-@pytest.mark.xfail(strict=True, reason="what was marked as being weighed stays marked")
 def test_a_question_that_cannot_be_asked_leaves_no_trace() -> None:
     """Raised while the questions are put together, as an interrupt may be."""
     table = boolean_table("and", 500)

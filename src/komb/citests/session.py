@@ -238,9 +238,8 @@ class Session(ABC):
             for is_decided, queue in queues.items():
                 self._weigh_queue(target, queue, is_decided)
         except BaseException:  # an interrupt must not leave questions half answered
-            for queue in queues.values():
-                for _, given in queue:
-                    memory.pop(given, None)
+            for _, given in questions:
+                memory.pop(given, None)
             raise
         answers = [
             {x: row[x] for x in sorted(candidates) if row.get(x)}
