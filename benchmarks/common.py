@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from komb.comparison import Score
 from komb.data import DiscreteTable
 from komb.experiments.datasets import NETWORKS, open_dataset
 
@@ -38,10 +39,7 @@ class Samples:
 
 def f1_score(truth: set[int], found: set[int]) -> float:
     """Harmonic mean of precision and recall; 1 if both sets are empty."""
-    if not truth and not found:
-        return 1.0
-    hits = len(truth & found)
-    return 2 * hits / (len(truth) + len(found)) if hits else 0.0
+    return Score.of(found, truth).f1
 
 
 def best_of(repeats: int, work: Callable[[], object]) -> float:

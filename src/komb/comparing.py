@@ -21,6 +21,7 @@ from komb import defaults
 from komb.comparison import Comparison
 from komb.data import DiscreteNetwork, DiscreteTable, MarkovField
 from komb.data.codes import Name
+from komb.data.network import graph_blanket
 from komb.discover import Progress, markov_blanket
 from komb.errors import InputError, Interrupted, ParameterError, UnknownNameError
 from komb.rendering import plural
@@ -339,13 +340,10 @@ def _names_in(truth: Any, target: Any) -> list[Name]:
 
 
 def _graph_blanket(graph: nx.DiGraph, target: Name) -> list[Name]:
-    """Parents, children and the other parents of children."""
+    """Check that a graph has a blanket of the target, and return it."""
     if not graph.is_directed():
         remedy = "For an undirected one pass the neighbours of the target: truth=graph[target]."
         raise ParameterError.because("truth", "be a directed graph", graph, remedy)
     if target not in graph:
         raise UnknownNameError.among("node", target, graph)
-    children = list(graph.successors(target))
-    parents = [graph.predecessors(node) for node in (target, *children)]
-    members = dict.fromkeys([*children, *chain.from_iterable(parents)])
-    return [name for name in members if name != target]
+    return list(graph_blanket(graph, target))

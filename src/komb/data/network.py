@@ -24,6 +24,21 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+def graph_blanket(graph: nx.DiGraph, node: Any) -> tuple[Any, ...]:
+    """Return parents, children and the other parents of children, in the order of the graph.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> graph_blanket(nx.DiGraph([("a", "c"), ("b", "c"), ("c", "d")]), "a")
+    ('c', 'b')
+    """
+    children = set(graph.successors(node))
+    parents = {parent for below in (node, *children) for parent in graph.predecessors(below)}
+    members = (children | parents) - {node}
+    return tuple(other for other in graph if other in members)
+
+
 class DiscreteNetwork:
     """A Bayesian network of discrete variables.
 

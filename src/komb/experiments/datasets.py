@@ -16,12 +16,13 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data import BOOLEAN_FUNCTIONS, DiscreteTable, boolean_network, boolean_table, read_bif
+from komb.data.network import graph_blanket
 from komb.data.raw import read_bytes
 from komb.errors import DataError, FileError, MissingPackageError, ParameterError, UnknownNameError
 
@@ -55,7 +56,7 @@ class Dataset(ABC):
     def __init__(self, name: str, graph: nx.DiGraph) -> None:
         self.name = name
         self.graph = graph
-        self.truth = {str(node): _true_blanket(graph, node) for node in graph}
+        self.truth = {str(node): graph_blanket(graph, node) for node in graph}
 
     @abstractmethod
     def table(self, sample: int, n_rows: int = N_ROWS) -> DiscreteTable:
@@ -265,11 +266,3 @@ def _to_graph(matrix: npt.NDArray[np.int64], file: str) -> nx.DiGraph:
         f"{file!r} must be the adjacency matrix of a directed acyclic graph: square, without a "
         "cycle. Get the file once more."
     )
-
-
-def _true_blanket(graph: nx.DiGraph, node: Any) -> tuple[str, ...]:
-    """Parents, children and the other parents of children, in the order of the graph."""
-    children = set(graph.successors(node))
-    parents = {parent for below in (node, *children) for parent in graph.predecessors(below)}
-    members = (children | parents) - {node}
-    return tuple(other for other in graph if other in members)

@@ -24,7 +24,9 @@ from komb.exporting import dump_json, known_fields
 Key = tuple[str, str, int, int, str, str, str, int | None, int | None, str, str]
 """Suite, dataset, rows, sample, target, method, start, order, max_separator, test and df."""
 
-_SUFFIX = ".jsonl"
+PARTS = "*.jsonl"
+"""Which files of a journal's folder hold records."""
+
 _SYNC_EVERY = 1.0  # seconds; waiting for the disk takes longer than many a search
 
 
@@ -255,7 +257,7 @@ class Journal:
             self._part = None
 
     def _parts(self) -> list[Path]:
-        return sorted(self._folder.glob(f"*{_SUFFIX}"))
+        return sorted(self._folder.glob(PARTS))
 
     def _read(self) -> dict[Key, Record]:
         if self._records is None:
@@ -265,7 +267,7 @@ class Journal:
 
     def _open_part(self) -> int:
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{uuid.uuid4().hex}{_SUFFIX}"
+        path = self._folder / PARTS.replace("*", uuid.uuid4().hex)
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
 
 

@@ -28,7 +28,7 @@ from komb.errors import ParameterError
 from komb.experiments.datasets import Dataset, open_dataset
 from komb.experiments.deadline import Deadline, TimeUp
 from komb.experiments.plan import ALPHA, Cell, Unit
-from komb.experiments.records import Journal, Record, score_fields
+from komb.experiments.records import PARTS, Journal, Record, score_fields
 from komb.paths import Grid, open_path
 from komb.results import Blanket
 from komb.warmup import warm_up
@@ -295,7 +295,7 @@ class _Watch:
     def _count(self) -> int:
         """Count the lines that were added since the last time."""
         lines = 0
-        for path in self._folder.glob("*.jsonl"):
+        for path in self._folder.glob(PARTS):
             with path.open("rb") as file:
                 file.seek(self._read.get(path, 0))
                 added = file.read()

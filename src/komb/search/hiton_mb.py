@@ -15,10 +15,10 @@ Cost: O(n 2^|PC|) tests a variable whose neighbours are looked for, or O(n |PC|^
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 from komb.citests.session import EMPTY, Session, Variables
-from komb.search.neighbours import Neighbours, find_spouses, neighbours_and_spouses, prune
+from komb.search.neighbours import Neighbours, prune, search_from_target
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
 
@@ -60,14 +60,8 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
     """
-    everything = task.candidates | {task.target}
     search = partial(find_neighbours, session, max_conditioning=max_conditioning)
-    own = search(task.target, task.candidates, first=task.start, fixed=task.include)
-    task.report(session, "spouses", own.members)
-    spouses = find_spouses(
-        session, task.target, own, cache(lambda variable: search(variable, everything - {variable}))
-    )
-    return neighbours_and_spouses(session, task, own.members, spouses)
+    return search_from_target(session, task, search)
 
 
 def find_neighbours(

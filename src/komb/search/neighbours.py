@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
 
 from komb.citests.session import EMPTY, Session, Variables
 from komb.search.task import Found, Task
@@ -32,6 +34,21 @@ class Neighbours:
 
 
 FindNeighbours = Callable[[int], Neighbours]
+
+
+class SearchNeighbours(Protocol):
+    """A search for the neighbours of any variable, among candidates."""
+
+    def __call__(
+        self,
+        target: int,
+        candidates: Variables,
+        *,
+        first: Variables = EMPTY,
+        fixed: Variables = EMPTY,
+    ) -> Neighbours:
+        """Return them; ``first`` are tried first, ``fixed`` are members whatever the tests say."""
+        ...
 
 
 def prune(
@@ -85,7 +102,7 @@ def find_spouses(
     spouses: dict[int, Variables] = {}
     for child in sorted(own.members):
         beyond = sorted(neighbours_of(child).members - own.members - {target})
-        given = [_separator(target, x, own, neighbours_of) | {child} for x in beyond]
+        given = [own.separators[x] | {child} for x in beyond]
         answers = session.ask(target, [({x}, z) for x, z in zip(beyond, given, strict=True)])
         for x, z, dependent in zip(beyond, given, answers, strict=True):
             if dependent:
@@ -93,13 +110,22 @@ def find_spouses(
     return spouses
 
 
-def _separator(
-    target: int, candidate: int, own: Neighbours, neighbours_of: FindNeighbours
-) -> Variables:
-    """Return what separates a candidate from the target, in the eyes of the one or the other."""
-    if candidate in own.separators:
-        return own.separators[candidate]
-    return neighbours_of(candidate).separators[target]
+def search_from_target(session: Session, task: Task, search: SearchNeighbours) -> Found:
+    """Find the target's neighbours, and its spouses among the neighbours of those."""
+    everything = task.candidates | {task.target}
+    own = search(task.target, task.candidates, first=task.start, fixed=task.include)
+    return add_spouses(
+        session, task, own, cache(lambda variable: search(variable, everything - {variable}))
+    )
+
+
+def add_spouses(
+    session: Session, task: Task, own: Neighbours, neighbours_of: FindNeighbours
+) -> Found:
+    """Return the blanket that neighbours are part of."""
+    task.report(session, "spouses", own.members)
+    spouses = find_spouses(session, task.target, own, neighbours_of)
+    return neighbours_and_spouses(session, task, own.members, spouses)
 
 
 def neighbours_and_spouses(
@@ -108,6 +134,6 @@ def neighbours_and_spouses(
     """Return the blanket: neighbours are seen alone, spouses as their witness says."""
     witnesses: dict[int, Variables | None] = dict.fromkeys(task.include)
     witnesses |= spouses
-    alone = session.dependents(task.target, neighbours | task.include, EMPTY)
+    alone = session.dependents(task.target, neighbours, EMPTY)  # those by request are among them
     witnesses |= dict.fromkeys(alone, EMPTY)
     return Found(dict(sorted(witnesses.items())))

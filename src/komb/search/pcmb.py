@@ -14,13 +14,7 @@ from functools import cache, partial
 
 from komb.citests.session import EMPTY, Session, Variables
 from komb.search.growing import strongest
-from komb.search.neighbours import (
-    FindNeighbours,
-    Neighbours,
-    find_spouses,
-    neighbours_and_spouses,
-    prune,
-)
+from komb.search.neighbours import FindNeighbours, Neighbours, add_spouses, prune
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
 
@@ -72,14 +66,8 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
         return search(variable, everything - {variable})
 
     own = find_neighbours(task.target, likely_neighbours_of, fixed=task.include)
-    task.report(session, "spouses", own.members)
-    spouses = find_spouses(
-        session,
-        task.target,
-        own,
-        cache(lambda variable: find_neighbours(variable, likely_neighbours_of)),
-    )
-    return neighbours_and_spouses(session, task, own.members, spouses)
+    neighbours_of = cache(lambda variable: find_neighbours(variable, likely_neighbours_of))
+    return add_spouses(session, task, own, neighbours_of)
 
 
 def find_neighbours(
