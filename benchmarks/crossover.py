@@ -59,7 +59,7 @@ def histogram(prepared, prices, buffers, given, column, loops, out):  # type: ig
 @njit
 def grouped(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
     scratch, groups = buffers
-    kernels._sort_by_columns(given, -1, prepared, groups)
+    kernels._sort_by_columns(given, -1, prepared, groups, scratch.table)
     kernels._mark_runs(given.size, prepared, groups)
     levels = prepared.cardinalities[column]
     for _ in range(loops):

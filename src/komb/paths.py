@@ -125,8 +125,12 @@ def open_path(
     start: Iterable[Name] | str,
     include: Iterable[Name],
     exclude: Iterable[Name],
+    session: DataSession | None = None,
 ) -> Grid:
-    """Check everything and make a session; parameters are those of :func:`blanket_path`."""
+    """Check everything; parameters are those of :func:`blanket_path`.
+
+    Grids that differ in where they start may share the ``session`` of the first.
+    """
     excluded = check_exclude(exclude, [target], start=start, include=include)
     table = DiscreteTable.from_data(data, exclude=excluded)
     check_table(table)
@@ -142,7 +146,7 @@ def open_path(
         for order in _check_axis("orders", orders, lambda order: check_order(order, table))
         for bound in _check_axis("max_separators", max_separators, _check_bound)
     ]
-    return Grid(table, settings, position, cells)
+    return Grid(table, settings, position, cells, session)
 
 
 def _check_bound(bound: object) -> int:
@@ -165,13 +169,18 @@ class Grid:
     """Cells of a path and the session that all of them share."""
 
     def __init__(
-        self, table: DiscreteTable, settings: Settings, target: int, cells: list[Cell]
+        self,
+        table: DiscreteTable,
+        settings: Settings,
+        target: int,
+        cells: list[Cell],
+        session: DataSession | None = None,
     ) -> None:
         self.cells = cells
+        self.session = session or Run(table, settings, None, 1).open_session()
         self._table = table
         self._settings = settings
         self._target = target
-        self._session: DataSession | None = None
 
     def find(
         self, cell: Cell, progress: Callable[[Progress], None] | None = None, number: int = 0
@@ -181,9 +190,7 @@ class Grid:
         options = {"order": order, "max_separator": bound}
         settings = replace(self._settings, options=options)
         run = Run(self._table, settings, progress, len(self.cells))
-        if self._session is None:
-            self._session = run.open_session()
-        return run.find(self._target, number, self._session)
+        return run.find(self._target, number, self.session)
 
     def gather(self, finished: Mapping[Cell, Blanket]) -> BlanketPath:
         """Make a path of the cells that are complete."""

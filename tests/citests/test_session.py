@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Never
 
 import numpy as np
@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests import data_session, session, sweep
+from komb.citests import data_session, separation, session, sweep
 from komb.citests.data_session import DataSession
-from komb.citests.session import EMPTY, Case, Outcome, Session, Variables, subsets
+from komb.citests.separation import subsets
+from komb.citests.session import EMPTY, Outcome, Question, Session, Variables
 from komb.citests.sweep import colex_subsets
 from komb.data import DiscreteTable, boolean_table
 from tests import naive
@@ -159,89 +160,216 @@ def test_many_targets_share_a_session() -> None:
 
 # ------------------------------------------------------------------------------------ separators
 
+Line = tuple[int, list[Variables]]  # a candidate and given sets
 
-def drop_naively(
-    answers: naive.Session, target: int, cases: Sequence[Case], pool: Variables, most: int
-) -> list[set[int]]:
+
+def first_standing_naively(
+    answers: naive.Session, target: int, lines: list[Line], pool: Variables, most: int
+) -> list[Variables | None]:
     return [
-        {x for x in case.candidates if naive.no_seps(answers, target, x, case.given, pool, most)}
-        for case in cases
+        next((z for z in givens if naive.no_seps(answers, target, x, z, pool, most)), None)
+        for x, givens in lines
     ]
 
 
-def random_cases(n_variables: int, rng: np.random.Generator) -> list[Case]:
-    cases = []
+def draw_set(items: Sequence[int], largest: int, rng: np.random.Generator) -> Variables:
+    size = rng.integers(min(largest, len(items)) + 1)
+    return frozenset(rng.permutation(np.array(items, int))[:size].tolist())
+
+
+def draw_lines(n_variables: int, rng: np.random.Generator) -> list[Line]:
+    """Some candidates with no, a few or many given sets of up to three variables."""
+    lines = []
     for _ in range(rng.integers(1, 6)):
-        shuffled = rng.permutation(np.arange(1, n_variables)).tolist()
-        size = int(rng.integers(0, 3))
-        candidates = set(shuffled[size : size + int(rng.integers(0, 4))])
-        cases.append(Case(frozenset(shuffled[:size]), candidates))
-    return cases
+        candidate, *others = rng.permutation(np.arange(1, n_variables)).tolist()
+        n_givens = int(rng.choice([0, 1, 3, 12]))
+        lines.append((candidate, [draw_set(others, 3, rng) for _ in range(n_givens)]))
+    return lines
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.integers(2, 8), st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.5]))
-def test_drop_separable_equals_the_naive_loop(n: int, seed: int, bias: float) -> None:
-    """On answers that are pure chance, several times in a row: what it remembers is no excuse."""
-    rng = np.random.default_rng(seed)
-    coin = Coin(n, seed, bias)
-    for _ in range(4):
-        pool = frozenset(rng.permutation(np.arange(1, n))[: rng.integers(n)].tolist())
+class Impatient(Coin):
+    """Gives up on a search that asks for ever what it has been told."""
+
+    n_batches = 0
+
+    def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
+        self.n_batches += 1
+        assert self.n_batches < 5000
+        return super().ask(target, questions)
+
+
+def check_first_standing(asked: Impatient, rng: np.random.Generator, n_calls: int) -> None:
+    """The same and new dependences, with whatever separators: memory must not change an answer.
+
+    The first and the last variable are targets.
+    """
+    n = asked.n_variables - 1
+    lines = draw_lines(n, rng)
+    for _ in range(n_calls):
+        target = int(rng.choice([0, n]))
+        pool = draw_set(range(1, n), n, rng)
         most = int(rng.integers(0, 4))
-        cases = random_cases(n, rng)
-        expected = drop_naively(coin, 0, cases, pool, most)
-        coin.drop_separable(0, cases, pool, most)
-        assert [case.candidates for case in cases] == expected
-    assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+        mixed = lines + draw_lines(n, rng)
+        expected = first_standing_naively(asked, target, mixed, pool, most)
+        assert asked.first_standing(target, mixed, pool, most) == expected
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([0.01, 0.05]))
-def test_separators_withstood_before_need_not_be_tried_again(
-    n: int, seed: int, bias: float
+@given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([0.01, 0.05, 0.2, 0.5]))
+def test_first_standing_equals_the_naive_loop(n: int, seed: int, bias: float) -> None:
+    """On answers that are pure chance, several times in a row."""
+    coin = Impatient(n, seed, bias)
+    check_first_standing(coin, np.random.default_rng(seed), n_calls=5)
+    assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+
+
+def test_pools_may_grow_and_shrink() -> None:
+    """What one pool undid another may not, and what withstood the one may fall to the other."""
+    n_changes = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        coin = Impatient(8, seed, float(rng.choice([0.02, 0.05, 0.1])))
+        lines = draw_lines(8, rng) + draw_lines(8, rng)
+        order = rng.permutation(np.arange(1, 8)).tolist()
+        answers = []
+        for size, most in [(1, 3), (3, 1), (3, 2), (5, 2), (7, 3), (5, 3), (5, 1), (2, 3), (7, 0)]:
+            pool = frozenset(order[:size])
+            answers.append(coin.first_standing(0, lines, pool, most))
+            assert answers[-1] == first_standing_naively(coin, 0, lines, pool, most)
+        n_changes += sum(before != after for before, after in pairwise(answers))
+    assert n_changes > 100  # pools do make a difference
+
+
+@pytest.mark.parametrize("remembered", [0, 1, 2, 5])
+def test_first_standing_survives_forgetting(
+    remembered: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(separation, "DEPENDENCES_REMEMBERED", remembered)
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        check_first_standing(Impatient(8, seed, float(rng.choice([0.05, 0.2, 0.6]))), rng, 3)
+
+
+def test_a_long_line_of_what_one_set_undoes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if not all of it can be remembered, and all is looked at together."""
+    monkeypatch.setattr(separation, "DEPENDENCES_REMEMBERED", 1)
+    independent = Impatient(9, seed=0, bias=1)
+    lines = [(x, list(subsets(set(range(1, 9)) - {x}, 2))) for x in (1, 2, 3)]
+    assert independent.first_standing(0, lines, EMPTY, 0) == [None] * 3
+
+
+SIZES_OF_BATCHES = ["_TESTS_AT_FIRST", "_TESTS_AT_MOST", "_MOST_SEPARATORS", "_MOST_AHEAD"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sizes_of_batches_do_not_matter(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
-    coin = Coin(n, seed, bias)
-    most = int(rng.integers(0, 4))
-    shuffled = rng.permutation(np.arange(1, n)).tolist()
-    first = frozenset(shuffled[: rng.integers(n)])
-    second = first | frozenset(shuffled[: rng.integers(n)])
-    cases = random_cases(n, rng)
-    coin.drop_separable(0, cases, first, most)
-    cases = [Case(case.given, set(case.candidates), first) for case in cases]
-    expected = drop_naively(coin, 0, cases, second, most)
-    coin.drop_separable(0, cases, second, most)
-    assert [case.candidates for case in cases] == expected
+    for constant in SIZES_OF_BATCHES:
+        size = [1, 2, 3, 10**6][seed] if seed < 4 else int(rng.choice([1, 2, 3, 10**6]))
+        monkeypatch.setattr(session, constant, size)
+    check_first_standing(Impatient(8, seed, float(rng.choice([0.05, 0.2, 0.5]))), rng, 3)
 
 
 @every_test
 @thorough
 @given(tables(kinds=LOW_KIND, n_columns=(3, 6), n_rows=(5, 150)), st.integers(0, 10**6))
-def test_drop_separable_on_data(test: str, df: str, table: DiscreteTable, seed: int) -> None:
+def test_first_standing_on_data(test: str, df: str, table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     twin = naive.DataSession(columns_of(table), test=test, df=df)
-    pool = frozenset(range(1, table.n_columns))
-    cases = random_cases(table.n_columns, rng)
-    expected = drop_naively(twin, 0, cases, pool, 2)
-    DataSession(table, test, df=df).drop_separable(0, cases, pool, 2)
-    assert [case.candidates for case in cases] == expected
+    asked = DataSession(table, test, df=df)
+    lines = draw_lines(table.n_columns, rng)
+    for most in (2, 1):
+        pool = draw_set(range(1, table.n_columns), table.n_columns, rng)
+        expected = first_standing_naively(twin, 0, lines, pool, most)
+        assert asked.first_standing(0, lines, pool, most) == expected
 
 
-def test_subsets_come_by_size_then_in_order() -> None:
-    for n in range(6):
-        for most in range(8):
-            expected = [
-                frozenset(c) for size in range(most + 1) for c in combinations(range(n), size)
-            ]
-            assert list(subsets(set(range(n)), most)) == expected
-            for least in range(4):
-                larger = [subset for subset in expected if len(subset) >= least]
-                assert list(subsets(set(range(n)), most, least)) == larger
+def test_what_does_not_depend_does_not_stand() -> None:
+    """Nothing added is a separator, too."""
+    asked = DataSession(boolean_table("parity", 500, n_parents=2, n_irrelevant=1, seed=0))
+    givens = [EMPTY, frozenset({3}), frozenset({1}), frozenset({1, 3})]
+    for pool in (EMPTY, frozenset({3})):
+        lines = [(0, givens), (3, [EMPTY, frozenset({0, 1})]), (1, [])]
+        assert asked.first_standing(2, lines, pool, 1) == [frozenset({1}), None, None]
 
 
-def test_there_are_no_subsets_of_less_than_nothing() -> None:
-    assert list(subsets({1, 2}, -1)) == []
-    assert list(subsets({1, 2}, 1, 2)) == []
+class Explained(Coin):
+    """Everything depends unless one variable is given."""
+
+    def __init__(self, n_variables: int, explanation: int) -> None:
+        super().__init__(n_variables, seed=0, bias=0)
+        self.explanation = explanation
+        self.batches: list[int] = []  # tests decided together
+
+    def independent(self, y: int, x: int, given: Variables) -> bool:
+        del y, x
+        return self.explanation in given
+
+    def _decide(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
+    ) -> Sequence[Sequence[bool]]:
+        self.batches.append(sum(len(candidates) for candidates, _ in questions))
+        return super()._decide(target, questions)
+
+
+def test_what_explained_a_candidate_before_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of many separators is looked for once; then one test a dependence is enough."""
+    monkeypatch.setattr(session, "_TESTS_AT_FIRST", 1)
+    asked = Explained(22, explanation=21)
+    pool = frozenset(range(12, 22))
+    givens = [frozenset({z}) for z in range(2, 12)]
+    assert asked.first_standing(0, [(1, givens)], pool, 2) == [None]
+    n_separators = sum(math.comb(len(pool), size) for size in range(3))
+    assert len(asked.computed) <= n_separators + len(givens)
+    before = len(asked.computed)
+    more = [frozenset({z, 2}) for z in range(3, 12)]
+    assert asked.first_standing(0, [(1, more)], pool, 2) == [None]
+    assert asked.computed[before:] == [(0, 1, z | {21}) for z in more]
+
+
+def test_what_was_withstood_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the tests themselves have been forgotten."""
+    monkeypatch.setattr(session, "ROWS_REMEMBERED_BYTES", 0)
+    asked = Explained(9, explanation=8)
+    given_set = frozenset({2})
+    assert asked.first_standing(0, [(1, [given_set])], frozenset({3, 4}), 2) == [given_set]
+    before = len(asked.computed)
+    assert before == 4
+    assert asked.first_standing(0, [(1, [given_set])], frozenset({3, 4}), 2) == [given_set]
+    assert len(asked.computed) == before
+    assert asked.first_standing(0, [(1, [given_set])], frozenset({3, 4, 5}), 1) == [given_set]
+    assert asked.computed[before:] == [(0, 1, frozenset({2, 5}))]
+    assert asked.first_standing(0, [(1, [given_set])], frozenset({3, 8}), 1) == [None]
+
+
+def test_what_is_too_much_to_remember_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr(separation, "DEPENDENCES_REMEMBERED", 1)
+    asked = Explained(9, explanation=8)
+    for _ in range(3):
+        lines = [(1, [frozenset({2})])]
+        assert asked.first_standing(0, lines, frozenset({3, 4}), 2) == [frozenset({2})]
+    assert len(asked.computed) == 3 * 4
+
+
+def test_separators_are_tried_on_a_dependence_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger ones the longer none works, up to a bound."""
+    monkeypatch.setattr(session, "_MOST_SEPARATORS", 16)
+    asked = Explained(13, explanation=2)
+    assert asked.first_standing(0, [(1, [EMPTY])], frozenset(range(3, 13)), 2) == [EMPTY]
+    assert asked.batches == [4, 8, 16, 16, 12]
+
+
+def test_dependences_are_looked_at_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger ones the more in a row are undone by what undid the first, up to a bound."""
+    monkeypatch.setattr(session, "_TESTS_AT_FIRST", 1)
+    monkeypatch.setattr(session, "_MOST_AHEAD", 8)
+    asked = Explained(60, explanation=59)
+    givens = [frozenset({z}) for z in range(2, 52)]
+    assert asked.first_standing(0, [(1, givens)], frozenset({59}), 1) == [None]
+    assert len(asked.computed) == len(givens) + 1
+    assert max(asked.batches) == 7  # one of eight is known already: it ended the last batch
+    assert len(asked.batches) < len(givens) / 2
 
 
 # ----------------------------------------------------------------------------------------- sweeps

@@ -209,7 +209,7 @@ def test_forgetting_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @every_classic
-@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("size", [1, 2, 3, 10**6])
 def test_sizes_of_batches_do_not_matter(
     name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,8 +220,8 @@ def test_sizes_of_batches_do_not_matter(
         ]
 
     expected = found()
-    monkeypatch.setattr("komb.citests.session._TESTS_A_BATCH", size)
     monkeypatch.setattr("komb.citests.session._TESTS_AT_FIRST", size)
+    monkeypatch.setattr("komb.citests.session._TESTS_AT_MOST", size)
     assert found() == expected
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.citests import separation, sweep
 from komb.citests import session as session_module
-from komb.citests import sweep
 from komb.citests.data_session import DataSession
-from komb.citests.session import Outcome, Session
+from komb.citests.session import Outcome, Question, Session
 from komb.data import BOOLEAN_FUNCTIONS, DiscreteNetwork, DiscreteTable, boolean_table
 from komb.search import komb as komb_module
 from komb.search.komb import find_blanket
@@ -22,6 +23,7 @@ from komb.search.task import Progress, Task
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.recorder import Recorder
+from tests.citests.test_session import SIZES_OF_BATCHES, Coin
 from tests.counts.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
 
@@ -87,8 +89,6 @@ def test_random_tables_with_many_levels(
 @pytest.mark.parametrize("seed", range(150))
 def test_answers_that_are_pure_chance(seed: int) -> None:
     """No distribution would answer like this: every branch of the search is taken."""
-    from tests.citests.test_session import Coin
-
     rng = np.random.default_rng(seed)
     n, bias = int(rng.integers(3, 9)), float(rng.choice([0.3, 0.6, 0.8, 0.9, 0.95]))
     k, most = int(rng.integers(0, 4)), int(rng.integers(0, 4))
@@ -99,6 +99,88 @@ def test_answers_that_are_pure_chance(seed: int) -> None:
     found = find_blanket(coin, Task(0, free, start, include), order=k, max_separator=most)
     assert found.witnesses == naive.komb(coin, free, 0, k, most, start, include)
     assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+
+
+class Together(Coin):
+    """Hardly anything depends unless so many others are given; little undoes it then."""
+
+    def __init__(self, n_variables: int, seed: int, n_others: int, bias: float) -> None:
+        super().__init__(n_variables, seed, bias)
+        self.n_others = n_others
+        self._answers: dict[tuple[int, int, frozenset[int]], bool] = {}
+
+    def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
+        key = (y, x, given)
+        if key not in self._answers:  # the twin asks again and again
+            surprise = np.random.default_rng([self.seed, y, x, *sorted(given)]).random()
+            size = len(given)
+            bias = 0.97 if size < self.n_others else self.bias if size == self.n_others else 0.1
+            self._answers[key] = bool(surprise < bias)
+        return self._answers[key]
+
+
+def grow(
+    session: Session, task: Task, k: int, most: int
+) -> tuple[list[tuple[int, ...]], Witnesses]:
+    """Every blanket on the way up, and the witnesses in the last one."""
+    blankets: list[tuple[int, ...]] = []
+
+    def observe(progress: Progress) -> None:
+        if progress.phase == "grow":
+            blankets.append(progress.blanket)
+
+    task = Task(task.target, task.candidates, task.start, task.include, observe)
+    found = find_blanket(session, task, order=k, max_separator=most)
+    return blankets, dict(found.witnesses)
+
+
+def grow_naively(
+    session: naive.Session, task: Task, k: int, most: int
+) -> tuple[list[tuple[int, ...]], Witnesses]:
+    y, free, s = task.target, task.candidates, task.start | task.include
+    blankets: list[tuple[int, ...]] = []
+    while found := naive.find_inter_dep(session, free, y, frozenset(), s, free - s, k, most):
+        s = s | found
+        blankets.append(tuple(sorted(s)))
+    return blankets, naive.komb(session, free, y, k, most, task.start, task.include)
+
+
+def draw_together(seed: int, sizes: tuple[int, int]) -> tuple[Together, Task, int, int]:
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(*sizes)), int(rng.integers(1, 4))
+    bias = float(rng.choice([0.7, 0.85, 0.95]))
+    free = frozenset(range(1, n))
+    start = frozenset(x for x in free if rng.random() < 0.1)
+    include = frozenset(x for x in free if rng.random() < 0.1)
+    coin = Together(n, seed, int(rng.integers(1, k + 1)), bias)
+    return coin, Task(0, free, start, include), k, int(rng.integers(0, 3))
+
+
+@pytest.mark.parametrize("size", [None, 1, 2, 3, 10**6])
+def test_groups_enter_in_the_order_of_the_tree(
+    size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large groups, many restarts, and whatever is looked at together or remembered."""
+    if size is not None:
+        monkeypatch.setattr(separation, "DEPENDENCES_REMEMBERED", size)
+        for constant in SIZES_OF_BATCHES:
+            monkeypatch.setattr(session_module, constant, size)
+        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
+            monkeypatch.setattr(komb_module, constant, size)
+    n_restarts = 0
+    for seed in range(60):
+        coin, task, k, most = draw_together(seed, (4, 9))
+        expected = grow_naively(coin, task, k, most)
+        assert grow(coin, task, k, most) == expected, seed
+        assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+        n_restarts += len(expected[0])
+    assert n_restarts > 100
+
+
+def test_more_groups_than_are_looked_at_together() -> None:
+    for seed in range(12):
+        coin, task, k, most = draw_together(seed, (12, 14))
+        assert grow(coin, task, k, most) == grow_naively(coin, task, k, most), seed
 
 
 # -------------------------------------------------------------------------------- real structure
@@ -240,6 +322,47 @@ def test_work_where_there_is_nothing_to_find() -> None:
     assert asked.counts.tests == full_sweep(11, 2)
 
 
+class Pairs(Coin):
+    """The first variables depend if, and only if, the other of their pair is given."""
+
+    def __init__(self, n_variables: int, n_pairs: int) -> None:
+        super().__init__(n_variables, seed=0, bias=0)
+        self.n_pairs = n_pairs
+        self.asked: Counter[tuple[int, frozenset[int]]] = Counter()
+
+    def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
+        del y
+        return x >= 2 * self.n_pairs or x ^ 1 not in given
+
+    def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
+        for candidates, members in questions:
+            self.asked.update((x, members) for x in candidates - members)
+        return super().ask(target, questions)
+
+
+@pytest.mark.parametrize("size", [1, 3, 64])
+def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the search restarts: irrelevant variables are asked about once a witness."""
+    for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
+        monkeypatch.setattr(komb_module, constant, size)
+    for k in (1, 2, 3):
+        pairs = Pairs(11, n_pairs=3)
+        grown: list[Counter[tuple[int, frozenset[int]]]] = []
+
+        def observe(progress: Progress, pairs: Pairs = pairs, grown: list[Any] = grown) -> None:
+            if progress.phase == "shrink":
+                grown.append(pairs.asked.copy())
+
+        task = Task(10, frozenset(range(10)), observer=observe)
+        found = find_blanket(pairs, task, order=k, max_separator=1)
+        assert found.witnesses == {x: frozenset({x ^ 1}) for x in range(6)}
+        irrelevant = {test: times for test, times in grown[0].items() if test[0] in range(6, 10)}
+        for (_, witness), times in irrelevant.items():
+            n_entered = len({x // 2 for x in witness if x < 6})  # then it is another group's
+            assert times <= 1 + n_entered
+        assert len(irrelevant) == 4 * sum(math.comb(9, size) for size in range(k + 1))
+
+
 def test_progress_is_reported() -> None:
     table = boolean_table("parity", 300, n_irrelevant=2, seed=0)
     reports: list[Progress] = []
@@ -298,16 +421,19 @@ def test_sizes_of_batches_do_not_matter(
     sample: DiscreteTable, test: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
-    for size in (1, 5):
+    for size in (1, 2, 3, 10**6):
         monkeypatch.setattr(sweep, "UNIONS_A_CHUNK", size)
-        monkeypatch.setattr(komb_module, "_GROUPS_A_LOT", size)
-        monkeypatch.setattr(session_module, "_TESTS_A_BATCH", size, raising=False)
+        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
+            monkeypatch.setattr(komb_module, constant, size)
+        for constant in SIZES_OF_BATCHES:
+            monkeypatch.setattr(session_module, constant, size)
         assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected
 
 
 def test_forgetting_does_not_matter(sample: DiscreteTable, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [search(sample, 2, k, most) for k, most in ORDERS]
     monkeypatch.setattr("komb.citests.session.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.citests.separation.DEPENDENCES_REMEMBERED", 1)
     monkeypatch.setattr("komb.citests.data_session.SWEEP_BYTES", 0)
     assert [search(sample, 2, k, most) for k, most in ORDERS] == expected
 

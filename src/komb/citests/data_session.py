@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import accumulate, chain, islice
 from typing import Any
 
@@ -105,22 +106,50 @@ class DataSession(Session):
         largest = self._largest_sweep.get(target, 0)
         if all(len(given) > largest for _, given in questions):
             return super().ask(target, questions)
-        answers: list[list[int]] = []
-        others: list[Question] = []
-        places: list[int] = []
-        for index, (candidates, given) in enumerate(questions):
-            swept = self._sweeps.get((target, len(given)))
-            if swept is not None and given <= swept.pool:
-                answers.append([x for x in swept.dependents(given) if x in candidates])
-                candidates = candidates - swept.pool
-            else:
-                answers.append([])
-            if candidates:
-                others.append((candidates, given))
-                places.append(index)
-        for index, answer in zip(places, super().ask(target, others), strict=True):
-            answers[index] = sorted(answers[index] + answer) if answers[index] else answer
+        answers: list[list[int]] = [[]] * len(questions)
+        left = dict(enumerate(questions))
+        for size, places in _by_size(questions).items():
+            swept = self._sweeps.get((target, size))
+            if swept is not None:
+                inside = [place for place in places if questions[place][1] <= swept.pool]
+                self._look_up(swept, inside, questions, answers, left)
+        for place, answer in zip(left, super().ask(target, list(left.values())), strict=True):
+            answers[place] = sorted(answers[place] + answer) if answers[place] else answer
         return answers
+
+    def _ask_each(self, target: int, tests: Sequence[tuple[int, Variables]]) -> list[bool]:
+        """Whether each candidate depends on the target given its set."""
+        largest = self._largest_sweep.get(target, 0)
+        if all(len(given) > largest for _, given in tests):
+            return super()._ask_each(target, tests)
+        by_given: dict[Variables, set[int]] = {}
+        for candidate, given in tests:
+            by_given.setdefault(given, set()).add(candidate)
+        answers = self.ask(target, [(asked, given) for given, asked in by_given.items()])
+        dependents = dict(zip(by_given, answers, strict=True))
+        return [candidate in dependents[given] for candidate, given in tests]
+
+    @staticmethod
+    def _look_up(
+        swept: Sweep,
+        places: Sequence[int],
+        questions: Sequence[Question],
+        answers: list[list[int]],
+        left: dict[int, Question],
+    ) -> None:
+        """Answer some questions from a sweep, and note which candidates are left to ask about."""
+        last: AbstractSet[int] | None = None  # most questions have the candidates of the one before
+        others: AbstractSet[int] = frozenset()
+        found = swept.dependents([questions[place][1] for place in places])
+        for place, dependents in zip(places, found, strict=True):
+            candidates, given = questions[place]
+            if candidates is not last:
+                last, others = candidates, candidates - swept.pool
+            answers[place] = [x for x in dependents if x in candidates]
+            if others:
+                left[place] = others, given
+            else:
+                del left[place]
 
     def _decide(
         self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
@@ -156,11 +185,8 @@ class DataSession(Session):
         if len(questions) == 1:
             candidates, given = questions[0]
             return [evaluate(self._sums(target, [candidates], [sorted(given)])).tolist()]
-        by_size: dict[int, list[int]] = {}
-        for index, (_, given) in enumerate(questions):
-            by_size.setdefault(len(given), []).append(index)
         answers: list[list[Any]] = [[]] * len(questions)
-        for indices in by_size.values():
+        for indices in _by_size(questions).values():
             sets = _prefix_friendly([questions[index][1] for index in indices])
             order = sorted(range(len(sets)), key=sets.__getitem__)
             asked = [questions[indices[place]][0] for place in order]
@@ -236,6 +262,14 @@ class DataSession(Session):
             test=decider if isinstance(decider, str) else str(decider[0]),
             reliable=bool(measured.is_reliable[0]),
         )
+
+
+def _by_size(questions: Sequence[tuple[Collection[int], Variables]]) -> dict[int, list[int]]:
+    """Places of the questions, by their number of conditions."""
+    places: dict[int, list[int]] = {}
+    for place, (_, given) in enumerate(questions):
+        places.setdefault(len(given), []).append(place)
+    return places
 
 
 def _prefix_friendly(sets: Sequence[Variables]) -> list[list[int]]:

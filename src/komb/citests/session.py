@@ -4,8 +4,8 @@ A search never sees data. It asks a few questions, each for many variables and m
 
 * which of these candidates depend on the target, given this set? (:meth:`Session.ask`) And how
   clearly? (:meth:`Session.strengths`)
-* which of these dependences does no small set out of this pool undo?
-  (:meth:`Session.drop_separable`)
+* which is the first of these dependences that no small set out of this pool undoes?
+  (:meth:`Session.first_standing`)
 * which is the first set out of this pool that separates this candidate from the target?
   (:meth:`Session.separators`) If none does, how clear is the weakest dependence?
   (:meth:`Session.weakest`)
@@ -24,8 +24,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
+
+from komb.citests.separation import Dependence, Line, SeparationMemory, Separators, Trial, subsets
 
 Variables = frozenset[int]
 EMPTY: Variables = frozenset()
@@ -41,38 +43,11 @@ _KEY_BYTES = 400  # of a given set in memory, roughly
 _STRENGTH_BYTES = 64  # of a strength in memory, roughly
 
 
-def subsets(items: Collection[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:
-    """All subsets of ``min_size`` to ``max_size`` elements, by size and then in table order.
-
-    Examples
-    --------
-    >>> [sorted(subset) for subset in subsets({1, 2, 3}, 2)]
-    [[], [1], [2], [3], [1, 2], [1, 3], [2, 3]]
-    """
-    ordered = sorted(items)
-    for size in range(min_size, min(max_size, len(ordered)) + 1):
-        yield from map(frozenset, combinations(ordered, size))
-
-
-@dataclass(slots=True)
-class Case:
-    """Candidates that depend on the target given a set, while separators are tried on them."""
-
-    given: Variables
-    candidates: set[int]  # those that still stand
-    withstood: Variables | None = None  # a pool whose separators they are known to withstand
-
-    def can_try(self, separator: Variables) -> bool:
-        """Whether a separator could change anything here."""
-        return separator.isdisjoint(self.given) and (
-            self.withstood is None or not separator <= self.withstood
-        )
-
-
-Trial = tuple[Case, set[int], Variables]  # a case, those of its candidates asked, a separator
-
-_TESTS_A_BATCH = 64  # fewer cost more in calls than the tests that turn out to be superfluous
-_TESTS_AT_FIRST, _TESTS_AT_MOST = 4, 32  # the same where superfluous tests are to be few
+_TESTS_AT_FIRST, _TESTS_AT_MOST = 4, 32  # asked at once where superfluous ones are to be few
+_TESTS_A_BATCH = 16  # separators tried at once, at least
+_MOST_SEPARATORS = 64  # tried at once on one dependence
+_LINES_AT_FIRST, _LINES_AT_MOST = 4, 4096  # looked at together when one may be enough
+_MOST_AHEAD = 1024  # dependences of one candidate looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +103,7 @@ class Session(ABC):
         self.n_variables = n_variables
         self._memory: dict[int, dict[Variables, bytearray]] = {}
         self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
-        self._proven: dict[int, dict[int, Variables]] = {}  # candidate -> its last separator
+        self._separations: dict[int, SeparationMemory] = {}
         self._tests = 0
 
     @abstractmethod
@@ -278,74 +253,143 @@ class Session(ABC):
         """Whether one candidate depends on the target given the set."""
         return bool(self.dependents(target, {candidate}, given))
 
-    def drop_separable(
-        self, target: int, cases: Sequence[Case], pool: Variables, max_size: int
-    ) -> None:
-        """Take out of each case the candidates that some separator makes independent.
+    def first_standing(
+        self,
+        target: int,
+        lines: Sequence[tuple[int, Sequence[Variables]]],
+        pool: Variables,
+        max_size: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> list[Variables | None]:
+        """For each candidate, the first given set whose dependence no separator undoes.
 
         Separators are the subsets of ``pool`` of up to ``max_size`` variables, without the given
-        set and the candidate itself. Only whether there is one matters, not which: what separated
-        a candidate last is tried on it first, then all separators in order, several at once as
-        long as they make a small batch.
+        set and the candidate itself.
+
+        Parameters
+        ----------
+        target : int
+        lines : sequence of (candidate, given sets)
+        pool, max_size
+            What separators are made of.
+        one_is_enough : bool
+            Whether lines after the first one with a success do not matter.
+
+        Returns
+        -------
+        list
+            None for a candidate that is separable whatever is given; shorter than ``lines`` when
+            one was enough.
         """
-        self._try_proven(target, cases, pool, max_size)
-        live = [case for case in cases if case.candidates]
-        trials: list[Trial] = []
-        n_tests = 0
-        tried = _withstood_by_all(live)
-        for separator in subsets(pool, max_size):
-            if not live:
-                return
-            if tried is not None and separator <= tried:
-                continue
-            for case in live:
-                if case.can_try(separator):
-                    asked = case.candidates - separator
-                    trials.append((case, asked, separator))
-                    n_tests += len(asked)
-            if n_tests >= _TESTS_A_BATCH:
-                if self._try(target, trials):
-                    live = [case for case in live if case.candidates]
-                trials, n_tests = [], 0
-        self._try(target, trials)
+        separators = Separators(pool, max_size)
+        if not one_is_enough:
+            return self._first_standing(target, lines, separators)
+        found: list[Variables | None] = []
+        count = _LINES_AT_FIRST
+        while len(found) < len(lines):
+            found += self._first_standing(target, lines[len(found) :][:count], separators)
+            if any(given is not None for given in found):
+                break
+            count = min(2 * count, _LINES_AT_MOST)
+        return found
 
-    def _try_proven(
-        self, target: int, cases: Sequence[Case], pool: Variables, max_size: int
-    ) -> None:
-        """Try on each candidate the separator that worked for it before."""
-        proven = self._proven.get(target)
-        if not proven:
-            return
-        trials: list[Trial] = []
-        for case in cases:
-            by_separator: dict[Variables, set[int]] = {}
-            for candidate in case.candidates:
-                separator = proven.get(candidate)
-                if separator is not None:
-                    by_separator.setdefault(separator, set()).add(candidate)
-            trials += [
-                (case, asked, separator)
-                for separator, asked in by_separator.items()
-                if len(separator) <= max_size and separator <= pool and case.can_try(separator)
+    def _first_standing(
+        self, target: int, lines: Sequence[tuple[int, Sequence[Variables]]], separators: Separators
+    ) -> list[Variables | None]:
+        memory = self._separations.setdefault(target, SeparationMemory())
+        memory.make_room()
+        everyone = [Line(candidate, givens) for candidate, givens in lines]
+        waiting = everyone
+        while waiting:
+            ahead = [dependence for line in waiting for dependence in line.ahead()]
+            self._try_latest(target, memory, ahead, separators)
+            for line in waiting:
+                line.advance(memory, separators)
+            fronts = [(line, front) for line in waiting if (front := line.front) is not None]
+            stands = self._withstand(target, memory, [front for _, front in fronts], separators)
+            waiting = [
+                line for (line, _), is_done in zip(fronts, stands, strict=True) if not is_done
             ]
-        self._try(target, trials)
+            for line in waiting:
+                line.window = min(2 * line.window, _MOST_AHEAD)
+        return [None if line.front is None else line.front[1] for line in everyone]
 
-    def _try(self, target: int, trials: Sequence[Trial]) -> bool:
-        """Drop the candidates that their separator makes independent; returns if any was."""
-        if not trials:
-            return False
-        questions = [(asked, case.given | separator) for case, asked, separator in trials]
-        any_dropped = False
-        for (case, asked, separator), dependent in zip(
-            trials, self.ask(target, questions), strict=True
-        ):
-            if len(dependent) < len(asked):
-                separated = asked.difference(dependent)
-                case.candidates -= separated
-                any_dropped = True
-                if separator:
-                    self._proven.setdefault(target, {}).update(dict.fromkeys(separated, separator))
-        return any_dropped
+    def _try_latest(
+        self,
+        target: int,
+        memory: SeparationMemory,
+        dependences: Sequence[Dependence],
+        separators: Separators,
+    ) -> None:
+        """Try on each dependence the separator that worked last for its candidate."""
+        trials = [
+            (dependence, separator)
+            for dependence in dependences
+            if not memory.is_undone(dependence, separators)
+            and (separator := memory.latest(dependence, separators)) is not None
+        ]
+        answers = self._ask_each(target, [(x, given | s) for (x, given), s in trials])
+        for (dependence, separator), depends in zip(trials, answers, strict=True):
+            if not depends:
+                memory.note_undone(dependence, separator)
+
+    def _withstand(
+        self,
+        target: int,
+        memory: SeparationMemory,
+        dependences: Sequence[Dependence],
+        separators: Separators,
+    ) -> list[bool]:
+        """Try every separator on each dependence until one undoes it; returns which stand."""
+        stands = [True] * len(dependences)
+        trials = {
+            place: Trial(dependence, memory.to_try(dependence, separators))
+            for place, dependence in enumerate(dependences)
+        }
+        count = 1
+        while trials:
+            count = max(count, _TESTS_A_BATCH // len(trials))
+            lots = {place: trial.next(count) for place, trial in trials.items()}
+            tests = [
+                (dependences[place][0], given) for place, lot in lots.items() for _, given in lot
+            ]
+            answers = iter(self._ask_each(target, tests))
+            for place, lot in lots.items():
+                for (separator, _), depends in zip(lot, islice(answers, len(lot)), strict=True):
+                    if not depends and stands[place]:
+                        stands[place] = False
+                        memory.note_undone(dependences[place], separator)
+                if not stands[place]:
+                    del trials[place]
+                elif len(lot) < count:
+                    memory.note_withstood(dependences[place], separators)
+                    del trials[place]
+            count = min(2 * count, _MOST_SEPARATORS)
+        return stands
+
+    def _ask_each(self, target: int, tests: Sequence[tuple[int, Variables]]) -> list[bool]:
+        """Whether each candidate depends on the target given its set."""
+        memory = self._memory.setdefault(target, {})
+        unknown: dict[Variables, list[int]] = {}
+        try:
+            for candidate, given in tests:
+                row = memory.get(given)
+                if row is None:
+                    row = memory[given] = bytearray(self.n_variables)
+                if not row[candidate]:
+                    row[candidate] = _QUEUED  # it may be asked again in this batch
+                    unknown.setdefault(given, []).append(candidate)
+            if unknown:
+                self._answer(target, [(asked, g, memory[g]) for g, asked in unknown.items()])
+        except BaseException:  # an interrupt must not leave questions half answered
+            for given, asked in unknown.items():
+                for candidate in asked:
+                    memory[given][candidate] = 0
+            raise
+        answers = [memory[given][candidate] == _DEPENDENT for candidate, given in tests]
+        self._forget_oldest(memory)
+        return answers
 
     def separators(
         self,
@@ -440,12 +484,3 @@ def _lots(
             questions, n_tests = [], 0
     if questions:
         yield questions
-
-
-def _withstood_by_all(cases: Sequence[Case]) -> Variables | None:
-    """Pool whose separators all cases are known to withstand; None if some knows of none."""
-    pools = [case.withstood for case in cases]
-    known = [pool for pool in pools if pool is not None]
-    if not known or len(known) < len(pools):
-        return None
-    return known[0].intersection(*known[1:])

@@ -9,7 +9,8 @@ their colexicographic rank, ``rank({c1 < c2 < ...}) = C(c1, 1) + C(c2, 2) + ...`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -44,22 +45,29 @@ class Sweep:
         Tests decided and joint tables counted for it.
     """
 
-    def __init__(
-        self, pool: list[int], ranks: Int64Array, members: Int64Array, n_sets: int
-    ) -> None:
+    def __init__(self, pool: list[int], size: int, ranks: Int64Array, members: Int64Array) -> None:
         self.pool = frozenset(pool)
         self.n_tests = self.n_tables = 0
-        self._position = {variable: position for position, variable in enumerate(pool)}
+        self._place = np.zeros(max(pool) + 1, dtype=np.int64)  # of a variable in the pool
+        self._place[pool] = np.arange(len(pool))
+        self._size = size
+        self._binomials = _binomials(len(pool), size)
         order = np.lexsort((members, ranks))
         self._members = members[order].astype(np.int32)
+        n_sets = math.comb(len(pool), size)
         self._starts = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=n_sets))))
 
-    def dependents(self, given: Variables) -> list[int]:
-        """All variables of the pool that depend on the target given ``given``, in order."""
-        positions = sorted(self._position[variable] for variable in given)
-        rank = sum(math.comb(position, index + 1) for index, position in enumerate(positions))
-        found: list[int] = self._members[self._starts[rank] : self._starts[rank + 1]].tolist()
-        return found
+    def dependents(self, givens: Sequence[Variables]) -> list[list[int]]:
+        """For each set inside the pool, all variables that depend on the target given it."""
+        variables = np.fromiter(chain.from_iterable(givens), np.int64, len(givens) * self._size)
+        places = np.sort(self._place[variables].reshape(-1, self._size), axis=1)
+        ranks = rank_sets(places, self._binomials)
+        starts, ends = self._starts[ranks], self._starts[ranks + 1]
+        members = self._members
+        return [
+            members[start:end].tolist() if start < end else []
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
 
 
 class Sweeper:
@@ -111,7 +119,7 @@ class Sweeper:
             if on_progress is not None:
                 total = n_tests if self._wants_tables else n_unions
                 on_progress(self._n_tables - len(sets), total)
-        swept = Sweep(self._pool, np.concatenate(ranks), np.concatenate(members), len(sets))
+        swept = Sweep(self._pool, self._size, np.concatenate(ranks), np.concatenate(members))
         swept.n_tests, swept.n_tables = n_tests, self._n_tables
         return swept
 
@@ -161,7 +169,7 @@ class Sweeper:
             sums = self._count(sets[chunk], counts, largest)
             for omitted in range(self._size + 1):
                 given = np.delete(union, omitted, axis=1)
-                ranks = self._rank(given)
+                ranks = rank_sets(given, self._binomials)
                 candidate = union[:, omitted]
                 hit = self._decide(self._test_sums(candidate, ranks, own, sums))
                 yield ranks[hit], self._variables[candidate[hit]]
@@ -194,11 +202,19 @@ class Sweeper:
     ) -> TestSums:
         return TestSums(self._contingency, self._variables[candidate], own, ranks, unions)
 
-    def _rank(self, sets: Int64Array) -> Int64Array:
-        ranks = np.zeros(len(sets), dtype=np.int64)
-        for index in range(sets.shape[1]):
-            ranks += self._binomials[index + 1][sets[:, index]]
-        return ranks
+
+def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
+    """Colexicographic rank of each row, an ascending set of positions.
+
+    Examples
+    --------
+    >>> rank_sets(colex_subsets(4, 2), _binomials(4, 2)).tolist()
+    [0, 1, 2, 3, 4, 5]
+    """
+    ranks = np.zeros(len(sets), dtype=np.int64)
+    for index in range(sets.shape[1]):
+        ranks += binomials[index + 1][sets[:, index]]
+    return ranks
 
 
 def colex_subsets(n: int, size: int) -> Int64Array:

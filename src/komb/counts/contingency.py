@@ -109,6 +109,7 @@ class Contingency:
         self._lengths: Int64Array | None = None
         self._prepared = self._prepare(codes)
         self._buffers: dict[int, tuple[object, object]] = {}
+        self._labels = self._make_labels()
 
     def _prepare(self, codes: Codes) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
@@ -179,7 +180,28 @@ class Contingency:
             row_base=np.empty(self.n_rows, dtype=np.uint32),
             sizes=np.empty(self.n_rows, dtype=np.int32),
             cells=np.empty(self.n_rows, dtype=np.int32),
-            state=np.zeros(4, dtype=np.int64),
+            state=np.zeros(5, dtype=np.int64),
+        )
+
+    def _make_labels(self) -> object:
+        """Buffers for labelled rows; memory that is never used is never taken."""
+        n_rows = self.n_rows
+
+        def integers(size: int) -> npt.NDArray[np.int32]:
+            return np.zeros(size, dtype=np.int32)
+
+        return self._kernels.Labels(
+            counts=np.zeros(4, dtype=np.int64),
+            rows=integers(n_rows),
+            stratum=integers(n_rows),
+            run=integers(n_rows),
+            stratum_sizes=integers(n_rows),
+            run_sizes=integers(n_rows),
+            runs_of_stratum=integers(n_rows),
+            stratum_of_run=integers(n_rows),
+            cells=integers(n_rows),
+            other_cells=integers(n_rows),
+            table=integers(self._kernels.LABELLED_CELLS),
         )
 
     def _make_groups(self, size: int) -> object:
@@ -196,8 +218,6 @@ class Contingency:
             n_single=np.empty(size + 1, dtype=np.int64),
             runs=np.empty(n_rows + 1, dtype=np.int32),
             run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
-            run_at=np.empty(n_rows, dtype=np.int32),
-            stratum_at=np.empty(n_rows, dtype=np.int32),
             touched=np.empty(self._most_levels, dtype=np.int32),
             in_stratum=np.zeros(self._most_levels, dtype=np.int32),
             in_run=np.zeros(self._most_levels, dtype=np.int32),
@@ -260,8 +280,8 @@ class Contingency:
         unions = np.empty((len(candidates), 6), dtype=np.int64)
         scratch, groups = self._buffers_for(given.shape[1])
         self._kernels.summarise(
-            self._prepared, prices, scratch, groups, given, candidate_start, candidates,
-            self.length_class, sums, splits, unions,
+            self._prepared, prices, scratch, self._labels, groups, given, candidate_start,
+            candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
         return Summaries(fit, strata, length, splits, *unions.T)

@@ -3,18 +3,22 @@
 A *set* is a set of columns, always seen together with the target ``y``. For each set the kernels
 return a few sums over its contingency table with the target (module ``contingency`` says which
 sums and what they mean). All of them are sums of fixed-point integers, so they do not depend on the
-order in which cells are visited: the three ways of counting below give bit-identical results.
+order in which cells are visited: the ways of counting below give bit-identical results.
 
-Three ways of counting the table of ``given`` u ``{x}`` against ``y``:
+Four ways of counting the table of ``given`` u ``{x}`` against ``y``:
 
 popcount
     One bitmap a level, rows grouped by ``y``, so that one AND and one popcount give a whole row of
     the table. The last stratum and the first level of ``x`` follow by subtraction.
 histogram
     One pass over the rows into a dense table, for tables too large for popcount.
+labelled
+    Every row gets the number of its stratum among those that occur, once a set; then one pass over
+    the rows counts ``x`` in a table of the strata that occur only.
 grouped
     Rows sorted by stratum once a set; then each stratum is counted in scratch space of the size of
-    ``x`` alone. Cost and memory depend on the rows, never on a product of cardinalities.
+    ``x`` alone, for when even the strata that occur are too many for a table. Cost and memory
+    depend on the rows, never on a product of cardinalities.
 
 Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access. All
 kernels are in one file because Numba's disk cache notices changes in a kernel's own file only.
@@ -39,12 +43,16 @@ COST_WORD = 0.28  # AND and popcount of one 64-row word
 COST_SEGMENT = 4.5  # starting one run of words
 COST_CELL = 0.75  # clearing and summing one cell of a dense table
 COST_HISTOGRAM_ROW = 0.65
-COST_GROUPED_ROW = 3.6
-COST_GROUPING_ROW = 8.0  # sorting the rows, once a given set
+COST_LABELLED_ROW = 2.6
+COST_LABELLING_ROW = 3.2  # numbering the strata, once a given set
 
 WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
-DENSE_CELLS_A_ROW = 2  # a given set's own table is counted densely up to so many cells a row
+LABELLED_CELLS = 1 << 20  # the same for a table that is cleared by its rows, not by its cells
+CLEARED_CELLS_A_ROW = 16  # from so many on, clearing by rows is faster
+STRATA_A_ROW = 0.6  # from so many on, most strata are single rows, which are then left out
+STEP_CELLS = 1 << 16  # strata are numbered by several columns at once up to so many cells
+DENSE_CELLS_A_ROW = 0.5  # a given set's own table is counted densely up to so many cells a row
 
 # More strata than any limit they are compared with, yet times |Y| |X| they still fit 64 bits.
 MANY_STRATA = np.int64(1 << 24)
@@ -54,9 +62,12 @@ FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
 
 # places of ``Scratch.state``: the last set whose strata are on each stack, or -1, and what is ready
 # for the present set
-LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_GROUPS = range(4)
+LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_LABELS, HAS_GROUPS = range(5)
 
-POPCOUNT, HISTOGRAM, GROUPED = range(3)
+# places of ``Labels.counts``
+N_STRATA, N_RUNS, N_KEPT, N_SINGLE = range(4)
+
+POPCOUNT, HISTOGRAM, BY_STRATUM = range(3)
 
 
 class Prepared(NamedTuple):
@@ -97,6 +108,27 @@ class Scratch(NamedTuple):
     state: Any  # see LAST_PACKED and following
 
 
+class Labels(NamedTuple):
+    """The stratum of each row, numbered by first occurrence, and its run.
+
+    A run is the rows of a stratum with one level of the target. Where there are many strata of one
+    row, those rows are left out: such a stratum stays one whatever column comes next, adds nothing
+    to a fit and always the same to a length, so it is enough to count them.
+    """
+
+    counts: Any  # see N_STRATA and following
+    rows: Any  # [position]: the rows that are kept; all in order if none was left out
+    stratum: Any  # [position]
+    run: Any  # [position]
+    stratum_sizes: Any
+    run_sizes: Any
+    runs_of_stratum: Any  # how many it has
+    stratum_of_run: Any
+    cells: Any  # [position]
+    other_cells: Any  # [position]
+    table: Any  # all zero between uses
+
+
 class Groups(NamedTuple):
     """Rows sorted by stratum and, inside a stratum, by target level; empty if never needed.
 
@@ -110,8 +142,6 @@ class Groups(NamedTuple):
     n_single: Any  # [columns so far]: strata of one row
     runs: Any  # first position of each run of one target level
     run_of_stratum: Any
-    run_at: Any  # the run of each position
-    stratum_at: Any  # the stratum of each position
     touched: Any
     in_stratum: Any
     in_run: Any
@@ -377,37 +407,6 @@ def _refine(depth, codes, groups):
 
 
 @_inner
-def _sort_by_key(given, product, prepared, scratch, groups):
-    """Sort rows by stratum of ``given`` with one counting sort over all possible strata."""
-    keys, table = scratch.row_base, scratch.table
-    depth = given.size
-    _fill_base(given, 0, prepared, keys)
-    _count_rows(keys, product, table)
-    found = n_single = 0
-    place = np.int32(0)
-    for cell in range(product):
-        size = table[cell]
-        if size > 1:
-            groups.starts[depth, found] = place
-            found += 1
-            table[cell] = place
-            place += size
-        elif size == 1:
-            n_single += 1
-            table[cell] = -1
-    groups.starts[depth, found] = place
-    groups.n_strata[depth] = found
-    groups.n_single[depth] = n_single
-    last = np.uint64(depth)
-    for position in range(prepared.order.size):
-        row = prepared.order[position]
-        key = keys[np.uint64(row)]
-        if table[key] >= 0:
-            groups.rows[last, np.uint64(table[key])] = row
-            table[key] += 1
-
-
-@_inner
 def _sort_by_columns(given, shared, prepared, groups):
     """Sort rows by stratum of ``given``, column by column.
 
@@ -444,46 +443,192 @@ def _mark_runs(depth, prepared, groups):
                 groups.runs[n_runs] = position
                 n_runs += 1
                 before = level
-            groups.run_at[position] = n_runs - 1
-            groups.stratum_at[position] = stratum
     groups.run_of_stratum[n_strata] = n_runs
     groups.runs[n_runs] = starts[last, n_strata]
 
 
 @_inner
-def _sum_compact(depth, x, levels, prices, wants_lengths, groups, table, out, j):
-    """Sum over the table of ``x`` by a histogram over the observed strata and runs only."""
-    increments, lengths, gathered = prices.entropy[1], prices.lengths[0], groups.gathered
-    run_at, stratum_at = groups.run_at, groups.stratum_at
-    width, one, last = np.uint64(levels), np.uint64(1), np.uint64(depth)
-    n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
-    n_kept = np.uint64(groups.starts[depth, n_strata])
-    fit, sets = 0, n_single
-    length = n_single * lengths[one] if wants_lengths else 0
-    for cell in range(groups.run_of_stratum[n_strata] * levels):
-        table[cell] = 0
-    for position in range(n_kept):
-        level = x[np.uint64(groups.rows[last, position])]
-        gathered[position] = level
-        cell = np.uint64(run_at[position]) * width + np.uint64(level)
-        count = np.uint64(table[cell])
-        fit += increments[count]
-        table[cell] = np.int32(count + one)
-    for cell in range(n_strata * levels):
-        table[cell] = 0
-    for position in range(n_kept):
-        cell = np.uint64(stratum_at[position]) * width + np.uint64(gathered[position])
-        count = np.uint64(table[cell])
-        fit -= increments[count]
+def _clear(table, cells, n_kept):
+    """Set a table to zero: all of it, or the cells of the rows if that is less."""
+    if table.size < CLEARED_CELLS_A_ROW * n_kept:
+        table[:] = 0
+    else:
+        for position in range(np.uint64(n_kept)):
+            table[np.uint64(cells[position])] = 0
+
+
+@_inner
+def _number_cells(cells, n_cells, n_kept, table, numbers):
+    """Give each row the number of its cell, by first occurrence; returns how many there are."""
+    found = np.int32(0)
+    for position in range(np.uint64(n_kept)):
+        cell = np.uint64(cells[position])
+        known = table[cell]  # one more than its number, or zero; no branch: it is unpredictable
+        found += np.int32(known == 0)
+        number = found if known == 0 else known
+        table[cell] = number
+        numbers[position] = number - np.int32(1)
+    _clear(table[:n_cells], cells, n_kept)
+    return np.int64(found)
+
+
+@_inner
+def _combine(labels, codes, levels, cells):
+    """Turn the number of each row's cell into that of its cell by one more column."""
+    n_kept, width, rows = labels.counts[N_KEPT], np.int32(levels), labels.rows
+    if n_kept == codes.size:  # row by row, which the compiler can vectorise
+        for row in range(np.uint64(n_kept)):
+            cells[row] = cells[row] * width + np.int32(codes[row])
+    else:
+        for position in range(np.uint64(n_kept)):
+            code = codes[np.uint64(rows[position])]
+            cells[position] = cells[position] * width + np.int32(code)
+
+
+@_inner
+def _copy(source, n_kept, sink):
+    for position in range(np.uint64(n_kept)):
+        sink[position] = source[position]
+
+
+@_inner
+def _leave_out_single(labels, n_strata):
+    """Leave out the rows that are alone in their stratum; returns how many strata remain."""
+    n_kept, sizes, stratum = labels.counts[N_KEPT], labels.stratum_sizes, labels.stratum
+    for number in range(n_strata):
+        sizes[number] = 0
+    for position in range(np.uint64(n_kept)):
+        sizes[np.uint64(stratum[position])] += np.int32(1)
+    remaining = np.int32(0)
+    for number in range(n_strata):  # from here on, the new number of a stratum that remains
+        is_single = sizes[number] == 1
+        sizes[number] = np.int32(-1) if is_single else remaining
+        remaining += np.int32(not is_single)
+    kept = np.uint64(0)
+    for position in range(np.uint64(n_kept)):
+        number = sizes[np.uint64(stratum[position])]
+        labels.rows[kept] = labels.rows[position]
+        stratum[kept] = number
+        kept += np.uint64(number >= 0)
+    labels.counts[N_KEPT] = kept
+    labels.counts[N_SINGLE] += n_kept - np.int64(kept)
+    return np.int64(remaining)
+
+
+@_inner
+def _label_rows(given, prepared, labels):
+    """Label every row with its stratum and its run; returns whether the table was large enough."""
+    counts, cells, stratum, table = labels.counts, labels.cells, labels.stratum, labels.table
+    n_rows = prepared.codes.shape[1]
+    counts[N_KEPT] = n_rows
+    counts[N_SINGLE] = 0
+    for row in range(np.uint64(n_rows)):
+        labels.rows[row] = np.int32(row)
+        stratum[row] = 0
+    n_strata = 1
+    depth = 0
+    while depth < given.size:
+        _copy(stratum, counts[N_KEPT], cells)
+        n_cells, first = n_strata, depth
+        while depth < given.size:
+            levels = prepared.cardinalities[given[depth]]
+            if n_cells * levels > (STEP_CELLS if depth > first else table.size):
+                break
+            n_cells *= levels
+            _combine(labels, prepared.codes[given[depth]], levels, cells)
+            depth += 1
+        if depth == first:
+            return False
+        n_strata = _number_cells(cells, n_cells, counts[N_KEPT], table, stratum)
+        if n_strata > STRATA_A_ROW * counts[N_KEPT]:
+            n_strata = _leave_out_single(labels, n_strata)
+    n_y = prepared.cardinalities[prepared.target]
+    if n_strata * n_y > table.size:
+        return False
+    _copy(stratum, counts[N_KEPT], cells)
+    _combine(labels, prepared.codes[prepared.target], n_y, cells)
+    counts[N_STRATA] = n_strata
+    counts[N_RUNS] = _number_cells(cells, n_strata * n_y, counts[N_KEPT], table, labels.run)
+    _size_labels(labels)
+    return True
+
+
+@_inner
+def _size_labels(labels):
+    """Count the rows of every stratum and run, and the runs of every stratum."""
+    for stratum in range(labels.counts[N_STRATA]):
+        labels.stratum_sizes[stratum] = 0
+        labels.runs_of_stratum[stratum] = 0
+    for run in range(labels.counts[N_RUNS]):
+        labels.run_sizes[run] = 0
+    for position in range(np.uint64(labels.counts[N_KEPT])):
+        run = np.uint64(labels.run[position])
+        labels.run_sizes[run] += np.int32(1)
+        labels.stratum_of_run[run] = labels.stratum[position]
+    for run in range(labels.counts[N_RUNS]):
+        stratum = np.uint64(labels.stratum_of_run[run])
+        labels.stratum_sizes[stratum] += labels.run_sizes[run]
+        labels.runs_of_stratum[stratum] += np.int32(1)
+
+
+@_inner
+def _sum_labelled(x, levels, prices, wants_lengths, labels, out, j):
+    """Sum over the table of ``x`` with the strata that occur."""
+    increments, lengths = prices.entropy[1], prices.lengths[0]
+    table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
+    n_kept, n_single = labels.counts[N_KEPT], labels.counts[N_SINGLE]
+    one = np.uint64(1)
+    # the strata's own cells come after those of the runs
+    first = np.uint64(labels.counts[N_RUNS] * levels)
+    end = first + np.uint64(labels.counts[N_STRATA] * levels)
+    _copy(labels.run, n_kept, in_run)
+    _combine(labels, x, levels, in_run)
+    _copy(labels.stratum, n_kept, in_stratum)
+    _combine(labels, x, levels, in_stratum)
+    fit = length = sets = freedom = pearson = 0
+    for position in range(np.uint64(n_kept)):
+        run_cell, cell = np.uint64(in_run[position]), first + np.uint64(in_stratum[position])
+        run_count, count = np.uint64(table[run_cell]), np.uint64(table[cell])
+        fit += increments[run_count] - increments[count]
         if wants_lengths:
             length += lengths[count + one] - lengths[count]
         sets += count == 0
+        table[run_cell] = np.int32(run_count + one)
         table[cell] = np.int32(count + one)
+    if prices.wants_tables:
+        freedom, pearson = _tabulate_labelled(prices.scale, labels, table[first:end])
+    _clear(table[:first], in_run, n_kept)
+    _clear(table[first:end], in_stratum, n_kept)
     out[j, FIT] = fit
-    out[j, STRATA] = sets
-    out[j, LENGTH] = length
-    out[j, FREEDOM] = 0
-    out[j, PEARSON] = 0
+    out[j, STRATA] = sets + n_single
+    out[j, LENGTH] = length + (n_single * lengths[one] if wants_lengths else 0)
+    out[j, FREEDOM] = freedom
+    out[j, PEARSON] = pearson
+
+
+@_inner
+def _tabulate_labelled(scale, labels, own):
+    """Sum adjusted freedom and Pearson's statistic over a table that was just counted.
+
+    In a stratum with r levels of the target and c of the column, (r - 1)(c - 1) is r - 1 for every
+    level of the column but one. Counts are made negative once they are used.
+    """
+    table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
+    freedom = labels.counts[N_STRATA] - labels.counts[N_RUNS]
+    pearson = 0
+    for position in range(labels.counts[N_KEPT]):
+        run, stratum = labels.run[position], labels.stratum[position]
+        count, n_xz = table[in_run[position]], own[in_stratum[position]]
+        if count > 0:
+            table[in_run[position]] = -count
+            n_z, n_yz = labels.stratum_sizes[stratum], labels.run_sizes[run]
+            pearson += _pearson_term(count, n_z, abs(n_xz), n_yz, scale)
+        if n_xz > 0:
+            own[in_stratum[position]] = -n_xz
+            freedom += labels.runs_of_stratum[stratum] - 1
+    for stratum in range(labels.counts[N_STRATA]):
+        pearson -= np.int64(labels.stratum_sizes[stratum] * scale)
+    return freedom, pearson
 
 
 @_inner
@@ -498,17 +643,12 @@ def _shared_prefix(given, index, previous):
 
 
 @_inner
-def _group_rows(given, index, product, prepared, scratch, groups):
+def _group_rows(given, index, prepared, scratch, groups):
     """Sort rows by stratum of ``given[index]``, then by target level."""
     state = scratch.state
-    if product <= min(MAX_DENSE_CELLS, prepared.codes.shape[1]):
-        _sort_by_key(given[index], product, prepared, scratch, groups)
-        state[LAST_GROUPED] = -1
-        state[HAS_BASE] = 0  # its place was taken by the sort's keys
-    else:
-        shared = _shared_prefix(given, index, state[LAST_GROUPED])
-        _sort_by_columns(given[index], shared, prepared, groups)
-        state[LAST_GROUPED] = index
+    shared = _shared_prefix(given, index, state[LAST_GROUPED])
+    _sort_by_columns(given[index], shared, prepared, groups)
+    state[LAST_GROUPED] = index
     _mark_runs(given.shape[1], prepared, groups)
     state[HAS_GROUPS] = 1
 
@@ -597,6 +737,24 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, sizes, cells):
 
 
 @_inner
+def _list_labelled(labels, lengths, wants_lengths, scratch):
+    """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
+    n_strata, n_single = labels.counts[N_STRATA], labels.counts[N_SINGLE]
+    n_sizes = n_cells = 0
+    length = n_single * lengths[0, 1] if wants_lengths else 0
+    for stratum in range(n_strata):
+        size = labels.stratum_sizes[stratum]
+        if wants_lengths:
+            length += lengths[0, np.uint64(size)]
+        scratch.sizes[n_sizes] = size
+        n_sizes += labels.runs_of_stratum[stratum] > 1
+    for run in range(labels.counts[N_RUNS]):
+        scratch.cells[n_cells] = labels.run_sizes[run]
+        n_cells += labels.runs_of_stratum[labels.stratum_of_run[run]] > 1
+    return n_strata + n_single, n_sizes, n_cells, length
+
+
+@_inner
 def _list_grouped(depth, groups, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
     n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
@@ -630,12 +788,9 @@ def _sum_listed(n_sizes, n_cells, table, kind, sizes, cells):
 
 
 @_inner
-def _cheapest(n_strata, product, levels, n_y, n_rows, n_kept, n_words, is_packed, grouping):
-    """Choose a way of counting one more column; ``grouping`` is what grouping costs a row.
-
-    ``n_kept`` rows are in strata of two or more, as far as that is known.
-    """
-    way, cost = GROUPED, n_kept * COST_GROUPED_ROW + n_rows * grouping
+def _cheapest(n_strata, product, levels, n_y, n_rows, n_words, is_packed, labelling):
+    """Choose a way of counting one more column; ``labelling`` is what labels cost a row."""
+    way, cost = BY_STRATUM, n_rows * (COST_LABELLED_ROW + labelling)
     cells = product * n_y * levels
     if cells <= MAX_DENSE_CELLS:
         histogram = n_rows * COST_HISTOGRAM_ROW + cells * COST_CELL
@@ -660,17 +815,17 @@ def _size_up(given, prepared, scratch):
         product = min(product * prepared.cardinalities[column], MANY_STRATA)
         is_packed = is_packed and prepared.level_start[column] >= 0
     is_packed = is_packed and product <= scratch.strata.shape[1]
-    is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_GROUPING_ROW
+    is_packed = is_packed and product * n_words * COST_WORD < n_rows * COST_LABELLING_ROW
     return product, is_packed
 
 
 @_inner
-def _list_given(given, index, product, is_packed, prepared, prices, scratch, groups):
+def _list_given(given, index, product, is_packed, prepared, prices, scratch, labels, groups):
     """List the counts of a given set; returns strata, list lengths and target length."""
     n_y = prepared.cardinalities[prepared.target]
     wants_lengths = prices.length_below > 0
     state = scratch.state
-    state[HAS_BASE] = state[HAS_GROUPS] = 0
+    state[HAS_BASE] = state[HAS_LABELS] = state[HAS_GROUPS] = 0
     if is_packed:
         _fill_strata(given[index], _shared_prefix(given, index, state[LAST_PACKED]), prepared,
                      scratch)  # fmt: skip
@@ -684,7 +839,10 @@ def _list_given(given, index, product, is_packed, prepared, prices, scratch, gro
         _count_rows(scratch.row_base, product * n_y, scratch.table)
         return _list_dense(scratch.table, product, n_y, prices.lengths, wants_lengths,
                            scratch.sizes, scratch.cells)  # fmt: skip
-    _group_rows(given, index, product, prepared, scratch, groups)
+    if _label_rows(given[index], prepared, labels):
+        state[HAS_LABELS] = 1
+        return _list_labelled(labels, prices.lengths, wants_lengths, scratch)
+    _group_rows(given, index, prepared, scratch, groups)
     return _list_grouped(given.shape[1], groups, prices.lengths, wants_lengths, scratch)
 
 
@@ -717,7 +875,7 @@ def _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, sizes, 
 
 @_inner
 def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, thin, prepared,
-                prices, scratch, groups, out):  # fmt: skip
+                prices, scratch, labels, groups, out):  # fmt: skip
     """Count and sum the table of a given set with each of its candidates."""
     # taken out of their tuples once: every access through a tuple counts references
     bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
@@ -728,17 +886,13 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
     wants_tables, scale = prices.wants_tables, prices.scale
     n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
     n_words = bitmaps.shape[1]
-    grouping = COST_GROUPING_ROW if groups.rows.shape[1] > 0 else np.inf
-    n_kept = n_rows
-    if state[HAS_GROUPS] == 1:
-        grouping = 0.0
-        n_kept = groups.starts[n_given, groups.n_strata[n_given]]
     for j in range(lo, hi):
         column = candidates[j]
         levels = cardinalities[column]
         is_thin = min(n_rows, n_strata * levels) > thin
         can_and = is_packed and level_start[column] >= 0
-        way = _cheapest(n_strata, product, levels, n_y, n_rows, n_kept, n_words, can_and, grouping)
+        labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
+        way = _cheapest(n_strata, product, levels, n_y, n_rows, n_words, can_and, labelling)
         if way == POPCOUNT:
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
                                bitmaps, level_counts, segments, table)  # fmt: skip
@@ -752,22 +906,28 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
                                 table)  # fmt: skip
             _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
                        table, column_sums, out, j)  # fmt: skip
+        elif _has_labels(given[index], levels, prepared, state, labels):
+            _sum_labelled(prepared.codes[column], levels, prices, is_thin, labels, out, j)
         else:
             if state[HAS_GROUPS] == 0:
-                _group_rows(given, index, product, prepared, scratch, groups)
-                grouping = 0.0
-                n_kept = groups.starts[n_given, groups.n_strata[n_given]]
-            n_runs = groups.run_of_stratum[groups.n_strata[n_given]]
-            if not wants_tables and n_runs * levels <= MAX_DENSE_CELLS:
-                _sum_compact(n_given, prepared.codes[column], levels, prices, is_thin, groups,
-                             table, out, j)  # fmt: skip
-            else:
-                _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups, out, j)
+                _group_rows(given, index, prepared, scratch, groups)
+            _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups, out, j)
+
+
+@_inner
+def _has_labels(given, levels, prepared, state, labels):
+    """Whether rows are labelled, now at the latest, and a column of ``levels`` fits the table."""
+    if state[HAS_LABELS] == 0 and state[HAS_GROUPS] == 0:
+        state[HAS_LABELS] = _label_rows(given, prepared, labels)
+    return (
+        state[HAS_LABELS] == 1
+        and (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * levels <= labels.table.size
+    )
 
 
 @njit(cache=True, nogil=True)
-def summarise(prepared, prices, scratch, groups, given, candidate_start, candidates, length_class,
-              out_given, out_splits, out_unions):  # fmt: skip
+def summarise(prepared, prices, scratch, labels, groups, given, candidate_start, candidates,
+              length_class, out_given, out_splits, out_unions):  # fmt: skip
     """Summarise a batch of sets ``given[i]`` and ``given[i] + {candidate}`` against the target.
 
     ``out_given[i]`` gets fit, strata and target length of ``given[i]``; ``out_unions[j]`` fit,
@@ -785,9 +945,10 @@ def summarise(prepared, prices, scratch, groups, given, candidate_start, candida
     for index in range(given.shape[0]):
         lo, hi = candidate_start[index], candidate_start[index + 1]
         product, is_packed = _size_up(given[index], prepared, scratch)
-        listed = _list_given(given, index, product, is_packed, prepared, prices, scratch, groups)
+        listed = _list_given(given, index, product, is_packed, prepared, prices, scratch, labels,
+                             groups)  # fmt: skip
         _sum_given(index, listed, thin, entropy, lengths, sizes, cells, out_given, out_splits)
         _sum_splits(lo, hi, listed, thin, candidates, length_class, lengths, sizes, cells,
                     out_unions)  # fmt: skip
         _sum_unions(given, index, lo, hi, candidates, listed[0], product, is_packed, thin, prepared,
-                    prices, scratch, groups, out_unions)  # fmt: skip
+                    prices, scratch, labels, groups, out_unions)  # fmt: skip

@@ -103,6 +103,7 @@ def is_rectangular(data: bytes, delimiter: str, n_fields: int) -> bool:
     >>> is_rectangular(b"1,2\n3,4", ",", 2), is_rectangular(b"1,2\n3", ",", 2)
     (True, False)
     """
+    is_ended = data.endswith(b"\n")  # before fields are taken out: the last line may be one
     if b'"' in data:
         data = _QUOTED.sub(b"", data)
     mark, end = ord(delimiter), ord("\n")
@@ -116,7 +117,6 @@ def is_rectangular(data: bytes, delimiter: str, n_fields: int) -> bool:
         if (marks[:n_whole].reshape(-1, n_fields) != period).any():
             return False
         left_over = marks[n_whole:]
-    is_ended = data.endswith(b"\n")
     return np.array_equal(left_over, period[: 0 if is_ended else -1])
 
 

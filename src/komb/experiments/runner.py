@@ -149,21 +149,17 @@ def _table(name: str, data: str | None, sample: int, n_rows: int) -> DiscreteTab
 
 
 def _run_unit(unit: Unit, conditions: Conditions, journal: Journal) -> None:
-    """Run the cells of a unit; those of kOMB with one start and one test share their work."""
+    """Run the cells of a unit; those of kOMB with one test share their work."""
     table = _table(unit.dataset, conditions.data, unit.sample, unit.n_rows)
     truth = _dataset(unit.dataset, conditions.data).truth[unit.target]
     warm_up(table.codes.dtype)  # before any clock starts
     is_shared = unit.suite != "runtime"  # there the times of single searches are what counts
-    for (method, *_), group in groupby(unit.cells, lambda cell: (cell.method, *_setting(cell))):
+    for (method, *_), group in groupby(unit.cells, lambda c: (c.method, c.test, c.df)):
         cells = list(group)
         finder = _Together if is_shared and method == "komb" else _Alone
         search = finder(table, unit.target, cells)
         for cell in cells:
             journal.append(_run_cell(unit, cell, truth, search, conditions.time_cap))
-
-
-def _setting(cell: Cell) -> tuple[str, str, str]:
-    return cell.start, cell.test, cell.df
 
 
 def _run_cell(
@@ -226,41 +222,43 @@ class _Alone:
 
 
 class _Together(_Alone):
-    """Searches of one target by kOMB, with one start and one test, that share a session."""
+    """Searches of one target by kOMB, with one test, that share a session."""
 
-    _grid: Grid | None = None
+    def __init__(self, table: DiscreteTable, target: str, cells: Sequence[Cell]) -> None:
+        super().__init__(table, target, cells)
+        self._grids: dict[str, Grid] = {}  # by start
 
     def find(self, cell: Cell, deadline: Deadline) -> Blanket:
         """Find the blanket of one cell, with what earlier ones have left to do."""
         assert cell.order is not None
         assert cell.max_separator is not None
-        if self._grid is None:
-            self._grid = self._open()
+        if cell.start not in self._grids:
+            self._grids[cell.start] = self._open(cell)
         try:
-            blanket = self._grid.find((cell.order, cell.max_separator), deadline)
+            blanket = self._grids[cell.start].find((cell.order, cell.max_separator), deadline)
         except TimeUp:
             # The next one starts afresh: an alarm may have hit the session at any moment, and what
             # was done in the time of this cell would be a present to it.
-            self._grid, self.tests = None, 0
+            self._grids, self.tests = {}, 0
             raise
         self.tests += blanket.tests
         return blanket
 
-    def _open(self) -> Grid:
-        first = self._cells[0]
+    def _open(self, first: Cell) -> Grid:
+        cells = [cell for cell in self._cells if cell.start == first.start]
+        others = [grid.session for grid in self._grids.values()]
         return open_path(
             self._table,
             self._target,
-            orders=[cell.order for cell in self._cells if cell.order is not None],
-            max_separators=[
-                cell.max_separator for cell in self._cells if cell.max_separator is not None
-            ],
+            orders=[cell.order for cell in cells if cell.order is not None],
+            max_separators=[c.max_separator for c in cells if c.max_separator is not None],
             alpha=ALPHA,
             test=first.test,
             df=first.df,
             start=first.start or (),
             include=(),
             exclude=(),
+            session=others[0] if others else None,
         )
 
 

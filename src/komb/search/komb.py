@@ -18,9 +18,9 @@ Z, S, S'              ``witness``, ``blanket``, ``separator``
 k, l                  ``order``, ``max_separator``
 ====================  =============================  ==============================================
 
-Two things differ in form, neither in any answer. Algorithm 3 is asked of all candidates, and of all
-groups of one size, at once, because tests are counted in batches; where the paper returns the first
-success in the order of its loops, we take the smallest of all successes in that order. And the grow
+Two things differ in form, neither in any answer. Algorithm 3 is asked of all candidates, and of a
+stretch of groups, at once, because tests are counted in batches; where the paper returns the first
+success in the order of its loops, we take the smallest of the successes in that order. And the grow
 phase keeps a ledger: a candidate found independent given a witness, or separated by part of the
 blanket, stays so while the blanket grows, so each restart only looks at what is new.
 
@@ -34,14 +34,16 @@ O(|S|^(order + max_separator)) tables for each candidate that some witness bring
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, islice
+from typing import NamedTuple
 
-from komb.citests.session import EMPTY, Case, Session, Variables
+from komb.citests.session import EMPTY, Session, Variables
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
 
-_GROUPS_A_LOT = 4096  # groups examined together: enough for large batches, little memory
+# Examined together: few as long as a success is likely, then enough for large batches.
+_STRETCHES_AT_FIRST, _STRETCHES_AT_MOST = 1, 4096
 
 
 @algorithm(
@@ -96,8 +98,9 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
         search.report("grow")
     while True:
         search.report("shrink")
-        search.ledger = _Ledger()  # what a growing blanket ruled out, a shrinking one may not
-        witnesses = find_witness(search, [EMPTY], search.blanket).get(EMPTY, {})
+        # from the beginning: what a growing blanket ruled out, a shrinking one may not
+        found = find_witness(search, [_Stretch(EMPTY, search.blanket)])
+        witnesses = {candidate: witness for (_, candidate), witness in found.items()}
         lonely = search.blanket - witnesses.keys() - task.include
         if not lonely:
             return Found({member: witnesses.get(member) for member in sorted(search.blanket)})
@@ -107,21 +110,17 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
 def find_interacting_group(search: _Search) -> Variables:
     """Algorithm 2, find_inter_dep: variables outside the blanket that depend on the target.
 
-    The enumeration tree of groups outside the blanket has the empty group at its root; a dependence
-    found there is taken first. Otherwise all deeper nodes are examined, and the first one in the
-    order of the tree (lexicographic, a prefix before its extensions) with a witness wins, and at
-    that node the first candidate. Empty when there is none.
+    The groups outside the blanket form a tree with the empty group at its root. The first group in
+    the order of the tree (lexicographic, a prefix before its extensions) under which some candidate
+    has a witness wins, and there the first candidate. Empty when there is none.
     """
-    witnesses = find_witness(search, [EMPTY], search.outside)
-    if not witnesses:
-        for size in range(1, search.order + 1):
-            for groups in search.groups_to_examine(size):
-                witnesses |= find_witness(search, groups, search.outside)
-    if not witnesses:
-        return EMPTY
-    node = min(witnesses, key=sorted)
-    candidate = min(witnesses[node])
-    return drop_redundant(search, candidate, witnesses[node][candidate])
+    for stretches in search.stretches_in_order():
+        found = find_witness(search, stretches, one_is_enough=True)
+        first = min(found, default=None)
+        search.ledger.settle(search, stretches, first)
+        if first is not None:
+            return drop_redundant(search, first.candidate, found[first])
+    return EMPTY
 
 
 def drop_redundant(search: _Search, candidate: int, witness: Variables) -> Variables:
@@ -134,31 +133,29 @@ def drop_redundant(search: _Search, candidate: int, witness: Variables) -> Varia
 
 
 def find_witness(
-    search: _Search, groups: Sequence[Variables], candidates: Variables
-) -> dict[Variables, dict[int, Variables]]:
-    """Algorithm 3, find_cond: for each group, the candidates that have a witness, with the first.
+    search: _Search, stretches: Sequence[_Stretch], *, one_is_enough: bool = False
+) -> dict[_Place, Variables]:
+    """Algorithm 3, find_cond: where a candidate has a witness with a group, the first one.
 
     A witness is a group with up to ``order - |group|`` allies from the blanket, such that the
-    candidate depends on the target given the witness and no separator undoes it. All ``groups`` are
-    of one size; those without a success are left out of the answer.
+    candidate depends on the target given the witness and no separator undoes it. With
+    ``one_is_enough`` only the first place is sure to be there.
     """
-    witnesses: dict[Variables, dict[int, Variables]] = {}
-    for n_allies in range(min(search.order - len(groups[0]), len(search.blanket)) + 1):
-        alliances = list(map(frozenset, combinations(sorted(search.blanket), n_allies)))
-        questions = [
-            (candidates - witnesses[group].keys() if group in witnesses else candidates, witness)
-            for group in groups
-            for witness in map(group.__or__, alliances)
-        ]
-        cases = search.ledger.open_cases(search, questions)
-        search.session.drop_separable(search.target, cases, search.blanket, search.max_separator)
-        standing = [case for case in cases if case.candidates]
-        for case in sorted(standing, key=lambda case: sorted(case.given)):  # first witness first
-            search.ledger.standing(case, search.blanket)
-            first_of = witnesses.setdefault(case.given - search.blanket, {})
-            for candidate in case.candidates:
-                first_of.setdefault(candidate, case.given)
-    return witnesses
+    found: dict[_Place, Variables] = {}
+    for n_allies in range(min(search.order, len(search.blanket)) + 1):
+        if one_is_enough and found:  # only an earlier place could still matter
+            first = min(found)
+            last = stretches[first.number].before(first.candidate)
+            stretches = [*stretches[: first.number], last]
+        lines = search.dependences(stretches, n_allies)
+        places = sorted(lines.keys() - found.keys())
+        standing = search.first_standing(
+            [(place.candidate, lines[place]) for place in places], one_is_enough=one_is_enough
+        )
+        # where one is enough, there are no answers for the places after it
+        pairs = zip(places, standing, strict=not one_is_enough)
+        found |= {place: witness for place, witness in pairs if witness is not None}
+    return found
 
 
 def has_no_separator(search: _Search, candidate: int, witness: Variables) -> bool:
@@ -167,9 +164,29 @@ def has_no_separator(search: _Search, candidate: int, witness: Variables) -> boo
     Separators are the subsets of the blanket with up to ``max_separator`` variables, outside the
     witness. :func:`find_witness` asks the same of many candidates at once.
     """
-    case = Case(witness, {candidate})
-    search.session.drop_separable(search.target, [case], search.blanket, search.max_separator)
-    return bool(case.candidates)
+    return search.first_standing([(candidate, [witness])])[0] is not None
+
+
+class _Place(NamedTuple):
+    """Where a witness is looked for, in the order of the paper's loops."""
+
+    number: int  # of the stretch
+    candidate: int
+
+
+class _Stretch(NamedTuple):
+    """A group with some of the candidates, one after the other, about which the same is known.
+
+    They have no witness made of the group and of members of the blanket that is ``settled``.
+    """
+
+    group: Variables
+    candidates: Variables
+    settled: Variables | None = None  # not even the group alone
+
+    def before(self, candidate: int) -> _Stretch:
+        """Return the part in front of a candidate."""
+        return self._replace(candidates=frozenset(x for x in self.candidates if x < candidate))
 
 
 class _Search:
@@ -183,7 +200,6 @@ class _Search:
         self.max_separator = max_separator
         self.blanket: Variables = task.start | task.include
         self.ledger = _Ledger()
-        self._has_examined_all = False
 
     @property
     def blanket(self) -> Variables:
@@ -195,20 +211,41 @@ class _Search:
         self._blanket = blanket
         self.outside = self.task.candidates - blanket  # what could still enter it
 
-    def groups_to_examine(self, size: int) -> Iterator[list[Variables]]:
-        """Yield the groups outside the blanket that may still have a witness, in lots.
+    def dependences(
+        self, stretches: Sequence[_Stretch], n_allies: int
+    ) -> dict[_Place, list[Variables]]:
+        """For each place, the sets of a group and allies given which the candidate depends."""
+        questions = [
+            (number, stretch.candidates, stretch.group | allies)
+            for number, stretch in enumerate(stretches)
+            if len(stretch.group) + n_allies <= self.order
+            for allies in _new_alliances(self.blanket, stretch.settled, n_allies)
+        ]
+        answers = self.session.ask(self.target, [question[1:] for question in questions])
+        lines: dict[_Place, list[Variables]] = {}
+        for (number, _, witness), dependents in zip(questions, answers, strict=True):
+            for candidate in dependents:
+                lines.setdefault(_Place(number, candidate), []).append(witness)
+        return lines
 
-        Groups of full size take no allies, so nothing new can happen to one that was ruled out.
+    def first_standing(
+        self, lines: Sequence[tuple[int, Sequence[Variables]]], *, one_is_enough: bool = False
+    ) -> list[Variables | None]:
+        """For each (candidate, witnesses), the first witness that no separator undoes."""
+        return self.session.first_standing(
+            self.target, lines, self.blanket, self.max_separator, one_is_enough=one_is_enough
+        )
+
+    def stretches_in_order(self) -> Iterator[list[_Stretch]]:
+        """Yield what may have a witness outside the blanket, in the order of the tree.
+
+        At first a few stretches at a time, for a success is often near.
         """
-        groups: Iterator[Variables]
-        if size == self.order and self._has_examined_all:
-            standing = self.ledger.witnesses_standing()
-            groups = (w for w in standing if len(w) == size and w <= self.outside)
-        else:
-            groups = map(frozenset, combinations(sorted(self.outside), size))
-            self._has_examined_all |= size == self.order
-        while lot := list(islice(groups, _GROUPS_A_LOT)):
-            yield lot
+        stretches = self.ledger.unsettled(self)
+        count = _STRETCHES_AT_FIRST
+        while some := list(islice(stretches, count)):
+            yield some
+            count = min(2 * count, _STRETCHES_AT_MOST)
 
     def report(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Tell the observer where the search stands."""
@@ -219,62 +256,83 @@ class _Search:
         self.report("sweep", done, total)
 
 
-@dataclass(slots=True)
-class _Page:
-    """What is open about one witness; every other candidate is ruled out for good."""
-
-    unasked: Variables = EMPTY
-    standing: dict[int, Variables] = field(default_factory=dict)  # -> blanket it has withstood
-
-
 class _Ledger:
-    """What a growing blanket leaves open: which candidates, with which witness.
+    """What a growing blanket has settled for good.
 
-    A witness without a page has not been asked about, unless it is a group of full size that was
-    ruled out (there are too many of those to keep, and they are not asked about again).
+    Every group has a page once it was examined: by blanket, the candidates for which that blanket
+    is settled. Groups of full size, the leaves of the tree, have one only if something is open
+    there (there are too many of the others); up to ``_last_leaf``, in the order of the tree, leaves
+    without a page are settled, for they take no allies and nothing new can happen to them.
     """
 
     def __init__(self) -> None:
-        self._pages: dict[Variables, _Page] = {}
+        self._pages: dict[Variables, dict[Variables | None, Variables]] = {}
+        self._open_leaves: dict[Variables, Variables] = {}  # -> candidates
+        self._last_leaf: tuple[int, ...] = ()
 
-    def open_cases(
-        self, search: _Search, questions: Sequence[tuple[Variables, Variables]]
-    ) -> list[Case]:
-        """Cases to try separators on: (candidates, witness) that depend and are not ruled out."""
-        cases: list[Case] = []
-        fresh: list[tuple[Variables, Variables]] = []
-        blanket, outside = search.blanket, search.outside
-        for candidates, witness in questions:
-            page = self._pages.get(witness)
-            if page is None:
-                fresh.append((candidates, witness))
-                if len(witness) < search.order or not witness.isdisjoint(blanket):
-                    self._pages[witness] = _Page(outside - candidates)
+    def unsettled(self, search: _Search) -> Iterator[_Stretch]:
+        """Yield what could have a witness, in the order of the tree."""
+        outside, blanket = search.outside, search.blanket
+        for group in self._groups(sorted(outside), search.order):
+            if len(group) == search.order:
+                yield _Stretch(group, self._open_leaves.get(group, outside) & outside)
                 continue
-            if page.unasked and (unasked := candidates & page.unasked):
-                fresh.append((unasked, witness))
-                page.unasked -= unasked
-            if page.standing:
-                cases += _standing_cases(page, candidates, witness)
-        answers = search.session.ask(search.target, fresh)
-        for (_, witness), dependent in zip(fresh, answers, strict=True):
-            if dependent:
-                cases.append(Case(witness, set(dependent), withstood=EMPTY))
-        return cases
+            page = self._pages.get(group, {None: outside})
+            stretches = [_Stretch(group, some & outside, settled) for settled, some in page.items()]
+            open_ones = [s for s in stretches if s.candidates and s.settled != blanket]
+            yield from sorted(open_ones, key=lambda stretch: min(stretch.candidates))
 
-    def standing(self, case: Case, blanket: Variables) -> None:
-        """Note that the candidates of ``case`` have withstood every separator in ``blanket``."""
-        page = self._pages.setdefault(case.given, _Page())
-        page.standing.update(dict.fromkeys(case.candidates, blanket))
+    def _groups(self, outside: list[int], order: int) -> Iterator[Variables]:
+        """Yield the groups that are not settled, in the order of the tree."""
+        open_leaves: dict[tuple[int, ...], list[int]] = {}
+        for *prefix, last in sorted(map(sorted, filter(None, self._open_leaves))):
+            open_leaves.setdefault(tuple(prefix), []).append(last)
 
-    def witnesses_standing(self) -> list[Variables]:
-        """Witnesses under which some candidate stands."""
-        return [witness for witness, page in self._pages.items() if page.standing]
+        def below(prefix: tuple[int, ...], start: int) -> Iterator[Variables]:
+            is_leaf = len(prefix) == order - 1
+            followers = outside[start:]
+            if is_leaf and prefix < self._last_leaf[:-1]:  # do not pass by thousands one by one
+                still_outside = set(followers)
+                followers = [v for v in open_leaves.get(prefix, []) if v in still_outside]
+            for position, variable in enumerate(followers, start + 1):
+                group = (*prefix, variable)
+                if not is_leaf:
+                    yield frozenset(group)
+                    yield from below(group, position)
+                elif group > self._last_leaf or variable in open_leaves.get(prefix, []):
+                    yield frozenset(group)
+
+        yield EMPTY
+        if order:
+            yield from below((), 0)
+
+    def settle(self, search: _Search, stretches: Sequence[_Stretch], first: _Place | None) -> None:
+        """Note that stretches have been examined with the present blanket, up to a success."""
+        for number, stretch in enumerate(stretches):
+            done, left = stretch.candidates, EMPTY
+            if first is not None and number == first.number:
+                done = stretch.before(first.candidate).candidates
+                left = stretch.candidates - done
+            group = stretch.group
+            if len(group) == search.order:
+                self._last_leaf = max(self._last_leaf, tuple(sorted(group)))
+                self._open_leaves.pop(group, None)
+                if left:
+                    self._open_leaves[group] = left
+            else:
+                page = self._pages.setdefault(group, {None: search.outside})
+                page[stretch.settled] = (page[stretch.settled] - done) & search.outside
+                page[search.blanket] = page.get(search.blanket, EMPTY) | done
+            if left:
+                return
 
 
-def _standing_cases(page: _Page, candidates: Variables, witness: Variables) -> list[Case]:
-    """Take the candidates that stand off the page, one case for each blanket they withstood."""
-    by_blanket: dict[Variables, set[int]] = {}
-    for candidate in candidates & page.standing.keys():
-        by_blanket.setdefault(page.standing.pop(candidate), set()).add(candidate)
-    return [Case(witness, standing, withstood) for withstood, standing in by_blanket.items()]
+@lru_cache(maxsize=16)
+def _new_alliances(
+    blanket: Variables, settled: Variables | None, size: int
+) -> tuple[Variables, ...]:
+    """Subsets of a blanket that are not part of a settled one, in order."""
+    alliances = combinations(sorted(blanket), size)
+    if settled is None:
+        return tuple(map(frozenset, alliances))
+    return tuple(frozenset(allies) for allies in alliances if not settled.issuperset(allies))
