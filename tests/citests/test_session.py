@@ -258,7 +258,15 @@ def test_a_long_line_of_what_one_set_undoes_ends(monkeypatch: pytest.MonkeyPatch
     assert independent.first_standing(0, lines, EMPTY, 0) == [None] * 3
 
 
-SIZES_OF_BATCHES = ["_TESTS_AT_FIRST", "_TESTS_AT_MOST", "_MOST_SEPARATORS", "_MOST_AHEAD"]
+SIZES_OF_BATCHES = [
+    "_TESTS_AT_FIRST",
+    "_TESTS_AT_MOST",
+    "_TESTS_A_BATCH",
+    "_MOST_SEPARATORS",
+    "_LINES_AT_FIRST",
+    "_LINES_AT_MOST",
+    "_MOST_AHEAD",
+]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -268,6 +276,31 @@ def test_sizes_of_batches_do_not_matter(seed: int, monkeypatch: pytest.MonkeyPat
         size = [1, 2, 3, 10**6][seed] if seed < 4 else int(rng.choice([1, 2, 3, 10**6]))
         monkeypatch.setattr(session, constant, size)
     check_first_standing(Impatient(8, seed, float(rng.choice([0.05, 0.2, 0.5]))), rng, 3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lines_after_the_first_success_do_not_matter(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    for constant in SIZES_OF_BATCHES:
+        monkeypatch.setattr(session, constant, int(rng.choice([1, 2, 3, 10**6])))
+    asked = Impatient(8, seed, float(rng.choice([0.2, 0.5, 0.8])))
+    lines = draw_lines(8, rng)
+    pool = draw_set(range(1, 8), 8, rng)
+    expected = first_standing_naively(asked, 0, lines, pool, 2)
+    answers = asked.first_standing(0, lines, pool, 2, one_is_enough=True)
+    assert answers == expected[: len(answers)]
+    assert len(answers) == len(lines) or any(answer is not None for answer in answers)
+
+
+def test_one_success_is_enough() -> None:
+    """Of very many lines only the first few are looked at."""
+    asked = Impatient(40, seed=0, bias=0)
+    lines = [(x, [EMPTY]) for x in range(1, 40)]
+    answers = asked.first_standing(0, lines, EMPTY, 1, one_is_enough=True)
+    assert answers[0] == EMPTY
+    assert len(answers) < len(lines) / 2
 
 
 @every_test
@@ -314,7 +347,7 @@ class Explained(Coin):
 
 def test_what_explained_a_candidate_before_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of many separators is looked for once; then one test a dependence is enough."""
-    monkeypatch.setattr(session, "_TESTS_AT_FIRST", 1)
+    monkeypatch.setattr(session, "_TESTS_A_BATCH", 1)
     asked = Explained(22, explanation=21)
     pool = frozenset(range(12, 22))
     givens = [frozenset({z}) for z in range(2, 12)]
@@ -354,6 +387,7 @@ def test_what_is_too_much_to_remember_is_tried_again(monkeypatch: pytest.MonkeyP
 
 def test_separators_are_tried_on_a_dependence_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Larger ones the longer none works, up to a bound."""
+    monkeypatch.setattr(session, "_TESTS_A_BATCH", 4)
     monkeypatch.setattr(session, "_MOST_SEPARATORS", 16)
     asked = Explained(13, explanation=2)
     assert asked.first_standing(0, [(1, [EMPTY])], frozenset(range(3, 13)), 2) == [EMPTY]
@@ -362,7 +396,7 @@ def test_separators_are_tried_on_a_dependence_in_batches(monkeypatch: pytest.Mon
 
 def test_dependences_are_looked_at_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Larger ones the more in a row are undone by what undid the first, up to a bound."""
-    monkeypatch.setattr(session, "_TESTS_AT_FIRST", 1)
+    monkeypatch.setattr(session, "_TESTS_A_BATCH", 1)
     monkeypatch.setattr(session, "_MOST_AHEAD", 8)
     asked = Explained(60, explanation=59)
     givens = [frozenset({z}) for z in range(2, 52)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -268,10 +268,11 @@ def test_sizes_may_alternate() -> None:
 @thorough
 @given(st.data(), tables(kinds=(1, 2, 2, 3, 7, 16, "rare", "copy", "parity"), n_columns=(2, 6)))
 def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteTable) -> None:
-    """The same table counted by popcount, in dense tables and by grouping.
+    """The same table counted by popcount, in dense tables, by labels and by grouping.
 
     Without bitmaps nothing can be popcounted. A column that claims more levels than it shows leaves
-    every sum as it is but the tables too large to be dense, so that rows must be grouped.
+    every sum as it is but the tables too large to be dense, so that rows must be labelled, or, if
+    there is no room for that, grouped.
     """
     target = data.draw(st.integers(0, table.n_columns - 1), "target")
     size = data.draw(st.integers(0, min(4, table.n_columns - 1)), "size")
@@ -289,11 +290,29 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
         claimed = table.cardinalities
         claimed[list(members)] = 20 * table.n_rows + 1
         question = [(members, candidates)]
-        for options in (EVERYTHING, NO_TABLES):
-            grouped = summarise(prepare_with(table, claimed, target), question, **options)
+        for options, room in product((EVERYTHING, NO_TABLES), (1 << 20, 40 * table.n_rows, 1)):
+            large = prepare_with(table, claimed, target)
+            large._labels = large._labels._replace(  # type: ignore[attr-defined]
+                table=np.zeros(room, dtype=np.int32)
+            )
+            counted = summarise(large, question, **options)
             plain = summarise(prepare(table, target), question, **options)
             for name in ("fit", "strata", "length", *PER_TEST):
-                assert getattr(grouped, name).tolist() == getattr(plain, name).tolist(), name
+                assert getattr(counted, name).tolist() == getattr(plain, name).tolist(), name
+            assert not large._labels.table.any()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("n_rows", [2, 40, 600])
+def test_strata_of_one_row_are_only_counted(n_rows: int) -> None:
+    """Nearly every row has a value of its own: what is left out makes no difference."""
+    rng = np.random.default_rng(n_rows)
+    keys = np.arange(n_rows)
+    keys[: n_rows // 4] = 0
+    columns = [rng.integers(0, 3, n_rows), rng.integers(0, 4, n_rows), keys]
+    columns.append(rng.integers(0, 2, n_rows))
+    table = DiscreteTable.from_data(np.column_stack(columns))
+    for members in [(2,), (2, 3), (3, 2)]:
+        check_against_twin(table, 0, [(members, (1,))])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -532,7 +532,7 @@ def _label_rows(given, prepared, labels):
         n_cells, first = n_strata, depth
         while depth < given.size:
             levels = prepared.cardinalities[given[depth]]
-            if n_cells * levels > (STEP_CELLS if depth > first else table.size):
+            if n_cells * levels > (min(STEP_CELLS, table.size) if depth > first else table.size):
                 break
             n_cells *= levels
             _combine(labels, prepared.codes[given[depth]], levels, cells)

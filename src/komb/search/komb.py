@@ -98,9 +98,8 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
         search.report("grow")
     while True:
         search.report("shrink")
-        # from the beginning: what a growing blanket ruled out, a shrinking one may not
         found = find_witness(search, [_Stretch(EMPTY, search.blanket)])
-        witnesses = {candidate: witness for (_, candidate), witness in found.items()}
+        witnesses = {place.candidate: witness for place, witness in found.items()}
         lonely = search.blanket - witnesses.keys() - task.include
         if not lonely:
             return Found({member: witnesses.get(member) for member in sorted(search.blanket)})
@@ -120,6 +119,7 @@ def find_interacting_group(search: _Search) -> Variables:
         search.ledger.settle(search, stretches, first)
         if first is not None:
             return drop_redundant(search, first.candidate, found[first])
+        search.report("grow")
     return EMPTY
 
 
@@ -215,17 +215,25 @@ class _Search:
         self, stretches: Sequence[_Stretch], n_allies: int
     ) -> dict[_Place, list[Variables]]:
         """For each place, the sets of a group and allies given which the candidate depends."""
-        questions = [
-            (number, stretch.candidates, stretch.group | allies)
-            for number, stretch in enumerate(stretches)
+        alliances = [
+            _new_alliances(self.blanket, stretch.settled, n_allies)
             if len(stretch.group) + n_allies <= self.order
-            for allies in _new_alliances(self.blanket, stretch.settled, n_allies)
+            else ()
+            for stretch in stretches
         ]
-        answers = self.session.ask(self.target, [question[1:] for question in questions])
+        questions = [
+            (stretch.candidates, stretch.group | allies)
+            for stretch, some in zip(stretches, alliances, strict=True)
+            for allies in some
+        ]
+        answered = zip(questions, self.session.ask(self.target, questions), strict=True)
         lines: dict[_Place, list[Variables]] = {}
-        for (number, _, witness), dependents in zip(questions, answers, strict=True):
-            for candidate in dependents:
-                lines.setdefault(_Place(number, candidate), []).append(witness)
+        for number, some in enumerate(alliances):
+            givens: dict[int, list[Variables]] = {}
+            for (_, witness), dependents in islice(answered, len(some)):
+                for candidate in dependents:
+                    givens.setdefault(candidate, []).append(witness)
+            lines |= {_Place(number, candidate): sets for candidate, sets in givens.items()}
         return lines
 
     def first_standing(
