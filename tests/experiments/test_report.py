@@ -36,6 +36,7 @@ class TestFiles:
         files = write_report(tmp_path, RECORDS, make_separators("Alarm1", [1]), {}, ["all"])
         assert names(files, tmp_path) == [
             "index.html",
+            "tables/claims.md",
             *(f"tables/{name}.{ending}" for name in TABLES for ending in FORMATS),
             "figures/synthetic.png",
             "figures/synthetic.svg",
@@ -81,7 +82,7 @@ class TestParts:
 
     def test_separators_alone(self, tmp_path: Path) -> None:
         files = write_report(tmp_path, [], make_separators("Barley", [1, 4]), {}, ["separators"])
-        assert {file.stem for file in files} == {"index", "separators"}
+        assert {file.stem for file in files} == {"index", "claims", "separators"}
 
     def test_without_matplotlib_all_but_the_figure(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

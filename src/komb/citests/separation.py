@@ -17,7 +17,7 @@ Variables = frozenset[int]
 Dependence = tuple[int, Variables]  # candidate, given set
 
 #: Dependences remembered from one question to the next; all are forgotten beyond.
-DEPENDENCES_REMEMBERED = 1 << 20
+DEPENDENCES_REMEMBERED = 1 << 19
 
 
 def subsets(items: Iterable[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:

@@ -18,9 +18,10 @@ Memory
 ------
 Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
 as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
-``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 26 + 8 a condition more if a table is
-too large for a dense count, and, once a test is too thin for the likelihood ratio, 8 bytes a row
-for each distinct cardinality. Nothing grows with a product of cardinalities.
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 36 more if a table is too large for a
+dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
+is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Nothing grows
+with a product of cardinalities.
 """
 
 from __future__ import annotations

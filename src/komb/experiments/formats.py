@@ -27,6 +27,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 
+from komb.experiments.claims import Claim, Finding
 from komb.experiments.layout import NO_NUMBER, Column, Entry, Row, Section, Table
 
 _CHANGE = "the paper's number, and ours minus the paper's."
@@ -61,6 +62,33 @@ def to_markdown(table: Table) -> str:
         blocks.append("\n".join(_markdown_lines(table, section)))
     blocks += map(_mark_down, table.notes)
     return "\n\n".join(blocks) + "\n"
+
+
+def claims_to_markdown(claims: Iterable[Claim]) -> str:
+    """Write as Markdown what is claimed, and what came out.
+
+    Examples
+    --------
+    >>> from komb.experiments.claims import Finding
+    >>> claim = Claim("Two is more than one.", (Finding("always", "holds", "2 > 1"),), False)
+    >>> print(claims_to_markdown([claim]), end="")
+    # Claims
+    <BLANKLINE>
+    ## Beyond the paper: Two is more than one.
+    <BLANKLINE>
+    - always: **holds**. 2 \\> 1
+    """
+    blocks = ["# Claims"]
+    for claim in claims:
+        title = claim.text if claim.is_of_the_paper else f"Beyond the paper: {claim.text}"
+        blocks.append(f"## {_mark_down(title)}")
+        blocks.append("\n".join(map(_markdown_finding, claim.findings)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_finding(finding: Finding) -> str:
+    conditions = f"{finding.conditions}: " if finding.conditions else ""
+    return f"- {_mark_down(conditions)}**{finding.verdict}**. {_mark_down(finding.why)}"
 
 
 def _reading(table: Table, where: str) -> str:

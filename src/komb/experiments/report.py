@@ -1,4 +1,4 @@
-"""The report of a run: every table in three formats, the figure, and a page with all of it."""
+"""The report of a run: every table in three formats, claims, the figure, and a page with it all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from komb.errors import FileError, MissingPackageError
 from komb.experiments.claims import check_claims
 from komb.experiments.figures import KINDS, Kind, draw_metrics, render, to_inline_svg
 from komb.experiments.filling import how_to_add
-from komb.experiments.formats import to_csv, to_latex, to_markdown
+from komb.experiments.formats import claims_to_markdown, to_csv, to_latex, to_markdown
 from komb.experiments.layout import Table
 from komb.experiments.page import Content, make_page
 from komb.experiments.records import Record, SeparatorRecord
@@ -68,8 +68,9 @@ def write_report(
     """
     tables = make_tables(records, separators, str(out))
     figures, note = _draw(records, str(out))
+    claims = check_claims(records, separators, str(out))
     content = Content(
-        claims=check_claims(records, separators, str(out)),
+        claims=claims,
         tables=tables,
         figures={
             f"kOMB {Variant(start=start).origin}": to_inline_svg(pictures["svg"], _FIGURES[start])
@@ -81,6 +82,8 @@ def write_report(
         out=str(out),
     )
     files = {out / "index.html": make_page(content).encode()}
+    if records or separators:
+        files[out / "tables" / "claims.md"] = claims_to_markdown(claims).encode()
     for table in tables:
         if table.sections:
             for ending, write in _FORMATS.items():
