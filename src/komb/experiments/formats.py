@@ -65,7 +65,7 @@ def to_markdown(table: Table) -> str:
 
 
 def claims_to_markdown(claims: Iterable[Claim]) -> str:
-    """Write as Markdown what is claimed, and what came out.
+    r"""Write as Markdown what is claimed, and what came out.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def claims_to_markdown(claims: Iterable[Claim]) -> str:
     <BLANKLINE>
     ## Beyond the paper: Two is more than one.
     <BLANKLINE>
-    - always: **holds**. 2 \\> 1
+    - always: **holds**. 2 \> 1
     """
     blocks = ["# Claims"]
     for claim in claims:
