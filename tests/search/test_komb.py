@@ -124,9 +124,11 @@ def grow(
 ) -> tuple[list[tuple[int, ...]], Witnesses]:
     """Every blanket on the way up, and the witnesses in the last one."""
     blankets: list[tuple[int, ...]] = []
+    first = task.start | task.include
 
     def observe(progress: Progress) -> None:
-        if progress.phase == "grow":
+        is_larger = set(progress.blanket) > set(blankets[-1] if blankets else first)
+        if progress.phase == "grow" and is_larger:
             blankets.append(progress.blanket)
 
     task = Task(task.target, task.candidates, task.start, task.include, observe)
@@ -285,7 +287,7 @@ def check_work(table: DiscreteTable, task: Task, k: int, most: int, **options: A
 
     n = len(task.candidates)
     largest = max([len(task.start | task.include), *(len(report.blanket) for report in reports)])
-    n_groups = sum(report.phase == "grow" for report in reports)
+    n_groups = len({report.blanket for report in reports if report.phase == "grow"})
     short = {test for test in asked.computed if len(test[2]) <= k}
     n_dependent = sum(asked.is_dependent(y, x, z) for y, x, z in short)
     separators = sum(math.comb(largest, size) for size in range(1, most + 1))
