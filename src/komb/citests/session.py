@@ -23,17 +23,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from komb.citests.separation import Dependence, Line, SeparationMemory, Separators, Trial, subsets
+from komb.citests.separation import Variables as Variables  # who asks names its sets by this
 
-Variables = frozenset[int]
 EMPTY: Variables = frozenset()
 
 OnProgress = Callable[[int, int], None]
 Question = tuple[AbstractSet[int], Variables]  # candidates, given set
+_Unknown = tuple[list[int], Variables, bytearray]  # candidates, given set, where answers go
 
 _INDEPENDENT, _DEPENDENT, _QUEUED = 1, 2, 3  # 0 is "not asked yet"
 
@@ -150,8 +152,8 @@ class Session(ABC):
         """
         memory = self._memory.setdefault(target, {})
         rows: list[bytearray] = []
-        queue: list[tuple[list[int], Variables, bytearray]] = []
-        try:
+        queue: list[_Unknown] = []
+        with _all_or_nothing(queue):
             for candidates, given in questions:
                 row = memory.get(given)
                 if row is None:
@@ -164,11 +166,6 @@ class Session(ABC):
                         row[x] = _QUEUED  # another question of this batch may ask the same
             if queue:
                 self._answer(target, queue)
-        except BaseException:  # an interrupt must not leave questions half answered
-            for unknown, _, row in queue:
-                for x in unknown:
-                    row[x] = 0
-            raise
         answers = [
             [x for x in candidates if row[x] == _DEPENDENT]
             for (candidates, _), row in zip(questions, rows, strict=True)
@@ -178,7 +175,7 @@ class Session(ABC):
         self._forget_oldest(memory)
         return answers
 
-    def _answer(self, target: int, queue: Sequence[tuple[list[int], Variables, bytearray]]) -> None:
+    def _answer(self, target: int, queue: Sequence[_Unknown]) -> None:
         """Decide what is not known yet and write it into the rows."""
         answers = self._decide(target, [(unknown, given) for unknown, given, _ in queue])
         for (unknown, _, row), answer in zip(queue, answers, strict=True):
@@ -288,8 +285,10 @@ class Session(ABC):
         found: list[Variables | None] = []
         count = _LINES_AT_FIRST
         while len(found) < len(lines):
-            found += self._first_standing(target, lines[len(found) :][:count], separators)
-            if any(given is not None for given in found):
+            some = lines[len(found) : len(found) + count]
+            answers = self._first_standing(target, some, separators)
+            found += answers
+            if any(given is not None for given in answers):
                 break
             count = min(2 * count, _LINES_AT_MOST)
         return found
@@ -371,22 +370,21 @@ class Session(ABC):
     def _ask_each(self, target: int, tests: Sequence[tuple[int, Variables]]) -> list[bool]:
         """Whether each candidate depends on the target given its set."""
         memory = self._memory.setdefault(target, {})
-        unknown: dict[Variables, list[int]] = {}
-        try:
+        queue: list[_Unknown] = []
+        queued: dict[Variables, list[int]] = {}
+        with _all_or_nothing(queue):
             for candidate, given in tests:
                 row = memory.get(given)
                 if row is None:
                     row = memory[given] = bytearray(self.n_variables)
                 if not row[candidate]:
+                    if given not in queued:
+                        queued[given] = []
+                        queue.append((queued[given], given, row))
+                    queued[given].append(candidate)
                     row[candidate] = _QUEUED  # it may be asked again in this batch
-                    unknown.setdefault(given, []).append(candidate)
-            if unknown:
-                self._answer(target, [(asked, g, memory[g]) for g, asked in unknown.items()])
-        except BaseException:  # an interrupt must not leave questions half answered
-            for given, asked in unknown.items():
-                for candidate in asked:
-                    memory[given][candidate] = 0
-            raise
+            if queue:
+                self._answer(target, queue)
         answers = [memory[given][candidate] == _DEPENDENT for candidate, given in tests]
         self._forget_oldest(memory)
         return answers
@@ -456,6 +454,18 @@ class Session(ABC):
                         standing.discard(candidate)
                         del least[candidate]
         return least, found
+
+
+@contextmanager
+def _all_or_nothing(queue: Sequence[_Unknown]) -> Iterator[None]:
+    """Take questions back if anything, such as an interrupt, leaves them without an answer."""
+    try:
+        yield
+    except BaseException:
+        for unknown, _, row in queue:
+            for x in unknown:
+                row[x] = 0
+        raise
 
 
 def _lots(

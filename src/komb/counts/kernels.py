@@ -487,6 +487,7 @@ def _combine(labels, codes, levels, cells):
 
 @_inner
 def _copy(source, n_kept, sink):
+    """Begin the cells of the rows with numbers they have."""
     for position in range(np.uint64(n_kept)):
         sink[position] = source[position]
 
