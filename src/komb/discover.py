@@ -328,7 +328,7 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(task),
             seconds=seconds,
-        )
+        ).with_table(table)
 
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task

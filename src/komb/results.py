@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from komb.errors import UnknownNameError
+from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import dump_json, known_fields, make_frame
 from komb.rendering import (
     NOTHING,
@@ -31,8 +31,13 @@ from komb.rendering import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    import networkx as nx
     import polars as pl
+    from matplotlib.axes import Axes
     from rich.console import RenderableType
+
+    from komb.data import DiscreteTable
+    from komb.explanation import Explanation
 
 Name: TypeAlias = Hashable
 Backend = Literal["polars", "pandas"]
@@ -109,8 +114,16 @@ class Member:
         return cls(**values)
 
 
+class _WithTable:
+    """Room for a table that is no part of a result: neither compared nor pickled nor exported."""
+
+    __slots__ = ("_table",)
+
+    _table: DiscreteTable | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(Collection[Name]):
+class Blanket(_WithTable, Collection[Name]):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -168,6 +181,36 @@ class Blanket(Collection[Name]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "_table", None)
+
+    def with_table(self, table: DiscreteTable | None) -> Blanket:
+        """Return an equal blanket that has the table at hand which :meth:`explain` asks.
+
+        A blanket fresh from a search has it; one that was pickled, or read from JSON, has not.
+
+        Parameters
+        ----------
+        table
+            The table that the blanket was found in, without the columns that were excluded.
+            ``None`` lets go of it, and frees its memory.
+
+        Examples
+        --------
+        >>> import komb, pickle
+        >>> table = komb.boolean_table("parity", 500, n_parents=2)
+        >>> blanket = pickle.loads(pickle.dumps(komb.markov_blanket(table, "Y")))
+        >>> blanket.with_table(table).explain()
+        Explanation('Y': 2 members, 0 left out, 0 unrelated)
+        """
+        blanket = replace(self)
+        object.__setattr__(blanket, "_table", table)
+        return blanket
+
+    def __copy__(self) -> Blanket:
+        return self  # nothing in it can change
+
+    def __deepcopy__(self, memo: object) -> Blanket:
+        return self
 
     @property
     def members(self) -> tuple[Name, ...]:
@@ -309,6 +352,106 @@ class Blanket(Collection[Name]):
         ['X1', 'X2']
         """
         return make_frame(_member_columns(self.details), backend)
+
+    def explain(self, data: object = None) -> Explanation:
+        """Say why each member is in the blanket, and why other columns are not.
+
+        Parameters
+        ----------
+        data
+            The table that the blanket was found in. May be left out as long as the blanket has not
+            been pickled, copied to another process or read from JSON.
+
+        Returns
+        -------
+        Explanation
+            Prints as sentences; ``explanation[name]`` has the tests behind each of them.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If there are no data, or others than those that the blanket was found in.
+
+        Notes
+        -----
+        Tests are computed when they are asked for here; the search does no more work for it. They
+        come from the same test with the same settings.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> print(blanket.explain()["X2"])
+        enters only together with X1: given it, G = 514.28, df 2, p < 1e-16; alone p = 0.24. ...
+        """
+        from komb.explaining import explain_blanket
+
+        table = self._table if data is None else self._check_data(data)
+        if table is None:
+            raise ParameterError(
+                "'data' must be given to explain a blanket that was pickled or read from a record: "
+                "it has no data with it. Pass the table: blanket.explain(data)."
+            )
+        witnesses = {member.name: member.witness for member in self.details}
+        return explain_blanket(table, self.target, witnesses, self.method, self.parameters)
+
+    def _check_data(self, data: object) -> DiscreteTable:
+        """Encode the table that the blanket was found in, or say why it cannot be the one."""
+        from komb.data import DiscreteTable
+
+        exclude = self.parameters.get("exclude", ())
+        table = DiscreteTable.from_data(data, exclude=exclude)
+        shape = (table.n_rows, table.n_columns)
+        if shape != (self.n_rows, self.n_columns):
+            found_in, got = (
+                f"{plural(n_rows, 'row')} x {plural(n_columns, 'column')}"
+                for n_rows, n_columns in ((self.n_rows, self.n_columns), shape)
+            )
+            raise DataError(
+                f"'data' must be the table that the blanket was found in, {found_in}; got {got}. "
+                "Pass that table, or search this one again."
+            )
+        for name in (self.target, *self.members):
+            table.index(name)
+        return table
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the target amid its members.
+
+        Lines are the thicker the clearer a member depends on the target. Members that show only
+        together are joined by a coloured area; a dotted line leads to a witness, a column that must
+        be held fixed for that.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; if left out, on a new figure that fits.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``blanket.plot().figure`` shows the picture in a notebook, and
+            ``blanket.plot().figure.savefig("picture.png")`` writes it to a file.
+
+        Raises
+        ------
+        komb.errors.MissingPackageError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket.plot().get_title(loc="left")
+        'Markov blanket of Y'
+        """
+        from komb.plots.network import Spoke, draw_blanket
+
+        spokes = [
+            Spoke(member.name, member.witness, member.bits, show_strength(member))
+            for member in self.details
+        ]
+        return draw_blanket(self.target, spokes, ax)
 
     def _sheet(self) -> Sheet:
         names = show_names(self.members, _NAMES_WIDTH) or "empty"
