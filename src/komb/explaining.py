@@ -114,6 +114,9 @@ class _Inquiry:
         bound = self._largest_bound(2 * len(own) + sum(map(len, found.values())))
         shown = own | self._representatives(found, bound)
         separators = self._separators(shown.items(), bound)
+        separators |= self._undone_by_all(
+            {x: given for x, given in shown.items() if x not in own}, separators
+        )
         alone = {x for x in own if own[x] and self.session.is_dependent(self.target, x, EMPTY)}
         alone_separators = self._separators([(x, EMPTY) for x in sorted(alone)], bound)
         wording = Wording(
@@ -228,6 +231,21 @@ class _Inquiry:
                     if x not in weakest or bits < weakest[x][0]:
                         weakest[x] = bits, given
         return {x: given for x, (_, given) in weakest.items()} | undone
+
+    def _undone_by_all(
+        self, dependences: Mapping[int, Variables], separators: Mapping[int, Variables]
+    ) -> dict[int, Variables]:
+        """Dependences that no few members undo, but all members together do.
+
+        That is what methods go by which condition on all they have.
+        """
+        asked = {
+            x: self.blanket - {x}
+            for x in dependences
+            if x in separators and self.session.is_dependent(self.target, x, separators[x])
+        }
+        strengths = self._ask([({x}, given) for x, given in asked.items()])
+        return {x: given for ((x,), given), found in strengths if x not in found}
 
     def _strengths(
         self, dependences: Mapping[int, Variables], size: int

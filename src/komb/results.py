@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 Name: TypeAlias = Hashable
 Backend = Literal["polars", "pandas"]
 
+_PLAIN_DECADES = 15  # smaller p-values are shown as a power of ten alone
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
 _BLANKET_HEADINGS = ("target", "size>", "members", "tests>", "time>")
@@ -87,6 +89,30 @@ class Member:
     def is_by_request(self) -> bool:
         """Whether nothing but the caller's ``include`` put the column there."""
         return self.witness is None
+
+    @property
+    def bits(self) -> float | None:
+        """How clearly the member depends on the target, whichever test said so.
+
+        A p-value of 2^-b counts as b bits, and so does a code that is b bits shorter. ``None``
+        without a test.
+
+        Examples
+        --------
+        >>> Member("age", (), 9.0, 1, 0.25, "g", True).bits
+        2.0
+        """
+        if self.statistic is None:
+            return None
+        if self.p_value is None:
+            return max(self.statistic, 0.0)
+        if self.p_value > 0 or not self.df:
+            return -math.log2(self.p_value)
+        import numpy as np
+
+        from komb.citests.decision import log2_p_values
+
+        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the member as a dictionary.
@@ -614,6 +640,26 @@ def _show_member(member: Member) -> tuple[str, ...]:
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
     )
+
+
+def show_strength(member: Member) -> str:
+    """Say in a few words how clearly a member depends on the target.
+
+    Examples
+    --------
+    >>> show_strength(Member("age", (), 700.0, 2, 1e-152, "g", True))
+    'p = 1e-152'
+    >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
+    '7.2 bits, unreliable'
+    """
+    if member.bits is None:
+        return "by request"
+    trust = ", unreliable" if member.reliable is False else ""
+    if member.p_value is None:
+        return f"{member.bits:,.1f} bits{trust}"
+    decades = member.bits * math.log10(2)
+    small = f"1e-{decades:,.0f}" if decades > _PLAIN_DECADES else show_p_value(member.p_value)
+    return f"p = {small}{trust}"
 
 
 def _show_witness(witness: tuple[Name, ...] | None) -> str:

@@ -62,28 +62,33 @@ class Wording:
     def _member(self, reason: Reason) -> Iterator[str]:
         shown, alone = reason.shown, reason.alone
         assert shown is not None  # a member without a witness is there by request
+        witness = self._set(shown.given, "other ")
         if not shown.given:
             yield f"depends on {self._target} on its own: {shown}."
         elif alone.is_dependent:
-            yield f"depends on {self._target} given {_names(shown.given)}: {shown}."
+            yield f"depends on {self._target} given {witness}: {shown}."
+        elif len(shown.given) > 1 and reason.part is None:  # whether all are needed is not known
+            yield f"depends on {self._target} given {witness}: {shown}; alone {alone.brief}."
         else:
-            part = reason.part
-            is_strict = part is None or not part.is_dependent
-            enters = "enters only together with" if is_strict else "enters together with"
-            less = "" if part is None else f", given fewer of them at best {part.brief}"
-            given = f"given {_pronoun(shown.given)}, {shown}; alone {alone.brief}{less}"
-            yield f"{enters} {_names(shown.given)}: {given}."
-        yield self._standing(reason)
+            yield self._together(shown, alone, reason.part)
+        if reason.separator is not None:
+            yield self._standing(reason, reason.separator)
+        elif self.max_separator and self.n_members == 1:
+            yield "There is no other member that could separate it."
         if shown.given and alone.is_dependent:
             yield self._alone_too(reason)
 
-    def _standing(self, reason: Reason) -> str:
+    @staticmethod
+    def _together(shown: Evidence, alone: Evidence, part: Evidence | None) -> str:
+        is_strict = part is None or not part.is_dependent
+        enters = "enters only together with" if is_strict else "enters together with"
+        less = "" if part is None else f", given fewer of them at best {part.brief}"
+        given = f"given {_pronoun(shown.given)}, {shown}; alone {alone.brief}{less}"
+        return f"{enters} {_names(shown.given)}: {given}."
+
+    def _standing(self, reason: Reason, test: Evidence) -> str:
         """Say which other members come near to separating a member."""
-        test, witness = reason.separator, reason.shown.given if reason.shown else ()
-        if self.max_separator == 0:
-            return "Separators were not looked for."
-        if test is None:
-            return "There is no other member that could separate it."
+        witness = reason.shown.given if reason.shown else ()
         others = _names(_besides(test, witness))
         if test.is_dependent:
             nobody = self._nobody(reason).capitalize()
@@ -100,7 +105,8 @@ class Wording:
         if test is None:
             return f"{text}."
         if test.is_dependent:
-            return f"{text}, the least given {_names(test.given)} ({test.brief})."
+            nobody = self._nobody(reason, ())
+            return f"{text}; {nobody} separates it, the closest is {_names(test.given)} ({test.brief})."
         return f"{text}, but not given {_names(test.given)} ({test.brief})."
 
     def _dependence(self, reason: Reason) -> str:
@@ -113,8 +119,7 @@ class Wording:
             evidence = f"on its own ({shown.brief})"
         text = f"depends on {self._target} {evidence}"
         if test is not None and not test.is_dependent:
-            too = " as well" if shown.given else ""
-            return f"{text}, but not given {_names(_besides(test, shown.given))}{too} ({test.brief})"
+            return f"{text}, but not given {self._separator(reason, test)} ({test.brief})"
         if self.max_separator == 0:
             text = f"{text}; separators were not looked for"
         elif test is None:
@@ -126,9 +131,23 @@ class Wording:
             return text
         return f"{text}: {self.method} left it out for a reason that these tests do not show"
 
-    def _nobody(self, reason: Reason) -> str:
-        """Name what was tried as a separator in vain."""
+    def _separator(self, reason: Reason, test: Evidence) -> str:
         witness = reason.shown.given if reason.shown else ()
+        other = "" if reason.status == "left out" else "other "
+        is_small = len(test.given) - len(witness) <= self.max_separator
+        if is_small:
+            return _names(_besides(test, witness)) + (" as well" if witness else "")
+        return self._set(test.given, other)
+
+    def _set(self, names: Sequence[Name], other: str) -> str:
+        """Name some members, or say that it is all there are."""
+        n_all = self.n_members - bool(other)
+        return f"all {n_all} {other}members" if 2 < len(names) == n_all else _names(names)
+
+    def _nobody(self, reason: Reason, witness: Sequence[Name] | None = None) -> str:
+        """Name what was tried as a separator in vain."""
+        if witness is None:
+            witness = reason.shown.given if reason.shown else ()
         is_inside = reason.status != "left out"
         other = "other " if is_inside else ""
         n_others = self.n_members - is_inside - len(witness)

@@ -1,0 +1,109 @@
+"""What every picture needs: matplotlib, a figure that fits, a file to go to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from komb.data.raw import to_path
+from komb.errors import FileError, MissingPackageError, ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARGIN = 0.1  # inches
+_DPI = 200
+
+
+def check_picture(path: str | os.PathLike[str]) -> Path:
+    """Return where a picture shall go, or say why it cannot; nothing has been drawn then.
+
+    Parameters
+    ----------
+    path
+        Name of a file. Its ending, such as ``.png``, ``.pdf`` or ``.svg``, says which kind.
+
+    Examples
+    --------
+    >>> check_picture("blanket.doc")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'plot' must be the name of a picture; got 'blanket.doc'. ...
+    """
+    need_matplotlib()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    file = to_path(path)
+    if file.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
+        remedy = "Have it end in .png, .pdf or .svg."
+        raise ParameterError.because("plot", "be the name of a picture", str(path), remedy)
+    if not file.parent.is_dir():
+        raise FileError(f"There is no folder {str(file.parent)!r} for the plot. Make it first.")
+    if file.is_dir():
+        raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
+    return file
+
+
+def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure that axes are on to a file."""
+    file = check_picture(path)
+    try:
+        axes.figure.canvas.print_figure(file, dpi=_DPI)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        remedy = "Name another file, or make room for it."
+        raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
+
+
+def need_matplotlib() -> None:
+    """Raise :class:`komb.errors.MissingPackageError` if matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingPackageError(
+            "Plots need matplotlib, which is not installed. Install it: "
+            'pip install "komb[plots]", or pip install matplotlib.'
+        ) from None
+
+
+def make_room(axes: Axes) -> None:
+    """Let a figure grow until labels, title and legend are on it, whatever their length."""
+    figure = axes.figure
+    cells, everything = axes.get_window_extent().frozen(), axes.get_tightbbox()
+    if everything is None:
+        return
+    box = everything.padded(_MARGIN * figure.dpi)
+    figure.set_size_inches(box.width / figure.dpi, box.height / figure.dpi)
+    left, bottom = (cells.x0 - box.x0) / box.width, (cells.y0 - box.y0) / box.height
+    axes.set_position((left, bottom, cells.width / box.width, cells.height / box.height))
+
+
+def fit_texts(axes: Axes) -> None:
+    """Widen the limits of axes of a given size until all texts are within them."""
+    for _ in range(4):  # texts keep their size, so each step brings the limits nearer only
+        axes.apply_aspect()
+        outside = [text.get_window_extent() for text in axes.texts if text.get_text()]
+        if not outside:
+            return
+        corners = [axes.transData.inverted().transform(box.get_points()) for box in outside]
+        x0 = min(corner[0][0] for corner in corners)
+        y0 = min(corner[0][1] for corner in corners)
+        x1 = max(corner[1][0] for corner in corners)
+        y1 = max(corner[1][1] for corner in corners)
+        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        axes.set_xlim(min(left, x0), max(right, x1))
+        axes.set_ylim(min(bottom, y0), max(top, y1))
+
+
+def shorten(text: str, letters: int) -> str:
+    """Cut a text that is too long to be drawn, in the middle: ends often tell names apart.
+
+    Examples
+    --------
+    >>> shorten("a_very_long_name_of_column_17", 16)
+    'a_very_l…lumn_17'
+    """
+    if len(text) <= letters:
+        return text
+    half = (letters - 1) // 2
+    return f"{text[: letters - 1 - half]}…{text[-half:]}"
