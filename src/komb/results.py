@@ -444,9 +444,9 @@ class Blanket(_WithTable, Collection[Name]):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
 
-        Lines are the thicker the clearer a member depends on the target. Members that show only
-        together are joined by a coloured area; a dotted line leads to a witness, a column that must
-        be held fixed for that.
+        A line is the thicker the clearer its member depends on the target; the p-value, or the bits
+        saved, is written below the name. Members that are seen together are joined by a coloured
+        area; a dotted line comes from a column that is held fixed for the others to be seen.
 
         Parameters
         ----------
@@ -473,8 +473,15 @@ class Blanket(_WithTable, Collection[Name]):
         """
         from komb.plots.network import Spoke, draw_blanket
 
+        has_order = self.parameters.get("order") is not None  # then every witness is a small one
         spokes = [
-            Spoke(member.name, member.witness, member.bits, show_strength(member))
+            Spoke(
+                member.name,
+                member.witness,
+                member.bits,
+                show_strength(member),
+                not has_order and set(member.witness or ()) == {*self.members} - {member.name},
+            )
             for member in self.details
         ]
         return draw_blanket(self.target, spokes, ax)
@@ -619,6 +626,90 @@ class Blankets(Mapping[Name, Blanket]):
         details = [member for blanket in self.values() for member in blanket.details]
         return make_frame({"target": targets, **_member_columns(details)}, backend)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which target has which member, as :func:`komb.plot_blankets` does.
+
+        Examples
+        --------
+        >>> import komb
+        >>> komb.markov_blankets(komb.boolean_table("and", 500)).plot().get_title(loc="left")
+        'Markov blankets of 4 targets'
+        """
+        return plot_blankets(self, ax)
+
+    def graph(self, symmetry: str = "and") -> nx.Graph:
+        """Return the undirected network of targets and members.
+
+        In theory, two columns are in each other's blanket or in neither's. In data, one search may
+        find what the other does not.
+
+        Parameters
+        ----------
+        symmetry
+            ``"and"`` joins two columns if each has the other in its blanket, ``"or"`` if one of
+            them has. Where only one of the two was searched, there is one opinion only, and it
+            decides in both cases.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are the targets, in order, and after them members that were no targets; the
+            attribute ``searched`` tells them apart. Edges have ``named_by``, the one or two targets
+            that have the other in their blanket; ``mutual``, whether those are two; ``bits``, how
+            clearly they depend (see :attr:`Member.bits`), of two the smaller number, ``None`` by
+            request; and ``witnesses``, those of ``named_by`` in turn.
+
+        Raises
+        ------
+        komb.errors.ParameterError
+            If ``symmetry`` is something else.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+        >>> graph = blankets.graph()
+        >>> sorted(graph.edges)
+        [('X1', 'X2'), ('X1', 'Y'), ('X2', 'Y')]
+        >>> graph.edges["X1", "Y"]["witnesses"]
+        [['X2'], ['X2']]
+        """
+        import networkx as nx
+
+        if symmetry not in ("and", "or"):
+            remedy = "'and' joins columns that have each other, 'or' those of which one has."
+            raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
+        graph = nx.Graph()
+        graph.add_nodes_from(self, searched=True)
+        others = dict.fromkeys(name for blanket in self.values() for name in blanket)
+        graph.add_nodes_from((name for name in others if name not in self), searched=False)
+        for target, blanket in self.items():
+            for name in blanket:
+                edge = self._edge(target, name)
+                if edge["mutual"] or symmetry == "or" or name not in self:
+                    graph.add_edge(target, name, **edge)
+        return graph
+
+    def _edge(self, one: Name, other: Name) -> dict[str, Any]:
+        """Gather what two columns say of each other, the one that was searched first before."""
+        found = {
+            target: self[target][name]
+            for target, name in ((one, other), (other, one))
+            if target in self and name in self[target]
+        }
+        if other in self and list(self).index(other) < list(self).index(one):
+            found = dict(reversed(found.items()))
+        bits = [member.bits for member in found.values()]
+        return {
+            "named_by": list(found),
+            "mutual": len(found) == 2,
+            "bits": None if None in bits else min(bit for bit in bits if bit is not None),
+            "witnesses": [
+                None if member.witness is None else list(member.witness)
+                for member in found.values()
+            ],
+        }
+
     def _sheet(self) -> Sheet:
         tests = plural(sum(blanket.tests for blanket in self.values()), "test")
         first = next(iter(self.values()), None)
@@ -628,6 +719,64 @@ class Blankets(Mapping[Name, Blanket]):
             grids=(Grid(_BLANKET_HEADINGS, tuple(map(_show_blanket, self.values()))),),
             notes=(f"{tests} in {show_seconds(self.seconds)}.",),
         )
+
+
+def plot_blankets(
+    blankets: Mapping[Name, Blanket] | Iterable[Blanket], ax: Axes | None = None
+) -> Axes:
+    """Draw the blankets of many targets: a row each, its members in colours.
+
+    The darker a cell, the clearer its member depends on the target. A dot marks a one-sided cell:
+    the member was searched too, and does not have the target in its blanket. A frame marks members
+    that are seen together with others only. Members that were no targets come last.
+
+    Parameters
+    ----------
+    blankets
+        What :func:`komb.markov_blankets` returned, or any blankets.
+    ax
+        Where to draw; if left out, on a new figure that fits.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")`` writes
+        it to a file.
+
+    Raises
+    ------
+    komb.errors.MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    >>> ax = komb.plot_blankets(blankets)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['X1', 'X2', 'Y']
+    """
+    from komb.plots.heatmap import Cell, draw_heatmap
+
+    found = blankets if isinstance(blankets, Mapping) else Blankets(blankets)
+    names = dict.fromkeys([*found, *(name for blanket in found.values() for name in blanket)])
+    place = {name: number for number, name in enumerate(names)}
+    cells = {
+        (place[target], place[member.name]): Cell(
+            bits=member.bits,
+            is_together=bool(member.witness),
+            is_one_sided=member.name in found and target not in found[member.name],
+        )
+        for target, blanket in found.items()
+        for member in blanket.details
+    }
+    return draw_heatmap(
+        f"Markov blankets of {plural(len(found), 'target')}",
+        [show_name(target) for target in found],
+        [show_name(name) for name in names],
+        cells,
+        ax,
+    )
 
 
 def _show_member(member: Member) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from komb.data.raw import to_path
 from komb.errors import FileError, MissingPackageError, ParameterError
@@ -12,7 +13,10 @@ from komb.errors import FileError, MissingPackageError, ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Point: TypeAlias = tuple[float, float]
+
 _MARGIN = 0.1  # inches
+_RIM = 0.06  # around points, in units of the data
 _DPI = 200
 
 
@@ -78,21 +82,33 @@ def make_room(axes: Axes) -> None:
     axes.set_position((left, bottom, cells.width / box.width, cells.height / box.height))
 
 
-def fit_texts(axes: Axes) -> None:
-    """Widen the limits of axes of a given size until all texts are within them."""
-    for _ in range(4):  # texts keep their size, so each step brings the limits nearer only
+def grow(axes: Axes, points: Iterable[Point]) -> None:
+    """Let axes that fill a figure grow, or shrink, to their points and texts; the scale stays."""
+    figure = axes.figure
+    (x0, x1), (y0, y1) = _extent(axes, points)
+    pixels = axes.transData.transform([(x0, y0), (x1, y1)])
+    figure.set_size_inches(*((pixels[1] - pixels[0]) / figure.dpi))
+    axes.set_xlim(x0, x1)
+    axes.set_ylim(y0, y1)
+
+
+def fit(axes: Axes, points: Iterable[Point]) -> None:
+    """Set the limits of axes of a given size so that all points and texts are within them."""
+    corners = list(points)
+    for _ in range(6):  # texts keep their size, so every step only brings the limits nearer
         axes.apply_aspect()
-        outside = [text.get_window_extent() for text in axes.texts if text.get_text()]
-        if not outside:
-            return
-        corners = [axes.transData.inverted().transform(box.get_points()) for box in outside]
-        x0 = min(corner[0][0] for corner in corners)
-        y0 = min(corner[0][1] for corner in corners)
-        x1 = max(corner[1][0] for corner in corners)
-        y1 = max(corner[1][1] for corner in corners)
-        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-        axes.set_xlim(min(left, x0), max(right, x1))
-        axes.set_ylim(min(bottom, y0), max(top, y1))
+        x_limits, y_limits = _extent(axes, corners)
+        axes.set_xlim(x_limits)
+        axes.set_ylim(y_limits)
+
+
+def _extent(axes: Axes, points: Iterable[Point]) -> tuple[Point, Point]:
+    """Return the range of points and texts in both directions, in units of the data."""
+    to_data = axes.transData.inverted()
+    boxes = [to_data.transform(text.get_window_extent().get_points()) for text in axes.texts]
+    corners = [*(tuple(corner) for box in boxes for corner in box), *points]
+    xs, ys = zip(*corners, strict=True)
+    return (min(xs) - _RIM, max(xs) + _RIM), (min(ys) - _RIM, max(ys) + _RIM)
 
 
 def shorten(text: str, letters: int) -> str:

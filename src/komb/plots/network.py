@@ -1,19 +1,19 @@
 """A blanket as a picture: the target in the middle, its members around it.
 
-A member that shows on its own has a line to the target. Members that show only together share a
+A member that is seen alone has a line to the target. Members that are seen together share a
 coloured area with the target, and meet in a point inside it before a line goes on to the target: it
-is one thing with several ends, not several lines. In the area, a dotted line comes from a witness
-that is needed for the others to show; it has a line of its own elsewhere.
+is one thing with several ends, not several lines. In the area, a dotted line comes from a column
+that is held fixed for the others to be seen, and owes its place to something else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from komb.plots.canvas import fit_texts, make_room, need_matplotlib, shorten
+from komb.plots.canvas import fit, grow, make_room, need_matplotlib, shorten
 from komb.rendering import show_name
 
 if TYPE_CHECKING:
@@ -28,12 +28,17 @@ _ALONE = "#0072B2"
 _TOGETHER = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INK, _FAINT = "#222222", "#666666"
 
-_LARGEST_AREA = 4  # of the columns of a witness; beyond, an area would cover everything
+_LARGEST_AREA = 5  # columns; beyond, an area would cover everything
 _MOST_UPRIGHT = 14  # members up to which labels are not turned
 _LETTERS = 28  # of a name
 _WEAKEST, _STRONGEST = 4.0, 1000.0  # bits; lines get no thinner or thicker beyond
 _THINNEST, _THICKEST = 1.0, 7.0  # points
+_ALL_LINES = 200.0  # points; where there are many lines, they have to be thinner
 _INWARDS = 0.45  # how far the sides of an area are drawn to its middle
+_FAN = math.radians(130)  # that an area may take up, for the target to be at its edge
+_WIDEST_STEP = math.radians(75)  # between members that are seen together
+_HUB = 0.26  # radius of the target where there are many members
+_RADIUS, _SPACING = 1.35, 0.3  # inches, at least: of the circle, and between members
 
 
 class Spoke(NamedTuple):
@@ -49,17 +54,20 @@ class Spoke(NamedTuple):
         How clearly it depends on the target; ``None`` without a test.
     label
         That in words.
+    is_last_of_all
+        Whether the method holds all other members fixed, whatever they are needed for.
     """
 
     name: Name
     witness: tuple[Name, ...] | None
     bits: float | None
     label: str
+    is_last_of_all: bool = False
 
     @property
     def area(self) -> frozenset[Name]:
-        """Columns that show together, if they are few enough to be drawn so; empty otherwise."""
-        if not self.witness or len(self.witness) > _LARGEST_AREA:
+        """Columns that are seen together, if there is a point in drawing that; empty otherwise."""
+        if not self.witness or self.is_last_of_all or len(self.witness) >= _LARGEST_AREA:
             return frozenset()
         return frozenset((self.name, *self.witness))
 
@@ -93,26 +101,27 @@ def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) 
     nodes = arrange(spokes)
     is_new = ax is None
     if ax is None:
-        size = 2 * max(1.35, len(nodes) * 0.3 / math.tau)
-        figure = Figure(figsize=(size, size), facecolor="white")
-        ax = figure.add_axes((0, 0, 1, 1))
+        size = 2 * max(_RADIUS, len(nodes) * _SPACING / math.tau)
+        ax = Figure(figsize=(size, size), facecolor="white").add_axes((0, 0, 1, 1))
     ax.set_title(f"Markov blanket of {show_name(target)}", loc="left", parse_math=False)
     ax.set_axis_off()
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xlim(-1.1, 1.1)
-    ax.set_ylim(-1.1, 1.1)
+    ax.set_xlim(-1, 1)
+    ax.set_ylim(-1, 1)
     _Drawing(ax, nodes, spokes).draw(target)
+    corners = [(0.0, 0.0), *nodes.values()]
     if is_new:
+        grow(ax, corners)
         make_room(ax)
     else:
-        fit_texts(ax)
+        ax.set_aspect("equal", adjustable="datalim")
+        fit(ax, corners)
     return ax
 
 
 def arrange(spokes: Sequence[Spoke]) -> dict[Name, Point]:
     """Give every member, and every witness that is none, a place on a circle.
 
-    Columns that show together are neighbours as far as that is possible.
+    Columns that are seen together are neighbours as far as that is possible.
 
     Examples
     --------
@@ -120,36 +129,31 @@ def arrange(spokes: Sequence[Spoke]) -> dict[Name, Point]:
     >>> list(arrange(spokes))
     ['a', 'c', 'b']
     """
-    partners: dict[Name, list[Name]] = {spoke.name: [] for spoke in spokes}
+    partners: dict[Name, set[Name]] = {spoke.name: set() for spoke in spokes}
     for spoke in spokes:
-        for other in spoke.witness if spoke.witness and spoke.area else ():
-            partners[spoke.name].append(other)
-            partners.setdefault(other, []).append(spoke.name)
+        for name in sorted(spoke.area, key=str):
+            partners.setdefault(name, set())
+            partners[name] |= spoke.area - {name}
     order: list[Name] = []
     while len(order) < len(partners):
         waiting = [name for name in partners if name not in order]
-        tied = [name for name in waiting if set(partners[name]) & set(order)]
-        # the end of a chain is the best beginning; then whoever is tied to the latest one placed
-        order.append(
-            max(tied, key=lambda name: _latest(order, partners[name]))
-            if tied
-            else min(waiting, key=lambda name: (len(set(partners[name])) or len(partners)))
-        )
-    return {name: _place(number, len(order)) for number, name in enumerate(order)}
+        tied = [name for name in waiting if partners[name] & set(order)]
+        if tied:  # next to the one it belongs to, if that was the last
+            order.append(max(tied, key=lambda name: max(map(order.index, partners[name] & {*order}))))
+        else:  # the end of a chain is the best beginning
+            order.append(min(waiting, key=lambda name: len(partners[name]) or len(partners)))
+    largest = max((len(spoke.area) for spoke in spokes), default=0)
+    return dict(zip(order, _places(len(order), largest), strict=True))
 
 
-def _latest(order: Sequence[Name], partners: Sequence[Name]) -> int:
-    return max(order.index(name) for name in partners if name in order)
-
-
-def _place(number: int, count: int) -> Point:
-    """Return a point on the circle, clockwise from the top; none is exactly there if some can."""
-    step = math.tau / max(count, 3)  # two are side by side above the target
-    first = 0.0 if count in (1, 3) else step / 2
-    if count == 2:
-        first = -step / 2
-    angle = math.pi / 2 - first - number * step
-    return math.cos(angle), math.sin(angle)
+def _places(count: int, largest_area: int) -> Iterator[Point]:
+    """Yield points on a circle, clockwise and evenly spaced to both sides of its top."""
+    step = math.tau / max(count, 1)
+    if largest_area > 1:
+        step = min(step, _WIDEST_STEP, _FAN / (largest_area - 1))
+    for number in range(count):
+        angle = math.pi / 2 - (number - (count - 1) / 2) * step
+        yield (1.0, 0.0) if count == 1 else (math.cos(angle), math.sin(angle))
 
 
 class _Drawing:
@@ -174,23 +178,27 @@ class _Drawing:
         if self.legend:
             self.axes.legend(
                 self.legend.values(), self.legend.keys(), loc="upper left",
-                bbox_to_anchor=self._below(), frameon=False, fontsize=8, handlelength=2.5,
+                bbox_to_anchor=(0, 0), frameon=False, fontsize=8, handlelength=2.5,
             )  # fmt: skip
 
-    def _below(self) -> Point:
-        return (0.0, -0.12) if len(self.nodes) <= _MOST_UPRIGHT else (0.0, -0.35)
+    @property
+    def _has_many(self) -> bool:
+        return len(self.nodes) > _MOST_UPRIGHT
+
+    def _width(self, spoke: Spoke) -> float:
+        return min(width(spoke.bits), _ALL_LINES / len(self.nodes))
 
     def _draw_line(self, spoke: Spoke) -> None:
         """Draw the line of a member that shows on its own, or given too many to draw."""
         x, y = self.nodes[spoke.name]
-        style: dict[str, Any] = {"color": _ALONE, "linewidth": width(spoke.bits)}
-        meaning = "depends on the target on its own"
+        style: dict[str, Any] = {"color": _ALONE, "linewidth": self._width(spoke)}
+        meaning = "seen alone"
         if spoke.witness is None:
             style = {"color": _FAINT, "linewidth": _THINNEST, "linestyle": (0, (4, 3))}
             meaning = "by request"
         elif spoke.witness:
             style |= {"linestyle": (0, (3, 1))}
-            meaning = "depends on the target given the other members"
+            meaning = "seen given all other members"
         (line,) = self.axes.plot([0, x], [0, y], zorder=2, solid_capstyle="butt", **style)
         self.legend.setdefault(meaning, line)
 
@@ -200,21 +208,21 @@ class _Drawing:
 
         names = [name for name in self.nodes if name in area]
         corners = [(0.0, 0.0), *(self.nodes[name] for name in names)]
-        middle = _mean(corners)
+        middle = _middle(corners)
         patch = PathPatch(
             _hull(corners, middle), facecolor=(colour, 0.22), edgecolor="none", zorder=1
         )
         self.axes.add_patch(patch)
-        self.legend.setdefault("depends on the target only together", patch)
+        self.legend.setdefault("seen together", patch)
         owners = [n for n in names if n in self.spokes and self.spokes[n].area == area]
-        widths = [width(self.spokes[name].bits) for name in owners]
+        widths = [self._width(self.spokes[name]) for name in owners]
         self._join(middle, (0.0, 0.0), colour, max(widths))
         for name in names:
             if name in owners:
-                self._join(middle, self.nodes[name], colour, width(self.spokes[name].bits))
+                self._join(middle, self.nodes[name], colour, self._width(self.spokes[name]))
             else:
                 line = self._join(middle, self.nodes[name], colour, 1.4, (0, (1, 1.2)))
-                self.legend.setdefault("witness: held fixed for it to show", line)
+                self.legend.setdefault("held fixed for the others to be seen", line)
         self.axes.plot(*middle, "o", color=colour, markersize=max(5.0, max(widths) + 2), zorder=3)
 
     def _join(
@@ -239,7 +247,7 @@ class _Drawing:
     def _label(self, name: str, label: str, point: Point) -> None:
         x, y = point
         angle = math.degrees(math.atan2(y, x))
-        if len(self.nodes) > _MOST_UPRIGHT:
+        if self._has_many:
             is_left = abs(angle) > 90
             self.axes.annotate(
                 f"{label}   {name}" if is_left else f"{name}   {label}", point,
@@ -257,13 +265,17 @@ class _Drawing:
         )  # fmt: skip
 
     def _draw_target(self, target: Name) -> None:
+        if self._has_many:  # lines end before they run into each other
+            from matplotlib.patches import Circle
+
+            self.axes.add_patch(Circle((0, 0), _HUB, facecolor=_INK, edgecolor="white", zorder=5))
         self.axes.text(
             0, 0, shorten(show_name(target), _LETTERS), color="white", fontsize=10,
-            fontweight="bold", ha="center", va="center", zorder=5, parse_math=False,
+            fontweight="bold", ha="center", va="center", zorder=6, parse_math=False,
             bbox={"boxstyle": "round,pad=0.45", "facecolor": _INK, "edgecolor": "white"},
         )  # fmt: skip
         if not self.nodes:
-            self.axes.text(0, -0.35, "no member", ha="center", va="center", color=_FAINT)
+            self.axes.text(0, -0.3, "no member", ha="center", va="center", color=_FAINT)
 
 
 def width(bits: float | None) -> float:
@@ -282,6 +294,26 @@ def width(bits: float | None) -> float:
 
 def _mean(points: Sequence[Point]) -> Point:
     return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
+
+
+def _middle(corners: Sequence[Point]) -> Point:
+    """Return where the lines of an area meet: in its middle, but not on the target.
+
+    Examples
+    --------
+    >>> _middle([(0.0, 0.0), (0.9, 0.0), (0.0, 0.9)])
+    (0.3, 0.3)
+    >>> _middle([(0.0, 0.0), (1.0, 0.0), (-1.0, 0.0)])  # on both sides of the target
+    (0.0, 0.3)
+    """
+    x, y = _mean(corners)
+    distance = math.hypot(x, y)
+    if distance > 0.2:
+        return round(x, 9), round(y, 9)
+    if distance > 0.01:
+        return 0.3 * x / distance, 0.3 * y / distance
+    along = corners[1]
+    return -0.3 * along[1] + 0.0, 0.3 * along[0]
 
 
 def _hull(corners: Sequence[Point], middle: Point) -> Any:
