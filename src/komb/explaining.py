@@ -136,9 +136,7 @@ class _Inquiry:
             )
             return replace(drawn, text=wording.say(drawn))
 
-        clearest_first = sorted(
-            found.keys() & outside, key=lambda x: (-found[x][shown[x]], x)
-        )
+        clearest_first = sorted(found.keys() & outside, key=lambda x: (-found[x][shown[x]], x))
         return Explanation(
             target=self.table.names[self.target],
             members=tuple(
@@ -209,9 +207,7 @@ class _Inquiry:
             for (x, given), stands in zip(lines, standing, strict=True)
         }
 
-    def _separators(
-        self, dependences: Iterable[Dependence], bound: int
-    ) -> dict[int, Variables]:
+    def _separators(self, dependences: Iterable[Dependence], bound: int) -> dict[int, Variables]:
         """For each dependence, what is held fixed where it is undone or else least clear.
 
         Smaller sets go first; of several smallest ones that undo it, the most convincing.
@@ -263,7 +259,7 @@ class _Inquiry:
         return {x: dict(sorted(found.items(), key=_in_order)) for x, found in answers.items()}
 
     def _most_convincing(self, x: int, given: Sequence[Variables]) -> Variables:
-        """Return the set under which a column looks most independent, a reliable one if possible."""
+        """Return the set given which a column looks most independent, a reliable one if any."""
 
         def doubt(separator: Variables) -> tuple[bool, float]:
             evidence = self._evidence(x, separator)

@@ -204,12 +204,10 @@ class Reason:
         True
         """
         values = known_fields(cls, record)
-        return cls(
-            **{
-                key: Evidence.from_dict(value) if isinstance(value, Mapping) else value
-                for key, value in values.items()
-            }
-        )
+        for key, value in values.items():
+            if isinstance(value, Mapping):
+                values[key] = Evidence.from_dict(value)
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -445,7 +443,8 @@ class Explanation(Collection[Name]):
         n_more = len(self.rejected) - _SHOWN
         if n_more > 0:
             depend = "column depends" if n_more == 1 else "columns depend"
-            yield f"{n_more:,} more {depend} on {target}, less clearly, and {_was(n_more)} left out."
+            was = "was" if n_more == 1 else "were"
+            yield f"{n_more:,} more {depend} on {target}, less clearly, and {was} left out."
         if self.unrelated:
             count = len(self.unrelated)
             yield (
@@ -470,10 +469,6 @@ class Explanation(Collection[Name]):
                 f"Dependences given more than {plural(self.order, 'member')} were not looked for "
                 f"here, up to {order} in the search: there are too many."
             )
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def _show_checks(explanation: Explanation) -> str:

@@ -60,7 +60,9 @@ class Grid:
         """Draw the table in plain text, line by line; the last column is wrapped to a width."""
         lines = [self.headings, *self.rows] if any(self.headings) else list(self.rows)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        room = None if width is None else max(_LEAST_ROOM, width - sum(widths[:-1]) - 2 * len(widths))
+        room = (
+            None if width is None else max(_LEAST_ROOM, width - sum(widths[:-1]) - 2 * len(widths))
+        )
         for *cells, last in lines:
             for piece in wrap(last, room):
                 row = map(_align, [*cells, piece], widths, self.sides)

@@ -31,8 +31,8 @@ from komb.rendering import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     import networkx as nx
+    import pandas as pd
     import polars as pl
     from matplotlib.axes import Axes
     from rich.console import RenderableType
@@ -419,7 +419,10 @@ class Blanket(_WithTable, Collection[Name]):
                 "it has no data with it. Pass the table: blanket.explain(data)."
             )
         witnesses = {member.name: member.witness for member in self.details}
-        return explain_blanket(table, self.target, witnesses, self.method, self.parameters)
+        explanation = explain_blanket(table, self.target, witnesses, self.method, self.parameters)
+        if data is not None:
+            self._check_explained(explanation)
+        return explanation
 
     def _check_data(self, data: object) -> DiscreteTable:
         """Encode the table that the blanket was found in, or say why it cannot be the one."""
@@ -440,6 +443,19 @@ class Blanket(_WithTable, Collection[Name]):
         for name in (self.target, *self.members):
             table.index(name)
         return table
+
+    def _check_explained(self, explanation: Explanation) -> None:
+        """Raise if a test says something else than it did in the search."""
+        for member, reason in zip(self.details, explanation.members, strict=True):
+            if member.statistic is None or reason.shown is None:
+                continue
+            if not math.isclose(member.statistic, reason.shown.statistic, rel_tol=1e-6):
+                raise DataError(
+                    "'data' must be the table that the blanket was found in; got one in which the "
+                    f"statistic of {member.name!r} is {show_statistic(reason.shown.statistic)} "
+                    f"instead of {show_statistic(member.statistic)}. Pass that table, or search "
+                    "this one again."
+                )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.

@@ -105,8 +105,8 @@ class Wording:
         if test is None:
             return f"{text}."
         if test.is_dependent:
-            nobody = self._nobody(reason, ())
-            return f"{text}; {nobody} separates it, the closest is {_names(test.given)} ({test.brief})."
+            closest = f"the closest is {_names(test.given)} ({test.brief})"
+            return f"{text}; {self._nobody(reason, ())} separates it, {closest}."
         return f"{text}, but not given {_names(test.given)} ({test.brief})."
 
     def _dependence(self, reason: Reason) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,10 @@ from komb import defaults
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, show, write, write_json
+from komb.errors import ParameterError
+
+if TYPE_CHECKING:
+    from komb.results import Blanket
 
 
 @exit_codes()
@@ -34,12 +39,27 @@ def find(
         bool,
         typer.Option("--quiet", "-q", help="Print the members only, one a line; no progress bar."),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say why each member is in, and why others are not."),
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+    ] = None,
 ) -> None:
     """Find the Markov blanket of a column of a file."""
+    if quiet and explain:
+        raise ParameterError(
+            "'--quiet' and '--explain' both say what to print. Leave out one of them."
+        )
     begin = options.to_start(start, start_method)
     from komb.data.files import naming
     from komb.discover import markov_blanket
+    from komb.plots import check_picture
 
+    if plot is not None:
+        check_picture(plot)  # before the work, not after it
     with naming(data), ProgressBar(is_wanted=not quiet) as bar:
         blanket = markov_blanket(
             options.read_data(data, delimiter, no_header),
@@ -56,9 +76,25 @@ def find(
             exclude=exclude or (),
             progress=bar,
         )
-    if json:
-        write_json(blanket.to_json(indent=2))
-    elif quiet:
+    _present(blanket, json, quiet, explain, plot)
+
+
+def _present(
+    blanket: Blanket, as_json: bool, is_quiet: bool, with_reasons: bool, plot: Path | None
+) -> None:
+    if as_json:
+        from komb.exporting import dump_json
+
+        reasons = {"explanation": blanket.explain().to_dict()} if with_reasons else {}
+        write_json(dump_json(blanket.to_dict() | reasons, 2))
+    elif is_quiet:
         write("".join(f"{name}\n" for name in blanket), end="")
     else:
         show(blanket)
+        if with_reasons:
+            write("")
+            show(blanket.explain())
+    if plot is not None:
+        from komb.plots import save_picture
+
+        save_picture(blanket.plot(), plot)

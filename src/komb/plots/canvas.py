@@ -72,7 +72,8 @@ def need_matplotlib() -> None:
 
 def make_room(axes: Axes) -> None:
     """Let a figure grow until labels, title and legend are on it, whatever their length."""
-    figure = axes.figure
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # the axes were made on one
     cells, everything = axes.get_window_extent().frozen(), axes.get_tightbbox()
     if everything is None:
         return
@@ -84,7 +85,8 @@ def make_room(axes: Axes) -> None:
 
 def grow(axes: Axes, points: Iterable[Point]) -> None:
     """Let axes that fill a figure grow, or shrink, to their points and texts; the scale stays."""
-    figure = axes.figure
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # the axes were made on one
     (x0, x1), (y0, y1) = _extent(axes, points)
     pixels = axes.transData.transform([(x0, y0), (x1, y1)])
     figure.set_size_inches(*((pixels[1] - pixels[0]) / figure.dpi))
@@ -93,13 +95,20 @@ def grow(axes: Axes, points: Iterable[Point]) -> None:
 
 
 def fit(axes: Axes, points: Iterable[Point]) -> None:
-    """Set the limits of axes of a given size so that all points and texts are within them."""
+    """Set the limits of axes of a given size so that all points and texts are within them.
+
+    Both directions get the same scale.
+    """
     corners = list(points)
-    for _ in range(6):  # texts keep their size, so every step only brings the limits nearer
-        axes.apply_aspect()
-        x_limits, y_limits = _extent(axes, corners)
-        axes.set_xlim(x_limits)
-        axes.set_ylim(y_limits)
+    axes.set_aspect("auto")
+    box = axes.get_window_extent()
+    for _ in range(8):  # texts keep their size, so every step only brings the limits nearer
+        (x0, x1), (y0, y1) = _extent(axes, corners)
+        scale = max((x1 - x0) / box.width, (y1 - y0) / box.height) / 2
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        axes.set_xlim(x - scale * box.width, x + scale * box.width)
+        axes.set_ylim(y - scale * box.height, y + scale * box.height)
+    axes.set_aspect("equal", adjustable="datalim")
 
 
 def _extent(axes: Axes, points: Iterable[Point]) -> tuple[Point, Point]:

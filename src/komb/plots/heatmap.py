@@ -176,7 +176,7 @@ def _add_scale(axes: Axes, inches: float) -> None:
     scale = axes.figure.colorbar(ScalarMappable(norm, colours), cax=bar)
     scale.set_ticks(list(_TICKS), labels=list(_TICKS.values()), fontsize=8)
     scale.ax.tick_params(which="minor", length=0)
-    scale.outline.set_visible(False)  # type: ignore[operator]
+    scale.outline.set_visible(False)
 
 
 def _add_legend(axes: Axes, cells: Mapping[tuple[int, int], Cell]) -> None:

@@ -73,7 +73,7 @@ class Spoke(NamedTuple):
 
 
 def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) -> Axes:
-    """Draw a target and its members.
+    r"""Draw a target and its members.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) 
     --------
     >>> spokes = [Spoke("X1", ("X2",), 60.0, "p = 1e-18"), Spoke("X2", ("X1",), 55.0, "p = 3e-17")]
     >>> [text.get_text() for text in draw_blanket("Y", spokes).texts]
-    ['X1\\np = 1e-18', 'X2\\np = 3e-17', 'Y']
+    ['X1\np = 1e-18', 'X2\np = 3e-17', 'Y']
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -113,7 +113,6 @@ def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) 
         grow(ax, corners)
         make_room(ax)
     else:
-        ax.set_aspect("equal", adjustable="datalim")
         fit(ax, corners)
     return ax
 
@@ -139,7 +138,9 @@ def arrange(spokes: Sequence[Spoke]) -> dict[Name, Point]:
         waiting = [name for name in partners if name not in order]
         tied = [name for name in waiting if partners[name] & set(order)]
         if tied:  # next to the one it belongs to, if that was the last
-            order.append(max(tied, key=lambda name: max(map(order.index, partners[name] & {*order}))))
+            order.append(
+                max(tied, key=lambda name: max(map(order.index, partners[name] & {*order})))
+            )
         else:  # the end of a chain is the best beginning
             order.append(min(waiting, key=lambda name: len(partners[name]) or len(partners)))
     largest = max((len(spoke.area) for spoke in spokes), default=0)
