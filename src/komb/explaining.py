@@ -31,6 +31,7 @@ MOST_TESTS = 400_000
 _TESTS_A_BATCH = 1 << 16
 _LARGEST_WITNESS_IN_PARTS = 3  # the parts of larger ones are too many to look at
 _MOST_COMPARED = 10  # separators of one column, to find the most convincing one
+_DIGITS = 6  # of bits that are compared: of equal ones the first counts, not rounding
 _USUAL_BOUND = 1  # of witnesses and separators, where the method has none
 
 
@@ -136,7 +137,9 @@ class _Inquiry:
             )
             return replace(drawn, text=wording.say(drawn))
 
-        clearest_first = sorted(found.keys() & outside, key=lambda x: (-found[x][shown[x]], x))
+        clearest_first = sorted(
+            found.keys() & outside, key=lambda x: (-round(found[x][shown[x]], _DIGITS), x)
+        )
         return Explanation(
             target=self.table.names[self.target],
             members=tuple(
@@ -203,7 +206,9 @@ class _Inquiry:
         lines = [(x, list(found[x])) for x in sorted(found)]
         standing = self.session.first_standing(self.target, lines, self.blanket, bound)
         return {
-            x: min(given, key=lambda z: (len(z), -found[x][z])) if stands is None else stands
+            x: min(given, key=lambda z: (len(z), -round(found[x][z], _DIGITS)))
+            if stands is None
+            else stands
             for (x, given), stands in zip(lines, standing, strict=True)
         }
 
@@ -224,8 +229,8 @@ class _Inquiry:
                     del waiting[x]
                     continue
                 for given, bits in by_given.items():
-                    if x not in weakest or bits < weakest[x][0]:
-                        weakest[x] = bits, given
+                    if x not in weakest or round(bits, _DIGITS) < weakest[x][0]:
+                        weakest[x] = round(bits, _DIGITS), given
         return {x: given for x, (_, given) in weakest.items()} | undone
 
     def _undone_by_all(
@@ -263,7 +268,7 @@ class _Inquiry:
 
         def doubt(separator: Variables) -> tuple[bool, float]:
             evidence = self._evidence(x, separator)
-            return not evidence.reliable, evidence.bits
+            return not evidence.reliable, round(evidence.bits, _DIGITS)
 
         return min(given[:_MOST_COMPARED], key=doubt)
 

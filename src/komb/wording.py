@@ -31,8 +31,7 @@ class Wording:
     >>> wording = Wording("lamp", "komb", 1, 1, 1)
     >>> alone = Evidence((), True, 12.5, 2, 0.0019, "g", True)
     >>> print(wording.say(Reason("hall", "member", alone, alone)))
-    depends on lamp on its own: G = 12.50, df 2, p = 0.0019. There is no other member that could
-    separate it.
+    depends on lamp on its own: G = 12.50, df 2, p = 0.0019. There is no other member ...
     """
 
     target: Name

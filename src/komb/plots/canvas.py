@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float]
 
 _MARGIN = 0.1  # inches
+_FITTING_STEPS = 30
+_LEAST_SHARE = 0.2  # of axes that two units of the data take up, however long the texts are
 _RIM = 0.06  # around points, in units of the data
 _DPI = 200
 
@@ -102,9 +104,10 @@ def fit(axes: Axes, points: Iterable[Point]) -> None:
     corners = list(points)
     axes.set_aspect("auto")
     box = axes.get_window_extent()
-    for _ in range(8):  # texts keep their size, so every step only brings the limits nearer
+    most = 1 / (_LEAST_SHARE * min(box.width, box.height))
+    for _ in range(_FITTING_STEPS):  # texts keep their size, so a step only brings limits nearer
         (x0, x1), (y0, y1) = _extent(axes, corners)
-        scale = max((x1 - x0) / box.width, (y1 - y0) / box.height) / 2
+        scale = min(max((x1 - x0) / box.width, (y1 - y0) / box.height) / 2, most)
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         axes.set_xlim(x - scale * box.width, x + scale * box.width)
         axes.set_ylim(y - scale * box.height, y + scale * box.height)

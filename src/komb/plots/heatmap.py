@@ -110,10 +110,10 @@ def _paint(
     for place, cell in cells.items():
         picture[place] = _colour(cell)
     axes.imshow(picture, interpolation="nearest", aspect="equal")
-    axes.set_xticks([edge - 0.5 for edge in range(1, n_columns)], minor=True)
-    axes.set_yticks([edge - 0.5 for edge in range(1, n_rows)], minor=True)
     width = 0.3 if max(n_rows, n_columns) > _MANY else 0.8
-    axes.grid(which="minor", color=_GRID, linewidth=width)
+    down, across = np.arange(0.5, n_rows - 1), np.arange(0.5, n_columns - 1)
+    axes.hlines(down, -0.5, n_columns - 0.5, color=_GRID, linewidth=width)
+    axes.vlines(across, -0.5, n_rows - 0.5, color=_GRID, linewidth=width)
 
 
 def _scale() -> tuple[Any, Any]:
