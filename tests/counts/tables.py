@@ -81,7 +81,7 @@ def with_gaps(table: DiscreteTable, shares: Sequence[float], seed: int) -> Discr
 
 
 @st.composite
-def gappy_tables(draw: Any, **options: Any) -> DiscreteTable:
+def gappy_tables(draw: Any, /, **options: Any) -> DiscreteTable:
     """Tables in which some columns lack some of their values, or all."""
     table = draw(tables(**options))
     share = st.sampled_from((0.0, 0.0, 0.02, 0.1, 0.3, 0.7, 1.0))

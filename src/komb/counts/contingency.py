@@ -277,7 +277,8 @@ class Contingency:
         most = self._most_levels
         strata = min(self.n_rows, self._most_strata(set_size + 1))
         fewest_rows = self.n_rows - int(self._most_missing[: set_size + 2].sum())
-        if fewest_rows >= length_below * most * self.class_levels[0] * strata:
+        most_cells = max(1, most * self.target_levels * strata)
+        if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
             self._lengths = np.stack(
