@@ -102,16 +102,17 @@ def test_each_way_of_counting_equals_its_twin(
     kinds: list[int | str], n_rows: int, size: int
 ) -> None:
     complete = make_table(kinds, n_rows, seed=size)
-    questions = all_questions(complete.n_columns, 0, size)[:4]
-    for shares in ([0.1] * 6, [0, 0.3, 0, 0.3, 0, 0.3], [0.2, 0, 0.1, 0, 0.4, 0]):
-        check_against_twin(with_gaps(complete, shares, seed=size), 0, questions)
+    questions = all_questions(complete.n_columns, 0, size)[:3]
+    shares = ([0.1] * 6, [0, 0.3, 0, 0.3, 0, 0.3], [0.2, 0, 0.1, 0, 0.4, 0])[size % 3]
+    check_against_twin(with_gaps(complete, shares, seed=size), 0, questions)
 
 
 def test_codes_are_as_wide_as_they_must_be() -> None:
     """Of 256 levels the code for "missing" is the first that takes 16 bits."""
     table = make_table([2, "id"], 257, seed=0)
     codes = with_gaps(table, [0, 0.002], seed=0).codes
-    assert (codes.dtype, codes.max()) == (np.uint16, 256)
+    assert codes.dtype == np.uint16
+    assert codes.max() == 256
     assert with_gaps(make_table([2, "id"], 256, seed=0), [0, 0.01], seed=0).codes.dtype == np.uint8
 
 
