@@ -8,6 +8,7 @@ of a batch of tests on one target, one array element a test.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,12 +45,14 @@ class TestSums:
         The given set of each test is summarised at ``own[index]``.
     unions
         Summarises, test by test, the given set together with the candidate.
+    sets : int array of shape (n_sets, size)
+        The columns of each given set.
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
     __slots__ = (
-        "_candidates", "_contingency", "_index", "_own", "_scale", "_unions", "levels", "n_rows",
-        "strata", "target_levels",
+        "_candidates", "_contingency", "_index", "_own", "_scale", "_sets", "_unions", "levels",
+        "n_rows", "strata", "target_levels",
     )  # fmt: skip
 
     def __init__(
@@ -59,17 +62,24 @@ class TestSums:
         own: Summaries,
         index: Int64Array,
         unions: Summaries,
+        sets: Int64Array,
     ) -> None:
         self._contingency = contingency
         self._candidates = candidates
         self._own = own
         self._index = index
         self._unions = unions
+        self._sets = sets
         self._scale = contingency.scale
         self.n_rows = contingency.n_rows
         self.target_levels = contingency.target_levels
         self.levels: Int64Array = contingency.cardinalities[candidates]  # |X|
         self.strata: Int64Array = own.strata[index]  # observed strata of Z
+
+    @property
+    def tests(self) -> Tests:
+        """Which columns are tested, for a test that has to look at them itself."""
+        return Tests(self._contingency, self._candidates, self._sets, self._index)
 
     @property
     def gain(self) -> FloatArray:
@@ -123,6 +133,24 @@ class TestSums:
         return codable
 
 
+class Tests(NamedTuple):
+    """The columns of a batch of tests."""
+
+    contingency: Contingency
+    candidates: Int64Array  # one a test
+    sets: Int64Array  # [given set, column]
+    set_of: Int64Array  # which of the given sets each test has
+
+
+class Resampled(NamedTuple):
+    """Where each test of a batch stands in a sample of its distribution under independence."""
+
+    p_value: FloatArray
+    smallest: float  # p-value that a sample of this size can give
+    mean: FloatArray  # of the statistic, in the sample
+    variance: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A statistic for each test of a batch."""
@@ -131,3 +159,4 @@ class Measurement:
     freedom: Int64Array  # NO_FREEDOM where the statistic decides by its sign
     is_reliable: BoolArray
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
+    resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square

@@ -103,6 +103,7 @@ class Sweeper:
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
+        self._sets = self._variables[colex_subsets(len(pool), size)]
         self._n_tables = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -200,7 +201,9 @@ class Sweeper:
     def _test_sums(
         self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries
     ) -> TestSums:
-        return TestSums(self._contingency, self._variables[candidate], own, ranks, unions)
+        return TestSums(
+            self._contingency, self._variables[candidate], own, ranks, unions, self._sets
+        )
 
 
 def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
