@@ -22,13 +22,14 @@ from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
 from komb.citests.session import EMPTY
 from komb.counts import shuffler as shuffler_module
+from komb.counts.fixedpoint import entropy_table, scale_for
 from komb.counts.shuffler import Shuffler, Shuffles
 from komb.data import DiscreteTable, boolean_table
 from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import ANY_KIND, columns_of, make_table, tables
+from tests.counts.tables import columns_of, make_table, tables
 
 thorough = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -54,7 +55,7 @@ def run(
 
 
 @thorough
-@given(tables(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
+@given(tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_p_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     session = DataSession(table, "perm", seed=seed)
@@ -70,7 +71,7 @@ def test_p_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
 
 
 @settings(max_examples=15, deadline=None, derandomize=True)
-@given(st.integers(2, 4), st.integers(2, 4), st.integers(150, 800), st.integers(0, 10**6))
+@given(st.integers(2, 4), st.integers(2, 4), st.integers(100, 500), st.integers(0, 10**6))
 def test_thick_tables_equal_their_twins(
     x_levels: int, y_levels: int, n_rows: int, seed: int
 ) -> None:
@@ -81,8 +82,8 @@ def test_thick_tables_equal_their_twins(
         for levels in (x_levels, y_levels, 2)
     ]
     levels = [int(column.max()) + 1 for column in columns]
-    made = run(columns, levels, 0, 1, [2], seed=seed, most=60)
-    twin = naive.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=60)
+    made = run(columns, levels, 0, 1, [2], seed=seed, most=15)
+    twin = naive.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=15)
     assert perm.p_values(made)[0] == twin.p_value
     assert made.shuffles[0] == len(twin.statistics)
 
@@ -194,7 +195,7 @@ def test_the_mean_over_all_orders(shape: tuple[int, int], rows_a_cell: int, skew
 def test_p_values_are_uniform_under_independence(n_levels: int) -> None:
     """Also on a table of 0.7 rows a cell, where the chi-square distribution is far off."""
     p_values, by_g = [], []
-    for seed in range(400):
+    for seed in range(300):
         rng = np.random.default_rng(seed)
         z = rng.integers(0, n_levels, 150)
         x, y = ((z + rng.integers(0, n_levels, 150) ** 2) % n_levels for _ in range(2))
@@ -203,10 +204,10 @@ def test_p_values_are_uniform_under_independence(n_levels: int) -> None:
         by_g.append(DataSession(table, "g").outcome(0, 1, [2]).p_value)
     for level in (0.01, 0.05, 0.2, 0.5):
         n_below = sum(p is not None and p <= level for p in p_values)
-        assert binomtest(n_below, 400, level).pvalue > 1e-3, level
+        assert binomtest(n_below, 300, level).pvalue > 1e-3, level
     if n_levels == 6:
         n_below = sum(p is not None and p <= 0.2 for p in by_g)
-        assert binomtest(n_below, 400, 0.2).pvalue < 1e-6
+        assert binomtest(n_below, 300, 0.2).pvalue < 1e-6
 
 
 # ----------------------------------------------------------------------------- one test, one answer
@@ -272,12 +273,9 @@ def test_another_seed_gives_other_random_numbers() -> None:
 def test_the_stream_is_part_of_the_interface() -> None:
     """The same p-values in every version and on every machine."""
     table = boolean_table("and", 300, n_irrelevant=1, noise=0.3, seed=5)
-    session = DataSession(table, "perm", alpha=0.001)
+    session = DataSession(table, "perm")
     p_values = [session.outcome(3, x, z).p_value for x, z in [(0, []), (4, []), (0, [1]), (4, [2])]]
-    assert p_values == STREAM
-
-
-STREAM: list[float] = []
+    assert p_values == [2 / 25, 10 / 271, 10 / 107, 5 / 38]
 
 
 # -------------------------------------------------------------------------- statistic and decision
@@ -296,7 +294,7 @@ def test_equal_statistics_count_as_equal() -> None:
     In fixed point they may differ by rounding, and must still count as equal.
     """
     for n_rows in (12, 5000, 100_000):
-        entropy = shuffler_module.entropy_table(n_rows, shuffler_module.scale_for(n_rows))
+        entropy = entropy_table(n_rows, scale_for(n_rows))
         difference = entropy[6] - 3 * entropy[2] - 2 * entropy[3]
         empty = np.zeros((2, n_rows), dtype=np.uint8)
         assert abs(difference) <= Shuffler(empty, np.array([1, 1]), 0)._slack
@@ -418,7 +416,7 @@ def test_a_search_equals_its_twin() -> None:
             DataSession(table, "perm", alpha=0.05), task, order=1, max_separator=1
         )
         twin = naive.DataSession(columns_of(table), "perm", alpha=0.05)
-        assert found.witnesses == naive.komb(twin, 4, range(4), 1, 1)
+        assert found.witnesses == naive.komb(twin, range(4), 4, 1, 1)
 
 
 def test_many_levels_and_rows_of_two_bytes() -> None:
@@ -443,8 +441,3 @@ def test_products_of_cardinalities_do_not_overflow() -> None:
     one = DataSession(table, "g").outcome(0, 1, [2])
     assert many.statistic == one.statistic  # each condition tells the same pairs apart
     assert many.reliable
-
-
-def test_kinds_of_columns() -> None:
-    """Nothing in this file is about easy columns alone."""
-    assert {"id", "rare", 200} <= set(ANY_KIND)
