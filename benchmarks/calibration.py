@@ -1,13 +1,13 @@
 """Type-I error and power of every conditional-independence test, beside those of other libraries.
 
-    python benchmarks/calibration.py --out FOLDER [--quick] [--jobs 2] [--draws 600]
+    python benchmarks/calibration.py --out FOLDER [--quick] [--jobs 2] [--draws 1000]
 
-Each draw has conditions ``Z`` with skewed levels and two variables ``X`` and ``Y``, each of which
-depends on all of ``Z`` through a randomly drawn, skewed conditional distribution (a softmax of one
-random effect a condition). For the type-I error that is all, so ``X`` and ``Y`` are independent
-given ``Z``. For the power, ``Y`` takes the level of ``X`` in one row of seven. All
-tests of a draw see the same data. Other libraries are slow, so they get fewer draws; the table says
-how many. Tests at both levels come from the same p-values.
+A table has conditions ``Z`` with skewed levels, a target ``Y`` and five candidates ``X``, each of
+which depends on all of ``Z`` through a randomly drawn, skewed conditional distribution (a softmax
+of one random effect a condition). For the type-I error that is all, so ``X`` and ``Y`` are
+independent given ``Z``. For the power, every ``X`` takes the level of ``Y`` in one row of seven. All
+tests see the same tables, five draws each; other libraries are slow and get one of the five. Rates
+at both levels come from the same tests. A full run takes some six minutes on two cores.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import csv
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -27,14 +28,15 @@ import numpy.typing as npt
 
 from common import print_table
 from komb.citests.data_session import DataSession
-from komb.citests.session import Outcome
+from komb.citests.decision import is_dependent
+from komb.citests.measure import Measurement
 from komb.data import DiscreteTable
 
 LEVELS, CONDITIONS, ROWS = (2, 3, 5, 10, 20), (0, 1, 2, 3), (100, 500, 1000, 5000)
 QUICK = (2, 3, 10), (0, 1, 2), (100, 1000)
 ALPHAS = (0.01, 0.05)
-REPEATED = 1 / 7  # of the rows in which Y takes the level of X, for the power
-PEER_SHARE = 5  # one draw of so many is shown to other libraries
+REPEATED = 1 / 7  # of the rows in which X takes the level of Y, for the power
+CANDIDATES = 5  # a table
 MAX_PEER_CELLS = 2_000_000  # pgmpy makes a dense table of all possible strata
 
 OURS = {
@@ -50,7 +52,7 @@ PEERS = ("pgmpy G", "pgmpy chi2", "causal-learn G", "causal-learn chi2")
 TESTS = (*OURS, *PEERS)
 
 Codes = npt.NDArray[np.int64]
-Rejects = Callable[[float], bool]  # at a level
+Decisions = dict[str, Callable[[float], list[bool]]]  # of a test, at a level
 
 
 @dataclass(frozen=True)
@@ -99,43 +101,47 @@ def draw_levels(effects: Sequence[Codes], levels: int, rng: np.random.Generator)
     return drawn
 
 
-def draw_data(cell: Cell, is_dependent: bool, rng: np.random.Generator) -> Codes:
-    """Rows of Y, X and Z."""
+def draw_data(cell: Cell, has_dependence: bool, rng: np.random.Generator) -> Codes:
+    """Draw columns Y, the candidates and Z."""
     nothing = np.zeros(cell.rows, dtype=np.int64)
     given = [draw_levels([nothing], cell.levels, rng) for _ in range(cell.conditions)]
-    x, y = (draw_levels(given or [nothing], cell.levels, rng) for _ in range(2))
-    if is_dependent:
-        y = np.where(rng.random(cell.rows) < REPEATED, x, y)
-    return np.column_stack([y, x, *given])
+    y, *candidates = (
+        draw_levels(given or [nothing], cell.levels, rng) for _ in range(1 + CANDIDATES)
+    )
+    if has_dependence:
+        candidates = [np.where(rng.random(cell.rows) < REPEATED, y, x) for x in candidates]
+    return np.column_stack([y, *candidates, *given])
 
 
 # ------------------------------------------------------------------------------------------ tests
 
 
-def our_decisions(data: Codes, seed: int) -> dict[str, Rejects]:
+def our_decisions(data: Codes, seed: int) -> Decisions:
     table = DiscreteTable.from_codes(data)
-    given = range(2, data.shape[1])
-    return {
-        label: _by_outcome(DataSession(table, test, df=df, seed=seed).outcome(0, 1, given))
-        for label, (test, df) in OURS.items()
-    }
+    given = frozenset(range(1 + CANDIDATES, data.shape[1]))
+    found: Decisions = {}
+    for label, (test, df) in OURS.items():
+        session = DataSession(table, test, df=df, seed=seed)
+        measured = session.measure(0, range(1, 1 + CANDIDATES), given)
+        found[label] = partial(_decide, measured)
+    return found
 
 
-def _by_outcome(outcome: Outcome) -> Rejects:
-    if outcome.p_value is None:
-        return lambda alpha: not outcome.independent
-    return _by_p_value(outcome.p_value)
+def _decide(measured: Measurement, alpha: float) -> list[bool]:
+    return list(is_dependent(measured, alpha).tolist())
 
 
-def _by_p_value(p_value: float) -> Rejects:
-    return lambda alpha: p_value <= alpha
-
-
-def peer_decisions(data: Codes, cell: Cell) -> dict[str, Rejects]:
-    p_values = causal_learn_p_values(data)
+def peer_decisions(data: Codes, cell: Cell) -> Decisions:
+    """Decide for the first candidate only."""
+    tested = np.delete(data, range(2, 1 + CANDIDATES), axis=1)
+    p_values = causal_learn_p_values(tested)
     if cell.levels ** (cell.conditions + 2) <= MAX_PEER_CELLS:
-        p_values |= pgmpy_p_values(data)
-    return {label: _by_p_value(p) for label, p in p_values.items()}
+        p_values |= pgmpy_p_values(tested)
+    return {label: partial(_compare, p_value) for label, p_value in p_values.items()}
+
+
+def _compare(p_value: float, alpha: float) -> list[bool]:
+    return [p_value <= alpha]
 
 
 def causal_learn_p_values(data: Codes) -> dict[str, float]:
@@ -163,20 +169,20 @@ def pgmpy_p_values(data: Codes) -> dict[str, float]:
 # ------------------------------------------------------------------------------------------- runs
 
 
-def run_cell(cell: Cell, draws: dict[str, int], has_peers: bool) -> list[Rate]:
+def run_cell(cell: Cell, tables: dict[str, int], has_peers: bool) -> list[Rate]:
     """Draw, test and count."""
     rates = []
-    for kind, n_draws in draws.items():
-        counts: dict[tuple[str, float], list[int]] = {}
-        for draw in range(n_draws):
+    for kind, n_tables in tables.items():
+        counts: dict[tuple[str, float], list[bool]] = {}
+        for draw in range(n_tables):
             entropy = [cell.levels, cell.conditions, cell.rows, kind == "power", draw]
             data = draw_data(cell, kind == "power", np.random.default_rng(entropy))
             decisions = our_decisions(data, draw)
-            if has_peers and draw % PEER_SHARE == 0:
+            if has_peers:
                 decisions |= peer_decisions(data, cell)
-            for label, rejects in decisions.items():
+            for label, decide in decisions.items():
                 for alpha in ALPHAS:
-                    counts.setdefault((label, alpha), []).append(rejects(alpha))
+                    counts.setdefault((label, alpha), []).extend(decide(alpha))
         rates += [
             Rate(cell, label, kind, alpha, len(found), sum(found))
             for (label, alpha), found in counts.items()
@@ -184,12 +190,14 @@ def run_cell(cell: Cell, draws: dict[str, int], has_peers: bool) -> list[Rate]:
     return rates
 
 
-def run_all(cells: Iterable[Cell], draws: dict[str, int], jobs: int, has_peers: bool) -> list[Rate]:
+def run_all(
+    cells: Iterable[Cell], tables: dict[str, int], jobs: int, has_peers: bool
+) -> list[Rate]:
     from joblib import Parallel, delayed
 
     largest_first = sorted(cells, key=lambda cell: (-cell.rows, -cell.levels, -cell.conditions))
     parts = Parallel(n_jobs=jobs)(
-        delayed(run_cell)(cell, draws, has_peers) for cell in largest_first
+        delayed(run_cell)(cell, tables, has_peers) for cell in largest_first
     )
     rates = [rate for part in parts for rate in part]
     order = {label: place for place, label in enumerate(TESTS)}
@@ -324,17 +332,18 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     settings = QUICK if arguments.quick else (LEVELS, CONDITIONS, ROWS)
     cells = [Cell(*setting) for setting in product(*settings)]
-    n_draws = arguments.draws or (100 if arguments.quick else 600)
-    draws = {"type-I error": n_draws, "power": max(1, n_draws // 3)}
+    n_draws = arguments.draws or (100 if arguments.quick else 1000)
+    n_tables = -(-n_draws // CANDIDATES)
+    tables = {"type-I error": n_tables, "power": -(-n_tables // 3)}
     our_decisions(draw_data(cells[0], False, np.random.default_rng(0)), 0)  # compile once, here
     started = time.perf_counter()
-    rates = run_all(cells, draws, arguments.jobs, not arguments.without_peers)
+    rates = run_all(cells, tables, arguments.jobs, not arguments.without_peers)
     write_tables(rates, arguments.out)
     for rows in settings[2]:
         for alpha in ALPHAS:
             path = arguments.out / f"calibration-{rows}-{alpha}.png"
             draw_picture(rates, rows, alpha, path)
-    for kind in draws:
+    for kind in tables:
         print(f"\n{describe(rates, kind, ALPHAS[0])}\n")
         print_table(*tabulate(rates, kind, ALPHAS[0]))
     print(
