@@ -14,6 +14,7 @@ import numpy as np
 
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
+from komb.defaults import TEST
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 
@@ -24,22 +25,25 @@ PATIENCE = 1.5
 
 NOTICE = "komb is compiling its kernels; this takes about 15 s and is kept for the next time"
 
-_done: set[np.dtype[Any]] = set()
+_done: set[tuple[np.dtype[Any], bool]] = set()
 
 
-def warm_up(dtype: np.dtype[Any]) -> None:
+def warm_up(dtype: np.dtype[Any], test: str = TEST) -> None:
     """Have the kernels for codes of one type ready; at once if they are.
 
     Parameters
     ----------
     dtype
         Of the codes of a table: each has kernels of its own.
+    test : str
+        The permutation test has kernels of its own, too.
 
     Examples
     --------
     >>> warm_up(np.dtype(np.uint8))
     """
-    if dtype in _done:
+    kernels = dtype, test == "perm"
+    if kernels in _done:
         return
     import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)
 
@@ -47,14 +51,14 @@ def warm_up(dtype: np.dtype[Any]) -> None:
     notice.daemon = True
     notice.start()
     try:
-        _search_tiny_table(dtype)
+        _search_tiny_table(dtype, test)
     finally:
         notice.cancel()
-    _done.add(dtype)
+    _done.add(kernels)
 
 
-def _search_tiny_table(dtype: np.dtype[Any]) -> None:
+def _search_tiny_table(dtype: np.dtype[Any], test: str) -> None:
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], dtype)
-    session = DataSession(DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3))
+    session = DataSession(DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3), test)
     task = Task(target=2, candidates=frozenset({0, 1}))
     find_algorithm("komb").search(session, task, order=1, max_separator=1)

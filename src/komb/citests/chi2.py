@@ -8,7 +8,7 @@ import numpy as np
 
 from komb.citests.g import degrees_of_freedom
 from komb.citests.measure import Measurement, TestSums
-from komb.citests.registry import ci_test
+from komb.citests.registry import TestOptions, ci_test
 
 
 @ci_test(
@@ -22,8 +22,8 @@ class PearsonTest:
     length_below: ClassVar[float] = 0.0
     needs_tables = True
 
-    def __init__(self, df: str) -> None:
-        self.df = df
+    def __init__(self, options: TestOptions) -> None:
+        self.df = options.df
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.citests import decision
-from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, TestSums
+from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
 from komb.citests.registry import make_test
 from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
 from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
@@ -35,6 +35,8 @@ class DataSession(Session):
         Level of the tests that have one.
     df : {"observed", "adjusted"}
         Rule for the degrees of freedom.
+    seed : int
+        Of the random numbers of a test that draws some.
 
     Examples
     --------
@@ -54,10 +56,11 @@ class DataSession(Session):
         *,
         alpha: float = 0.01,
         df: str = "observed",
+        seed: int = 0,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
-        self._test = make_test(test, df)
+        self._test = make_test(test, df, seed, alpha=alpha)
         self._alpha = alpha
         self._prepared: dict[int, Contingency] = {}
         self._sweeps: dict[tuple[int, int], Sweep] = {}
@@ -222,20 +225,21 @@ class DataSession(Session):
         contingency = self._contingency(target)
         counts = [len(asked) for asked in candidates]
         variables = np.array(list(chain.from_iterable(candidates)), dtype=np.int64)
+        sets = np.array(given, dtype=np.int64).reshape(len(given), len(given[0]))
         sums = contingency.summarise(
-            np.array(given, dtype=np.int64).reshape(len(given), len(given[0])),
+            sets,
             np.array([0, *accumulate(counts)], dtype=np.int64),
             variables,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
         )
+        set_of = np.repeat(np.arange(len(given)), counts)
+        tests = Tests(contingency, variables, sets, set_of)
         if contingency.has_missing:  # a table a test, which has the given set in its margin
             self._tables += len(variables)
-            index = np.arange(len(variables))
-        else:
-            self._tables += len(variables) + len(given)
-            index = np.repeat(np.arange(len(given)), counts)
-        return TestSums(contingency, variables, sums, index, sums)
+            return TestSums(tests, sums, np.arange(len(variables)), sums)
+        self._tables += len(variables) + len(given)
+        return TestSums(tests, sums, set_of, sums)
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)
@@ -256,13 +260,12 @@ class DataSession(Session):
         """Everything one test has to say."""
         measured = self.measure(target, [candidate], frozenset(given))
         freedom = int(measured.freedom[0])
-        statistic = float(measured.statistic[0])
         decider = measured.decider
         return Outcome(
             independent=not bool(decision.is_dependent(measured, self._alpha)[0]),
-            statistic=statistic,
+            statistic=float(measured.statistic[0]),
             df=None if freedom == NO_FREEDOM else freedom,
-            p_value=decision.p_value(statistic, freedom),
+            p_value=decision.p_values(measured)[0],
             test=decider if isinstance(decider, str) else str(decider[0]),
             reliable=bool(measured.is_reliable[0]),
         )

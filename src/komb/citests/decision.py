@@ -2,7 +2,9 @@
 
 A statistic with degrees of freedom says "dependent" when its p-value is at most ``alpha``, that is
 when it reaches the critical value; with no freedom left (df 0) it never does. A statistic without
-degrees of freedom (a difference of code lengths) says "dependent" when it is positive.
+degrees of freedom (a difference of code lengths) says "dependent" when it is positive. A test that
+samples its own distribution brings p-values along, and says "dependent" when that is at most
+``alpha``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import functools
 
 import numpy as np
 
-from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement
+from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 _TINY = 1e-290  # p-values below are computed by their logarithm
@@ -55,6 +57,9 @@ def thresholds(freedom: Int64Array, alpha: float) -> FloatArray:
 
 def is_dependent(measured: Measurement, alpha: float) -> BoolArray:
     """Decide every test of a batch."""
+    if measured.resampled is not None:
+        small: BoolArray = measured.resampled.p_value <= alpha
+        return small
     decisions: BoolArray = measured.statistic >= thresholds(measured.freedom, alpha)
     return decisions
 
@@ -65,14 +70,33 @@ def strengths(measured: Measurement, alpha: float) -> FloatArray:
     A p-value of 2^-b is b bits. A code that saves b bits is as rare under independence as a p-value
     of 2^-b, or rarer, so the two kinds of statistics are on one scale.
     """
-    bits = np.array(measured.statistic, dtype=np.float64)
-    has_freedom = measured.freedom > 0
-    bits[has_freedom] = -log2_p_values(bits[has_freedom], measured.freedom[has_freedom])
+    if measured.resampled is not None:
+        bits = _resampled_bits(measured.statistic, measured.resampled)
+    else:
+        bits = np.array(measured.statistic, dtype=np.float64)
+        has_freedom = measured.freedom > 0
+        bits[has_freedom] = -log2_p_values(bits[has_freedom], measured.freedom[has_freedom])
     bits[~is_dependent(measured, alpha)] = 0.0
     return bits
 
 
-def log2_p_values(statistics: FloatArray, freedom: Int64Array) -> FloatArray:
+def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
+    """Bits of p-values that were found by sampling.
+
+    Many are the smallest that the sample can give. Those are told apart by less than one bit:
+    ``b / (1 + b)`` with the bits ``b`` that the tail of a scaled chi-square with the mean and the
+    variance of the sample would give.
+    """
+    bits: FloatArray = -np.log2(resampled.p_value)
+    is_tied = (resampled.p_value <= resampled.smallest) & (resampled.variance > 0)
+    mean, variance = resampled.mean[is_tied], resampled.variance[is_tied]
+    scale = variance / (2 * mean)
+    beyond = -log2_p_values(statistics[is_tied] / scale, mean / scale)
+    bits[is_tied] += beyond / (1 + beyond)
+    return bits
+
+
+def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:
     """Logarithms of p-values, also of those too small to be told from zero.
 
     Examples
@@ -103,6 +127,14 @@ def _log2_tail(x: FloatArray, a: FloatArray) -> FloatArray:
     tail = a * np.log(x) - x - gammaln(a) - np.log(x + 1 - a + fraction)
     bits: FloatArray = tail / np.log(2)
     return bits
+
+
+def p_values(measured: Measurement) -> list[float | None]:
+    """P-value of each test of a batch; None for those that have none."""
+    if measured.resampled is not None:
+        return list(measured.resampled.p_value.tolist())
+    tests = zip(measured.statistic.tolist(), measured.freedom.tolist(), strict=True)
+    return [p_value(statistic, freedom) for statistic, freedom in tests]
 
 
 def p_value(statistic: float, freedom: int) -> float | None:

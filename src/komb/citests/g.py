@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.measure import Measurement, TestSums
-from komb.citests.registry import ci_test
+from komb.citests.registry import TestOptions, ci_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 
@@ -44,8 +44,8 @@ class GTest:
 
     length_below: ClassVar[float] = 0.0
 
-    def __init__(self, df: str) -> None:
-        self.df = df
+    def __init__(self, options: TestOptions) -> None:
+        self.df = options.df
 
     @property
     def needs_tables(self) -> bool:

@@ -8,6 +8,7 @@ of a batch of tests on one target, one array element a test.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,15 @@ ROUNDING = 1e-9
 NO_FREEDOM = -1  # stands for "this statistic has no degrees of freedom"
 
 
+class Tests(NamedTuple):
+    """The columns of a batch of tests."""
+
+    contingency: Contingency
+    candidates: Int64Array  # one a test
+    sets: Int64Array  # [given set, column]
+    set_of: Int64Array  # which of the given sets each test has
+
+
 class TestSums:
     """Sums over the tables of a batch of tests of candidates ``X`` given sets ``Z``.
 
@@ -37,9 +47,8 @@ class TestSums:
 
     Parameters
     ----------
-    contingency : Contingency
-    candidates : int array
-        One a test.
+    tests : Tests
+        The columns that are tested.
     own, index
         The given set of each test is summarised at ``own[index]``.
     unions
@@ -53,27 +62,20 @@ class TestSums:
 
     __test__ = False  # the name starts with Test, but pytest has no business here
     __slots__ = (
-        "_candidates", "_contingency", "_index", "_own", "_scale", "_unions", "levels", "n_rows",
-        "strata", "target_levels",
+        "_contingency", "_index", "_own", "_scale", "_unions", "levels", "n_rows", "strata",
+        "target_levels", "tests",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        contingency: Contingency,
-        candidates: Int64Array,
-        own: Summaries,
-        index: Int64Array,
-        unions: Summaries,
-    ) -> None:
-        self._contingency = contingency
-        self._candidates = candidates
+    def __init__(self, tests: Tests, own: Summaries, index: Int64Array, unions: Summaries) -> None:
+        self.tests = tests
+        self._contingency = contingency = tests.contingency
         self._own = own
         self._index = index
         self._unions = unions
         self._scale = contingency.scale
         self.n_rows = unions.rows if contingency.has_missing else contingency.n_rows
         self.target_levels = contingency.target_levels
-        self.levels: Int64Array = contingency.cardinalities[candidates]  # |X|
+        self.levels: Int64Array = contingency.cardinalities[tests.candidates]  # |X|
         self.strata: Int64Array = own.strata[index]  # observed strata of Z
 
     @property
@@ -94,7 +96,7 @@ class TestSums:
         """The same for ``X``, with and without ``Y``."""
         lengths = self._unions.split
         if self._own is not self._unions:
-            classes = self._contingency.length_class[self._candidates]
+            classes = self._contingency.length_class[self.tests.candidates]
             lengths = self._own.splits[self._index, classes]
         saving: FloatArray = lengths / self._scale
         return saving
@@ -132,6 +134,15 @@ class TestSums:
         return has_enough
 
 
+class Resampled(NamedTuple):
+    """Where each test of a batch stands in a sample of its distribution under independence."""
+
+    p_value: FloatArray
+    smallest: float  # p-value that a sample of this size can give
+    mean: FloatArray  # of the statistic, in the sample
+    variance: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A statistic for each test of a batch."""
@@ -140,3 +151,4 @@ class Measurement:
     freedom: Int64Array  # NO_FREEDOM where the statistic decides by its sign
     is_reliable: BoolArray
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
+    resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square

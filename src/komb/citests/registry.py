@@ -13,9 +13,23 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from komb.citests.measure import Measurement, TestSums
+from komb.data.checks import check_count
+from komb.defaults import ALPHA
 from komb.errors import ParameterError, UnknownNameError
 
 DF_RULES = ("observed", "adjusted")
+LARGEST_SEED = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TestOptions:
+    """What a test is built with; most need little of it."""
+
+    __test__ = False
+
+    df: str = "observed"  # rule for the degrees of freedom
+    seed: int = 0  # of random numbers
+    alpha: float = ALPHA  # how fine p-values have to be; comparing is not for a test to do
 
 
 class CITest(Protocol):
@@ -24,7 +38,7 @@ class CITest(Protocol):
     #: Code lengths are wanted for tests of fewer than this many rows a cell.
     length_below: ClassVar[float]
 
-    def __init__(self, df: str) -> None: ...
+    def __init__(self, options: TestOptions) -> None: ...
 
     @property
     def needs_tables(self) -> bool:
@@ -68,13 +82,16 @@ def tests() -> Mapping[str, TestInfo]:
     --------
     >>> import komb
     >>> list(komb.tests())
-    ['chi2', 'g', 'g-sci', 'sci']
+    ['chi2', 'g', 'g-sci', 'perm', 'sci']
     """
     return MappingProxyType(dict(sorted(_TESTS.items())))
 
 
-def make_test(name: str, df: str = "observed") -> CITest:
+def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = ALPHA) -> CITest:
     """Build a test by name, with a rule for its degrees of freedom.
+
+    ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
+    level that its p-values must be able to reach.
 
     Examples
     --------
@@ -93,4 +110,5 @@ def make_test(name: str, df: str = "observed") -> CITest:
             "'observed' counts every cell of the observed strata, 'adjusted' only the levels that "
             "occur in each of them.",
         )
-    return _TESTS[name].factory(df)
+    checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
+    return _TESTS[name].factory(TestOptions(df, checked_seed, alpha))

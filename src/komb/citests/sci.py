@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.measure import NO_FREEDOM, ROUNDING, Measurement, TestSums
-from komb.citests.registry import ci_test
+from komb.citests.registry import TestOptions, ci_test
 from komb.counts.fixedpoint import FloatArray
 
 
@@ -38,8 +38,8 @@ class StochasticComplexityTest:
     length_below: ClassVar[float] = math.inf
     needs_tables = False
 
-    def __init__(self, df: str) -> None:
-        del df  # a code length has no degrees of freedom
+    def __init__(self, options: TestOptions) -> None:
+        del options  # a code length has no degrees of freedom
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""

@@ -16,7 +16,7 @@ from itertools import chain
 
 import numpy as np
 
-from komb.citests.measure import BoolArray, TestSums
+from komb.citests.measure import BoolArray, Tests, TestSums
 from komb.citests.session import OnProgress, Variables
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
@@ -105,6 +105,7 @@ class Sweeper:
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
+        self._sets = self._variables[colex_subsets(len(pool), size)]
         self._n_tables = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -191,11 +192,7 @@ class Sweeper:
             others = np.concatenate([np.delete(everyone, row) for row in sets[chunk]])
             ranks = np.repeat(np.arange(chunk.start, chunk.stop), counts[chunk])
             sums = self._count(sets[chunk], counts[chunk], others)
-            if own is None:
-                tests = self._test_sums(others, np.arange(len(others)), sums, sums)
-            else:
-                tests = self._test_sums(others, ranks, own, sums)
-            hit = self._decide(tests)
+            hit = self._decide(self._test_sums(others, ranks, own, sums))
             yield ranks[hit], self._variables[others[hit]]
 
     def _count(self, sets: Int64Array, counts: Int64Array, candidates: Int64Array) -> Summaries:
@@ -210,9 +207,12 @@ class Sweeper:
         )
 
     def _test_sums(
-        self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries
+        self, candidate: Int64Array, ranks: Int64Array, own: Summaries | None, unions: Summaries
     ) -> TestSums:
-        return TestSums(self._contingency, self._variables[candidate], own, ranks, unions)
+        tests = Tests(self._contingency, self._variables[candidate], self._sets, ranks)
+        if own is None:  # every test has the given set in its own margin
+            return TestSums(tests, unions, np.arange(len(candidate)), unions)
+        return TestSums(tests, own, ranks, unions)
 
 
 def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:

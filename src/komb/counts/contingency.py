@@ -106,6 +106,7 @@ class Contingency:
         from komb.counts import kernels
 
         self._kernels = kernels
+        self.codes = codes
         self.n_rows = codes.shape[1]
         self.target = target
         self.cardinalities = cardinalities

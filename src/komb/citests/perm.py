@@ -1,0 +1,126 @@
+"""Permutation test: G against its own distribution, whatever the table looks like.
+
+If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
+of ``Z`` could as well stand in any other order. Shuffle them within every stratum, and G of the
+shuffled table is one more draw from the distribution that G has under independence, given the
+margins. If ``g`` out of ``n`` shuffles are at least as large as the data, ``(1 + g) / (1 + n)`` is
+a p-value that holds for any number of rows, levels or strata: nothing is assumed to be large.
+
+Savings that keep it exact:
+
+* Where ``g`` has reached ``ENOUGH``, no more is shuffled, and ``p = g / n`` (Besag & Clifford 1991,
+  who show that this is as valid). Most tests of independent variables end after a few shuffles.
+* Strata of one row, or with one level of either variable, never change and are left out. If there
+  is nothing else, then ``p = 1``, and the outcome is called unreliable.
+* Only counts are drawn, not rows, where that is faster (:mod:`komb.counts.shuffles`).
+
+The number of shuffles is ``SHUFFLES``, or as many more as it takes for ``ENOUGH`` of them to be a
+share of ``alpha``; so the smallest p-value is at most a tenth of ``alpha``.
+
+The random numbers depend on the seed and on what is in the columns of the test, not on what was
+tested before, nor on names or the order of columns. ``X`` and ``Y`` may change places.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, Tests, TestSums
+from komb.citests.registry import TestOptions, ci_test
+from komb.counts.shuffler import Shuffler, Shuffles
+from komb.errors import ParameterError
+
+SHUFFLES = 999
+"""Shuffles of a test, unless a small ``alpha`` needs more or an early stop fewer."""
+
+ENOUGH = 10
+"""Shuffles at least as large as the data after which a test stops."""
+
+SMALLEST_ALPHA = 1e-5
+"""Below, a single test would take more than a million shuffles."""
+
+_PREPARED_TARGETS = 4  # as many as a session keeps
+
+
+@ci_test(
+    "perm",
+    summary="Permutation test of G: exact at level alpha however thin the table; slower.",
+    citation="Besag & Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78(2)",
+)
+class PermutationTest:
+    """G against shuffles of the candidate within the strata of the given set."""
+
+    length_below: ClassVar[float] = 0.0
+    needs_tables = True  # tests with the same given set then follow one another
+
+    def __init__(self, options: TestOptions) -> None:
+        self._seed = options.seed
+        self._most = shuffles_for(options.alpha)
+        self._shufflers: dict[int, Shuffler] = {}
+
+    def measure(self, sums: TestSums) -> Measurement:
+        """Measure a batch."""
+        tests = sums.tests
+        shuffled = self._shuffler(tests).run(
+            tests.sets, tests.set_of, tests.candidates,
+            seed=self._seed, most=self._most, enough=ENOUGH,
+        )  # fmt: skip
+        nats = 2.0 * math.log(2.0)  # G is twice a difference of log-likelihoods in nats
+        return Measurement(
+            nats * shuffled.statistic,
+            np.full(len(tests.candidates), NO_FREEDOM),
+            shuffled.varies,
+            "perm",
+            Resampled(
+                p_values(shuffled),
+                1 / (1 + self._most),
+                nats * shuffled.mean,
+                nats**2 * shuffled.variance,
+            ),
+        )
+
+    def _shuffler(self, tests: Tests) -> Shuffler:
+        contingency = tests.contingency
+        shuffler = self._shufflers.get(contingency.target)
+        if shuffler is None:
+            while len(self._shufflers) >= _PREPARED_TARGETS:
+                self._shufflers.pop(next(iter(self._shufflers)))
+            shuffler = Shuffler(contingency.codes, contingency.cardinalities, contingency.target)
+            self._shufflers[contingency.target] = shuffler
+        return shuffler
+
+
+def p_values(shuffled: Shuffles) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """P-values of a batch, by Besag and Clifford's rule.
+
+    Examples
+    --------
+    >>> none = np.zeros(3)
+    >>> counts = np.array([999, 999, 40]), np.array([0, 4, 10])
+    >>> p_values(Shuffles(*counts, none, none > 0, none, none)).tolist()
+    [0.001, 0.005, 0.25]
+    """
+    made, exceeded = shuffled.shuffles, shuffled.exceedances
+    is_stopped = exceeded >= ENOUGH
+    return np.where(is_stopped, exceeded / np.maximum(made, 1), (exceeded + 1) / (made + 1))
+
+
+def shuffles_for(alpha: float) -> int:
+    """How many shuffles tests at level ``alpha`` take at most.
+
+    Examples
+    --------
+    >>> shuffles_for(0.05), shuffles_for(0.01), shuffles_for(0.001)
+    (999, 999, 9999)
+    """
+    if alpha < SMALLEST_ALPHA:
+        raise ParameterError.because(
+            "alpha",
+            f"be at least {SMALLEST_ALPHA} for test 'perm', which needs {ENOUGH} / alpha shuffles",
+            alpha,
+            "Try a larger alpha, or test='g' with df='adjusted'.",
+        )
+    return max(SHUFFLES, math.ceil(ENOUGH / alpha) - 1)
