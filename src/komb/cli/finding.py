@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from komb import defaults
 from komb.cli import options
-from komb.cli.exits import exit_codes
-from komb.cli.output import ProgressBar, show, write, write_json
+from komb.cli.exits import exit_codes, missing_option
+from komb.cli.output import CountBar, ProgressBar, show, write, write_json
+from komb.errors import Interrupted, ParameterError, WorkerError
+
+if TYPE_CHECKING:
+    from komb.results import Blanket, Blankets
 
 
 @exit_codes()
 def find(
+    context: typer.Context,
     data: options.Data,
-    target: options.Target,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Whose blanket to find. May be repeated."
+        ),
+    ] = None,
+    all_targets: Annotated[
+        bool, typer.Option("--all-targets", help="The blanket of every column.")
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Processes for several targets; -1 is one a processor.",
+            metavar="J",
+        ),
+    ] = 1,
     order: options.Order = defaults.ORDER,
     max_separator: options.MaxSeparator = None,
     max_conditioning: options.MaxConditioning = None,
@@ -32,33 +54,93 @@ def find(
     json: options.Json = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print the members only, one a line; no progress bar."),
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Print names only: a member a line; for several targets a target a line, its "
+            "members after it with tabs between. No progress bar.",
+        ),
     ] = False,
 ) -> None:
-    """Find the Markov blanket of a column of a file."""
+    """Find the Markov blanket of a column of a file, or of several."""
+    targets = _check_targets(context, target, all_targets)
     begin = options.to_start(start, start_method)
     from komb.data.files import naming
+    from komb.jobs import check_jobs
+
+    check_jobs(jobs)
+    with naming(data):
+        arguments: dict[str, Any] = {
+            "data": options.read_data(data, delimiter, no_header),
+            "method": method,
+            "order": order,
+            "max_separator": max_separator,
+            "max_conditioning": max_conditioning,
+            "alpha": alpha,
+            "test": test,
+            "df": df,
+            "start": begin,
+            "include": include or (),
+            "exclude": exclude or (),
+        }
+        if targets is not None and len(targets) == 1:
+            _present_one(_find_one(targets[0], arguments, quiet), json, quiet)
+            return
+        try:
+            blankets = _find_many(targets, jobs, arguments, quiet)
+        except (Interrupted, WorkerError) as stopped:
+            _present_many(cast("Blankets", stopped.finished), json, quiet)
+            raise
+        _present_many(blankets, json, quiet)
+
+
+def _check_targets(
+    context: typer.Context, target: list[str] | None, all_targets: bool
+) -> list[str] | None:
+    """Return the targets that were named, or ``None`` for all."""
+    if target and all_targets:
+        raise ParameterError(
+            "'--target' and '--all-targets' both say whose blanket to find. Leave out one of them."
+        )
+    if not target and not all_targets:
+        raise missing_option(context, "'--target' (or '--all-targets')")
+    return target or None
+
+
+def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
     from komb.discover import markov_blanket
 
-    with naming(data), ProgressBar(is_wanted=not quiet) as bar:
-        blanket = markov_blanket(
-            options.read_data(data, delimiter, no_header),
-            target,
-            method=method,
-            order=order,
-            max_separator=max_separator,
-            max_conditioning=max_conditioning,
-            alpha=alpha,
-            test=test,
-            df=df,
-            start=begin,
-            include=include or (),
-            exclude=exclude or (),
-            progress=bar,
-        )
-    if json:
+    with ProgressBar(is_wanted=not quiet) as bar:
+        return markov_blanket(target=target, progress=bar, **arguments)
+
+
+def _find_many(
+    targets: list[str] | None, jobs: int, arguments: dict[str, Any], quiet: bool
+) -> Blankets:
+    from komb.discover import Progress, markov_blankets
+
+    with CountBar("targets", is_wanted=not quiet) as bar:
+
+        def observe(progress: Progress) -> None:
+            bar.show(progress.finished, progress.n_targets)
+
+        return markov_blankets(targets=targets, n_jobs=jobs, progress=observe, **arguments)
+
+
+def _present_one(blanket: Blanket, as_json: bool, is_quiet: bool) -> None:
+    if as_json:
         write_json(blanket.to_json(indent=2))
-    elif quiet:
+    elif is_quiet:
         write("".join(f"{name}\n" for name in blanket), end="")
     else:
         show(blanket)
+
+
+def _present_many(blankets: Blankets, as_json: bool, is_quiet: bool) -> None:
+    if as_json:
+        write_json(blankets.to_json(indent=2))
+    elif is_quiet:
+        lines = ("\t".join(map(str, (target, *found))) for target, found in blankets.items())
+        write("".join(f"{line}\n" for line in lines), end="")
+    else:
+        show(blankets)
