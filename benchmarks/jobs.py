@@ -27,7 +27,7 @@ def peak_memory(wait: float) -> int:
 
 def peak_of_workers(jobs: int) -> int:
     calls = (joblib.delayed(peak_memory)(0.2) for _ in range(4 * jobs))
-    return max(joblib.Parallel(jobs, batch_size=1)(calls))
+    return int(max(joblib.Parallel(jobs, batch_size=1)(calls)))
 
 
 def measure(name: str, data: Path | None, jobs: int, order: int) -> tuple[str, ...]:

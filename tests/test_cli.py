@@ -82,6 +82,34 @@ class TestFind:
         assert (code, err) == (0, "")
         assert komb.Blanket.from_dict(json.loads(out)) == komb.markov_blanket(XOR, "Y")
 
+    def test_reasons_below_the_blanket(self, run: Run, file: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "--explain")
+        assert (code, err) == (0, "")
+        blanket, _, reasons = out.partition("\n\nMarkov blanket of Y explained")
+        assert blanket.splitlines()[0] == "Markov blanket of Y: X1, X2"
+        expected = str(komb.markov_blanket(XOR, "Y").explain())
+        assert f"Markov blanket of Y explained{reasons}" == f"{expected}\n"
+
+    def test_reasons_in_json(self, run: Run, file: Path) -> None:
+        _, out, _ = run("find", file, "-t", "Y", "--explain", "--json")
+        record = json.loads(out)
+        explained = komb.Explanation.from_dict(record["explanation"])
+        assert explained == komb.markov_blanket(XOR, "Y").explain()
+        assert komb.Blanket.from_dict(record) == komb.markov_blanket(XOR, "Y")
+
+    def test_reasons_and_silence(self, run: Run, file: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "--explain", "--quiet")
+        assert (code, out) == (2, "")
+        assert "'--quiet' and '--explain'" in err
+
+    def test_a_picture(self, run: Run, file: Path, tmp_path: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "-q", "--plot", tmp_path / "a.png")
+        assert (code, out, err) == (0, "X1\nX2\n", "")
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+        code, out, err = run("find", file, "-t", "Y", "--plot", tmp_path / "a.doc")
+        assert (code, out) == (2, "")
+        assert "'plot' must be the name of a picture" in err
+
     def test_members_alone(self, run: Run, file: Path) -> None:
         assert run("find", file, "--target", "Y", "--quiet") == (0, "X1\nX2\n", "")
         assert run("find", file, "--target", "Y", "--quiet", "-k", 0) == (0, "", "")

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
         read_table,
     )
     from komb.discover import markov_blanket, markov_blankets
+    from komb.explanation import Explanation
     from komb.paths import BlanketPath, blanket_path
-    from komb.results import Blanket, Blankets, Member
+    from komb.results import Blanket, Blankets, Member, plot_blankets
     from komb.search import algorithms
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
+    "Explanation",
     "MarkovField",
     "Member",
     "__version__",
@@ -52,6 +54,7 @@ __all__ = [
     "errors",
     "markov_blanket",
     "markov_blankets",
+    "plot_blankets",
     "read_bif",
     "read_table",
     "tests",
@@ -64,6 +67,7 @@ _HOMES = {
     "Comparison": "komb.comparison",
     "DiscreteNetwork": "komb.data",
     "DiscreteTable": "komb.data",
+    "Explanation": "komb.explanation",
     "MarkovField": "komb.data",
     "Member": "komb.results",
     "algorithms": "komb.search",
@@ -73,6 +77,7 @@ _HOMES = {
     "compare": "komb.comparing",
     "markov_blanket": "komb.discover",
     "markov_blankets": "komb.discover",
+    "plot_blankets": "komb.results",
     "read_bif": "komb.data",
     "read_table": "komb.data",
     "tests": "komb.citests",

@@ -406,7 +406,7 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
             seconds=finding.seconds,
-        )
+        ).with_table(table)
 
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -13,6 +16,8 @@ from komb.cli.output import CountBar, ProgressBar, show, write, write_json
 from komb.errors import Interrupted, ParameterError, WorkerError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from komb.results import Blanket, Blankets
 
 
@@ -61,14 +66,30 @@ def find(
             "members after it with tabs between. No progress bar.",
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say why each member is in, and why others are not."),
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+    ] = None,
 ) -> None:
     """Find the Markov blanket of a column of a file, or of several."""
     targets = _check_targets(context, target, all_targets)
+    if quiet and explain:
+        raise ParameterError(
+            "'--quiet' and '--explain' both say what to print. Leave out one of them."
+        )
     begin = options.to_start(start, start_method)
     from komb.data.files import naming
     from komb.jobs import check_jobs
+    from komb.plots import check_picture
 
     check_jobs(jobs)
+    if plot is not None:
+        check_picture(plot)  # before the work, not after it
+    output = _Output(json, quiet, explain, plot)
     with naming(data):
         arguments: dict[str, Any] = {
             "data": options.read_data(data, delimiter, no_header),
@@ -84,14 +105,14 @@ def find(
             "exclude": exclude or (),
         }
         if targets is not None and len(targets) == 1:
-            _present_one(_find_one(targets[0], arguments, quiet), json, quiet)
+            output.present_one(_find_one(targets[0], arguments, quiet))
             return
         try:
             blankets = _find_many(targets, jobs, arguments, quiet)
         except (Interrupted, WorkerError) as stopped:
-            _present_many(cast("Blankets", stopped.finished), json, quiet)
+            output.present_many(cast("Blankets", stopped.finished))
             raise
-        _present_many(blankets, json, quiet)
+        output.present_many(blankets)
 
 
 def _check_targets(
@@ -127,20 +148,60 @@ def _find_many(
         return markov_blankets(targets=targets, n_jobs=jobs, progress=observe, **arguments)
 
 
-def _present_one(blanket: Blanket, as_json: bool, is_quiet: bool) -> None:
-    if as_json:
-        write_json(blanket.to_json(indent=2))
-    elif is_quiet:
-        write("".join(f"{name}\n" for name in blanket), end="")
-    else:
-        show(blanket)
+@dataclass(frozen=True)
+class _Output:
+    """How results are shown."""
 
+    as_json: bool
+    is_quiet: bool
+    has_reasons: bool
+    plot: Path | None
 
-def _present_many(blankets: Blankets, as_json: bool, is_quiet: bool) -> None:
-    if as_json:
-        write_json(blankets.to_json(indent=2))
-    elif is_quiet:
-        lines = ("\t".join(map(str, (target, *found))) for target, found in blankets.items())
-        write("".join(f"{line}\n" for line in lines), end="")
-    else:
-        show(blankets)
+    def present_one(self, blanket: Blanket) -> None:
+        """Show one blanket."""
+        if self.as_json:
+            write_json(self._dump(self._record(blanket)))
+        elif self.is_quiet:
+            write("".join(f"{name}\n" for name in blanket), end="")
+        else:
+            show(blanket)
+            self._explain(blanket)
+        self._draw(blanket.plot)
+
+    def present_many(self, blankets: Blankets) -> None:
+        """Show several."""
+        if self.as_json:
+            records = {target: self._record(blanket) for target, blanket in blankets.items()}
+            write_json(self._dump(records))
+        elif self.is_quiet:
+            lines = ("\t".join(map(str, (target, *found))) for target, found in blankets.items())
+            write("".join(f"{line}\n" for line in lines), end="")
+        else:
+            show(blankets)
+            for blanket in blankets.values():
+                self._explain(blanket)
+        if self.plot is not None:
+            from komb.results import plot_blankets
+
+            self._draw(lambda: plot_blankets(blankets))
+
+    @staticmethod
+    def _dump(record: Any) -> str:
+        from komb.exporting import dump_json
+
+        return dump_json(record, 2)
+
+    def _record(self, blanket: Blanket) -> dict[str, Any]:
+        reasons = {"explanation": blanket.explain().to_dict()} if self.has_reasons else {}
+        return blanket.to_dict() | reasons
+
+    def _explain(self, blanket: Blanket) -> None:
+        if self.has_reasons:
+            write("")
+            show(blanket.explain())
+
+    def _draw(self, draw: Callable[[], Axes]) -> None:
+        if self.plot is not None:
+            from komb.plots import save_picture
+
+            save_picture(draw(), self.plot)
