@@ -101,6 +101,8 @@ class TestFind:
             "start": ["X1", "X2"],
             "include": ["E1"],
             "exclude": ["E2"],
+            "discretize": None,
+            "missing": "error",
         }
         _, out, _ = run("find", file, "--target", "Y", "-k", "2", "-l", "3", "--json")
         assert json.loads(out)["parameters"]["max_separator"] == 3

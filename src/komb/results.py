@@ -564,7 +564,7 @@ def cut_notes(blanket: Blanket) -> Iterator[str]:
         yield f"Without cut points, and so constant: {show_names(constant, _NAMES_WIDTH)}."
     if any(_way(blanket, name) == "mdl" for name in constant):
         yield (
-            "Cuts by mdl look at one column at a time: what shows only in combination needs another "
+            "mdl cuts look at one column at a time: what shows only in combination needs another "
             "way, such as quantile."
         )
 

@@ -68,7 +68,7 @@ class TestLabels:
 
 
 class TestCuts:
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=30)
     @given(
         st.lists(NUMBERS | st.sampled_from([0.0, 1.0]), min_size=1, max_size=40),
         st.sampled_from(INTO_BINS),

@@ -26,7 +26,7 @@ def labelled(draw: st.DrawFn) -> tuple[list[float], list[int]]:
     return [value / 4 for value in values], classes
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(labelled())
 def test_it_agrees_with_its_twin(rows: tuple[list[float], list[int]]) -> None:
     values, classes = rows
