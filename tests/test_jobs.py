@@ -93,6 +93,19 @@ class TestSameResults:
             found = komb.markov_blankets(TABLE, **options)
         assert facts(found) == facts(komb.markov_blankets(TABLE, **options))
 
+    def test_cut_and_incomplete_columns(self) -> None:
+        columns: dict[str, Any] = {str(name): TABLE.column(name) for name in TARGETS}
+        columns["X1"] = [None, *columns["X1"][1:]]
+        columns["time"] = np.random.default_rng(3).random(TABLE.n_rows)
+        options: dict[str, Any] = {"discretize": {"time": "uniform"}, "missing": "level"}
+        found = komb.markov_blankets(columns, n_jobs=2, **options)
+        assert facts(found) == facts(komb.markov_blankets(columns, **options))
+        assert list(found["X1"].cuts) == ["time"]
+
+    def test_they_can_be_explained(self) -> None:
+        found = komb.markov_blankets(TABLE, TARGETS[:2], n_jobs=2)[TARGETS[0]]
+        assert str(found.explain()) == str(EXPECTED[TARGETS[0]].explain())
+
     def test_chosen_targets_in_their_order(self) -> None:
         chosen = [TARGETS[5], TARGETS[1], TARGETS[8]]
         found = komb.markov_blankets(TABLE, chosen, n_jobs=2)
