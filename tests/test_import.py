@@ -83,6 +83,7 @@ PUBLIC = [
     "plot_blankets",
     "read_bif",
     "read_table",
+    "report",
     "tests",
 ]
 
