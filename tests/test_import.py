@@ -18,6 +18,7 @@ SOURCE = Path(komb.__file__).parent
 
 LAYERS = (
     "errors",
+    "jobs",
     "defaults",
     "data",
     "counts",
@@ -25,6 +26,7 @@ LAYERS = (
     "search",
     "rendering",
     "exporting",
+    "pages",
     "plots",
     "explanation",
     "wording",
@@ -35,6 +37,7 @@ LAYERS = (
     "warmup",
     "discover",
     "comparing",
+    "reporting",
     "paths",
     "experiments",
     "demo",
@@ -80,6 +83,7 @@ PUBLIC = [
     "plot_blankets",
     "read_bif",
     "read_table",
+    "report",
     "tests",
 ]
 
