@@ -204,7 +204,7 @@ class TestWhichColumns:
 
     def test_a_continuous_column_that_a_mapping_forgets(self) -> None:
         with pytest.raises(
-            ContinuousColumnError, match=r"'x' looks .* Name it in 'discretize' too"
+            ContinuousColumnError, match=r"'x' looks .* Name what to cut in 'discretize' too"
         ):
             table(discretize={"y": [1]})
 
