@@ -93,7 +93,7 @@ def shuffled(rng: _Generator, relevant: Sequence[_Codes], others: _Codes, y: _Co
 
 
 def xor_pair(seed: int) -> Problem:
-    """Draw an exclusive or of two, an ordinary cause and three imperfect copies of it, 30 of noise."""
+    """Draw an exclusive or of two, an ordinary cause and three copies of it, and 30 of noise."""
     rng = np.random.default_rng(seed)
     first, second, cause = rng.integers(0, 2, (3, 1000))
     y = draw(rng, sigmoid(2.5 * (2 * (first ^ second) - 1) + 1.5 * (2 * cause - 1)))

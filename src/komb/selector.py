@@ -42,6 +42,7 @@ from sklearn.utils.validation import (
 from komb import defaults
 from komb.data import DiscreteTable
 from komb.data.codes import Array, Levels, Name
+from komb.data.treatment import Bins, Discretize
 from komb.discover import markov_blanket
 from komb.errors import (
     ContinuousColumnError,
@@ -74,6 +75,16 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         that are selected in any case, and those that are never selected nor looked at. Text is the
         name of a feature, an integer its position; without names, features are called
         ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    discretize, bins
+        As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
+        A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
+        mapping it goes by its name (see ``blanket_``). Off by default: a continuous column is an
+        error.
+    missing
+        As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be
+        none in ``y``.
+    seed
+        As in :func:`komb.markov_blanket`.
     handle_unknown : {"error", "ignore"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
         selector was fitted: refuse it, or pass it on unchecked. Features that were cut into levels
@@ -82,8 +93,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     blanket_ : komb.Blanket
-        Which features were selected and why. Its target has the name of ``y``, or ``"y"`` if that
-        has none; an underscore is added while there is a feature of that name.
+        Which features were selected and why, and in ``blanket_.cuts`` where features were cut. Its
+        target has the name of ``y``, or ``"y"`` if that has none; an underscore is added while
+        there is a feature of that name.
     levels_ : dict
         The known levels of each selected feature that was not cut.
     n_features_in_ : int
@@ -131,6 +143,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
+        discretize: Discretize = None,
+        bins: Bins = defaults.BINS,
+        missing: str = defaults.MISSING,
+        seed: int = defaults.SEED,
         handle_unknown: str = "error",
     ) -> None:
         self.method = method
@@ -143,6 +159,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.include = include
         self.exclude = exclude
+        self.discretize = discretize
+        self.bins = bins
+        self.missing = missing
+        self.seed = seed
         self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -166,12 +186,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             A ``ValueError``: if data or parameters cannot be used.
         """
         self._check_handle_unknown()
-        name = _name_of(y)
+        label = _name_of(y)
         X = self._validate(X, reset=True, min_samples=2)
-        y = self._validate_target(y)
-        check_consistent_length(X, y)
         names = self._feature_names()
-        target = _free_name(name, names)
+        target = _free_name(label, names)
+        y = self._validate_target(y, target)
+        check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
         self.blanket_ = markov_blanket(
             {**columns, target: y},
@@ -186,8 +206,16 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             start=_to_names("start", self.start, names),
             include=_to_names("include", self.include, names),
             exclude=_to_names("exclude", self.exclude, names),
+            discretize=_to_names("discretize", self.discretize, names, target),
+            bins=_to_names("bins", self.bins, names, target),
+            missing=self.missing,
+            seed=self.seed,
         )
-        self.levels_ = self._levels_of(self._selected(X))
+        self.levels_ = {
+            name: self._levels_of(name, column)
+            for name, column in self._selected(X).items()
+            if name not in self.blanket_.cuts
+        }
         return self
 
     def transform(self, X: Any) -> Any:
@@ -244,6 +272,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -273,7 +302,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         _check_distinct(self._feature_names())
         return X
 
-    def _validate_target(self, y: Any) -> Array:
+    def _validate_target(self, y: Any, name: str) -> Array:
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -281,7 +310,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         values: Array = column_or_1d(y, warn=True)
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y", estimator_name=type(self).__name__)
-        levels = self._target_levels(values)
+        levels = self._target_levels(values, name)
         if len(levels) < 2:
             raise DataError(
                 f"'y' must have at least 2 classes; got one class, {levels[0]!r}, in all "
@@ -289,15 +318,19 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return values
 
-    def _target_levels(self, y: Array) -> Levels:
+    def _target_levels(self, y: Array, name: str) -> Levels:
         """Encode the target on its own, so that what is wrong with it is said of ``y``."""
+        discretize = _share(self.discretize, name, None)
+        bins = defaults.BINS if discretize is None else _share(self.bins, name, defaults.BINS)
         try:
-            return DiscreteTable.from_data({"y": y}).levels[0]
+            return DiscreteTable.from_data(
+                {name: y}, discretize=discretize, bins=bins, target=name
+            ).levels[0]
         except ContinuousColumnError:
             raise ContinuousColumnError(
                 f"Unknown label type: 'y' must hold classes; got {len(set(y.tolist())):,} distinct "
                 f"values in {len(y):,} samples, not all of them whole numbers. Cut it into classes "
-                "first."
+                "first, or let it be cut along with X: discretize='quantile'."
             ) from None
         except MissingValuesError as error:
             raise MissingValuesError(
@@ -311,18 +344,22 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = _columns_of(X)
         return {names[i]: columns[i] for i in self.get_support(indices=True)}
 
-    def _levels_of(self, columns: Mapping[str, Any]) -> dict[str, Levels]:
-        if not columns:
-            return {}
-        table = DiscreteTable.from_data(columns)
-        return dict(zip(columns, table.levels, strict=True))
+    def _levels_of(self, name: str, column: Any) -> Levels:
+        try:
+            return DiscreteTable.from_data({name: column}, missing=self.missing).levels[0]
+        except MissingValuesError:
+            if self.missing == "error":
+                raise
+            return (None,)  # nothing but missing values, which is no fault of a few new rows
 
     def _check_levels(self, X: Any) -> None:
         """Raise if a selected feature has a level that it did not have before."""
-        found = self._levels_of(self._selected(_twice_if_short(X)))
-        for name, known in self.levels_.items():
-            seen = set(known)
-            unknown = [level for level in found[name] if level not in seen]
+        for name, column in self._selected(_twice_if_short(X)).items():
+            if name not in self.levels_:
+                continue  # it was cut
+            known = self.levels_[name]
+            passing = {*known, None} if self.missing == "testwise" else set(known)
+            unknown = [level for level in self._levels_of(name, column) if level not in passing]
             if unknown:
                 _refuse_levels(name, unknown, known)
 
@@ -371,24 +408,34 @@ def _twice_if_short(X: Any) -> Any:
     return nw.from_native(X, eager_only=True)[rows, :].to_native()
 
 
-def _to_names(parameter: str, chosen: Any, names: Sequence[str]) -> Any:
+def _share(option: Any, name: str, default: Any) -> Any:
+    """Return what an option for some columns or for all has to say about one of them."""
+    if not isinstance(option, Mapping):
+        return option
+    return {name: option[name]} if name in option else default
+
+
+def _to_names(parameter: str, chosen: Any, names: Sequence[str], *others: str) -> Any:
     """Replace positions by names; whatever else is wrong is found where names are checked."""
+    if isinstance(chosen, Mapping):
+        known = [*names, *others]
+        return {_to_name(parameter, key, known, names): rule for key, rule in chosen.items()}
     if isinstance(chosen, str | bytes) or not isinstance(chosen, Iterable):
         return chosen
-    return [_to_name(parameter, column, names) for column in chosen]
+    return [_to_name(parameter, column, names, names) for column in chosen]
 
 
-def _to_name(parameter: str, column: object, names: Sequence[str]) -> object:
-    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        if column not in names:
-            error = UnknownNameError.among("feature", column, names)
-            raise UnknownNameError(f"In {parameter!r}: {error}")
-        return column
-    if not -len(names) <= column < len(names):
+def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequence[str]) -> str:
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        if -len(names) <= column < len(names):
+            return names[int(column)]
         rule = f"hold names, or positions below {len(names)}, the number of features"
         remedy = "Positions are counted from 0."
         raise ParameterError.because(parameter, rule, column, remedy)
-    return names[int(column)]
+    if column not in known:
+        error = UnknownNameError.among("feature", column, known)
+        raise UnknownNameError(f"In {parameter!r}: {error}")
+    return cast("str", column)
 
 
 def _check_distinct(names: Sequence[str]) -> None:
