@@ -126,7 +126,7 @@ class Treatment:
 
     def check_targets(self, targets: Iterable[Name] | None) -> None:
         """Raise if columns are to be cut by more than one target."""
-        if self.needs_target and (targets is None or len(set(targets)) != 1):
+        if self.needs_target and (targets is None or len(set(targets)) > 1):
             rule = "not be 'mdl' for several targets: each would cut the columns in another way"
             remedy = (
                 "Use 'quantile', or cut by one target and reuse it for all: "
