@@ -248,16 +248,16 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         kept = self.get_support(indices=True)
         if not nw.dependencies.is_into_dataframe(X):
             return X[:, kept]
+        if not kept.size:  # tables without columns tend to forget how many rows they have
+            return np.empty((X.shape[0], 0))
         return self._pack(nw.from_native(X, eager_only=True)[:, kept.tolist()])
 
     def _pack(self, frame: nw.DataFrame[Any]) -> Any:
         """Turn the selected columns of a table into what the caller wants to have."""
         container = _get_output_config("transform", estimator=self)["dense"]
         if container == "default":
-            finite = self._finite()
-            if not frame.columns:
-                return np.empty((len(frame), 0))
-            return check_array(frame.to_native(), dtype=None, ensure_all_finite=finite)
+            native = frame.to_native()
+            return check_array(native, dtype=None, ensure_all_finite=self._finite())
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars()
@@ -290,6 +290,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 self, X, reset=reset, dtype=None, ensure_all_finite=self._finite(),
                 ensure_min_samples=min_samples,
             )  # fmt: skip
+        _check_distinct(getattr(X, "column_names", None) or list(X.columns))
         validate_data(self, X, reset=reset, skip_check_array=True)
         for minimum, count, noun in zip(
             (min_samples, 1), X.shape, ("sample", "feature"), strict=True
@@ -299,7 +300,6 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                     f"Found a table with {count} {noun}(s) (shape={X.shape}) while a minimum of "
                     f"{minimum} is required by {type(self).__name__}."
                 )
-        _check_distinct(self._feature_names())
         return X
 
     def _validate_target(self, y: Any, name: str) -> Array:
@@ -438,7 +438,7 @@ def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequen
     return cast("str", column)
 
 
-def _check_distinct(names: Sequence[str]) -> None:
+def _check_distinct(names: Sequence[Name]) -> None:
     repeated = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
