@@ -184,7 +184,7 @@ class TestTable:
     ) -> None:
         import time
 
-        monkeypatch.setattr("komb.discover.warm_up", lambda _: time.sleep(0.5))
+        monkeypatch.setattr("komb.discover.warm_up", lambda *_: time.sleep(0.5))
         assert komb.compare(XOR, "Y", methods=["komb"]).blankets["komb"].seconds < 0.5
 
     def test_numbered_columns(self) -> None:

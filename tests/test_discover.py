@@ -336,7 +336,7 @@ class TestInterruption:
         assert list(finished) == ["X1", "E1"]
 
     def test_nothing_grown_yet(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def interrupt(_: object) -> None:
+        def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
         monkeypatch.setattr("komb.discover.warm_up", interrupt)

@@ -39,6 +39,7 @@ LAYERS = (
     "comparing",
     "reporting",
     "paths",
+    "selector",
     "experiments",
     "demo",
     "cli",
@@ -58,6 +59,7 @@ HEAVY = (
     "rich",
     "networkx",
     "joblib",
+    "sklearn",
     "numpy",
 )
 
@@ -69,6 +71,7 @@ PUBLIC = [
     "DiscreteNetwork",
     "DiscreteTable",
     "Explanation",
+    "MarkovBlanketSelector",
     "MarkovField",
     "Member",
     "__version__",

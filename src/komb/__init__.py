@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from komb.reporting import report
     from komb.results import Blanket, Blankets, Member, plot_blankets
     from komb.search import algorithms
+    from komb.selector import MarkovBlanketSelector
 
 __all__ = [
     "Blanket",
@@ -44,6 +45,7 @@ __all__ = [
     "DiscreteNetwork",
     "DiscreteTable",
     "Explanation",
+    "MarkovBlanketSelector",
     "MarkovField",
     "Member",
     "__version__",
@@ -70,6 +72,7 @@ _HOMES = {
     "DiscreteNetwork": "komb.data",
     "DiscreteTable": "komb.data",
     "Explanation": "komb.explanation",
+    "MarkovBlanketSelector": "komb.selector",
     "MarkovField": "komb.data",
     "Member": "komb.results",
     "algorithms": "komb.search",

@@ -339,7 +339,9 @@ class Run:
     def open_session(self) -> DataSession:
         """Make a session for searches with these settings."""
         settings = self._settings
-        return DataSession(self._table, settings.test, alpha=settings.alpha, df=settings.df)
+        return DataSession(
+            self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed
+        )
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
         """Find the blanket of the column at position ``target``.
@@ -355,7 +357,7 @@ class Run:
 
     def find_at_once(self, targets: Sequence[int], n_workers: int) -> _Found:
         """Find several blankets with workers; yield each with the number of its target."""
-        warm_up(self._table.codes.dtype)  # compile once, here, not in every worker
+        warm_up(self._table, self._settings.test)  # compile once, here, not in every worker
         # Those that look like much work come first, so that none is alone at the end.
         levels = self._table.cardinalities
         numbers = sorted(range(len(targets)), key=lambda number: -levels[targets[number]])
@@ -380,7 +382,7 @@ class Run:
             self._report(progress, target, number)
 
         try:
-            warm_up(self._table.codes.dtype)
+            warm_up(self._table, self._settings.test)
             return self._search(self._task(target, observe), session)
         except KeyboardInterrupt:
             grown = self._names(latest[0].blanket) if latest else ()

@@ -79,7 +79,7 @@ def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSes
     >>> open_session(boolean_table("and", 500), {"test": "g"}).is_dependent(3, 0, EMPTY)
     True
     """
-    known = {key: parameters[key] for key in ("test", "alpha", "df") if key in parameters}
+    known = {key: parameters[key] for key in ("test", "alpha", "df", "seed") if key in parameters}
     return DataSession(table, **known)
 
 

@@ -434,8 +434,11 @@ class Blanket(_WithTable, Collection[Name]):
         """Encode the table that the blanket was found in, or say why it cannot be the one."""
         from komb.data import DiscreteTable
 
-        exclude = self.parameters.get("exclude", ())
-        table = DiscreteTable.from_data(data, exclude=exclude)
+        parameters = self.parameters
+        treatment = {"discretize": self.cuts or None, "missing": parameters.get("missing", "error")}
+        if isinstance(data, DiscreteTable):  # it has been cut already
+            treatment = {}
+        table = DiscreteTable.from_data(data, exclude=parameters.get("exclude", ()), **treatment)
         shape = (table.n_rows, table.n_columns)
         if shape != (self.n_rows, self.n_columns):
             found_in, got = (

@@ -115,7 +115,7 @@ def check_settings(
     """
     _check_name("method", method, algorithms())
     _check_name("test", test, tests())
-    make_test(test, df, alpha=_check_alpha(alpha))  # knows what it takes
+    make_test(test, df, seed, alpha=_check_alpha(alpha))  # knows what it takes
     start_method = start if isinstance(start, str) else None
     if start_method is not None:
         _check_start_method(start_method, table)

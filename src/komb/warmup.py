@@ -25,24 +25,26 @@ PATIENCE = 1.5
 
 NOTICE = "komb is compiling its kernels; this takes about 15 s and is kept for the next time"
 
-_done: set[tuple[np.dtype[Any], bool]] = set()
+_done: set[tuple[np.dtype[Any], bool, bool]] = set()
 
 
-def warm_up(dtype: np.dtype[Any], test: str = TEST) -> None:
-    """Have the kernels for codes of one type ready; at once if they are.
+def warm_up(table: DiscreteTable, test: str = TEST) -> None:
+    """Have the kernels for searches of a table ready; at once if they are.
 
     Parameters
     ----------
-    dtype
-        Of the codes of a table: each has kernels of its own.
+    table
+        Each type of codes has kernels of its own, and so have tables with missing values.
     test : str
-        The permutation test has kernels of its own, too.
+        So has the permutation test.
 
     Examples
     --------
-    >>> warm_up(np.dtype(np.uint8))
+    >>> from komb.data import boolean_table
+    >>> warm_up(boolean_table("and", 10))
     """
-    kernels = dtype, test == "perm"
+    dtype = table.codes.dtype
+    kernels = dtype, table.has_missing, test == "perm"
     if kernels in _done:
         return
     import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)
@@ -51,14 +53,17 @@ def warm_up(dtype: np.dtype[Any], test: str = TEST) -> None:
     notice.daemon = True
     notice.start()
     try:
-        _search_tiny_table(dtype, test)
+        _search_tiny_table(dtype, test, has_missing=table.has_missing)
     finally:
         notice.cancel()
     _done.add(kernels)
 
 
-def _search_tiny_table(dtype: np.dtype[Any], test: str) -> None:
-    codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], dtype)
-    session = DataSession(DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3), test)
+def _search_tiny_table(dtype: np.dtype[Any], test: str, *, has_missing: bool) -> None:
+    codes = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], dtype)
+    if has_missing:
+        codes[0, -1] = 2
+    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing)
+    session = DataSession(table, test)
     task = Task(target=2, candidates=frozenset({0, 1}))
     find_algorithm("komb").search(session, task, order=1, max_separator=1)

@@ -17,9 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from komb.data import DiscreteTable
+from komb.data import DiscreteTable, boolean_table
 from komb.discover import markov_blanket
 from komb.errors import ParameterError
 from komb.experiments.datasets import Dataset, open_dataset
@@ -98,7 +96,7 @@ def run_units(
 def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) -> None:
     from joblib import Parallel, delayed
 
-    warm_up(np.dtype(np.uint8))  # compile once, here, not in every process
+    warm_up(boolean_table("and", 2))  # compile once, here, not in every process
     # One unit at a time: some take a thousand times as long as others.
     parallel = Parallel(n_jobs=jobs, batch_size=1)
     try:
@@ -135,7 +133,7 @@ def _run_unit(unit: Unit, conditions: Conditions, journal: Journal) -> None:
     """Run the cells of a unit; those of kOMB with one test share their work."""
     table = _table(unit.dataset, conditions.data, unit.sample, unit.n_rows)
     truth = _dataset(unit.dataset, conditions.data).truth[unit.target]
-    warm_up(table.codes.dtype)  # before any clock starts
+    warm_up(table)  # before any clock starts
     is_shared = unit.suite != "runtime"  # there the times of single searches are what counts
     for (method, *_), group in groupby(unit.cells, lambda c: (c.method, c.test, c.df)):
         cells = list(group)
