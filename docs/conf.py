@@ -13,9 +13,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for the two modules beside this one
 
 import from_code  # noqa: E402
-import pictures  # noqa: E402
-
 import komb  # noqa: E402
+import pictures  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -34,14 +33,14 @@ extensions = [
 exclude_patterns = ["_build", "_generated"]
 root_doc = "index"
 
-# ------------------------------------------------------------------------------------------ Markdown
+# ----------------------------------------------------------------------------------------- Markdown
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3  # so that links such as page.md#a-section work
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# ----------------------------------------------------------------------------------------------- API
+# ---------------------------------------------------------------------------------------------- API
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -69,7 +68,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
 ]
 
-# ------------------------------------------------------------------------------------------ appearance
+# --------------------------------------------------------------------------------------- appearance
 
 html_theme = "furo"
 html_title = f"komb {release}"

@@ -38,7 +38,7 @@ def write_all(folder: Path) -> None:
             file.write_text(text, "utf-8")
 
 
-# --------------------------------------------------------------------------------- methods and tests
+# -------------------------------------------------------------------------------- methods and tests
 
 
 def all_methods() -> str:
@@ -80,7 +80,7 @@ def _show_default(value: object) -> str:
     return "no bound" if value is None else f"default {value}"
 
 
-# -------------------------------------------------------------------------------------- command line
+# ------------------------------------------------------------------------------------- command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def parameters_of(function: Callable[..., object]) -> Iterator[Parameter]:
         yield Parameter(name, kinds[0] if kinds else annotated, info, parameter.default)
 
 
-# ------------------------------------------------------------------------------------------ Markdown
+# ----------------------------------------------------------------------------------------- Markdown
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -52,8 +52,7 @@ DARK = Theme("dark", "#e6edf3", "#7d8590", "#131416", "#ff8a3d", "#56b4e9", "#e6
 def draw_all(folder: Path) -> None:
     """Draw every picture for both themes, as ``NAME-light.svg`` and ``NAME-dark.svg``."""
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {"font.size": 11, "svg.hashsalt": "komb", "font.family": "DejaVu Sans"}
-    with mpl.rc_context(settings):
+    with mpl.rc_context({"font.size": 11, "font.family": "DejaVu Sans", "svg.hashsalt": "komb"}):
         for (name, draw), theme in product(PICTURES.items(), (LIGHT, DARK)):
             figure = draw(theme)
             figure.savefig(
@@ -61,11 +60,11 @@ def draw_all(folder: Path) -> None:
             )
 
 
-# ------------------------------------------------------------------------------------------- a graph
+# ------------------------------------------------------------------------------------------ a graph
 
 
 def draw_blanket(theme: Theme) -> Figure:
-    """A small causal graph with the blanket of one variable marked."""
+    """Draw a small causal graph with the blanket of one variable marked."""
     places = {
         "stress": (0, 2.2), "ancestry": (0, 0.8), "smoking": (1.9, 2.2), "genes": (1.9, 0.8),
         "illness": (3.5, 1.5), "allergy": (3.5, 0), "cough": (5.2, 2.2), "fever": (5.2, 0.8),
@@ -93,11 +92,11 @@ def draw_blanket(theme: Theme) -> Figure:
     return figure
 
 
-# ------------------------------------------------------------------------------------------ the lamp
+# ----------------------------------------------------------------------------------------- the lamp
 
 
 def draw_lamp(theme: Theme) -> Figure:
-    """How often the lamp is on, by each switch and by both."""
+    """Draw how often the lamp is on, by each switch and by both."""
     table = komb.read_table(LAMP)
     columns = {name: np.array(table.column(name)) for name in ("hall", "stairs", "lamp")}
     is_on = columns["lamp"] == "on"
@@ -126,9 +125,9 @@ def draw_lamp(theme: Theme) -> Figure:
 
 
 def draw_questions(theme: Theme) -> Figure:
-    """The p-value of every column against the lamp: alone, and given each other one."""
+    """Draw the p-value of every column against the lamp: alone, and given each other one."""
     table = komb.read_table(LAMP)
-    names = [name for name in table.names if name != "lamp"]
+    names = [str(name) for name in table.names if name != "lamp"]
     session = DataSession(table, "g", alpha=0.01, df="observed")
     target = table.index("lamp")
 
@@ -138,7 +137,7 @@ def draw_questions(theme: Theme) -> Figure:
         assert found is not None
         return found
 
-    givens = [None, *names]
+    givens: list[str | None] = [None, *names]
     values = [[np.nan if g == name else p_value(name, g) for g in givens] for name in names]
     figure = Figure(figsize=(8.6, 3.3), layout="constrained")
     axes = figure.subplots()
@@ -146,7 +145,7 @@ def draw_questions(theme: Theme) -> Figure:
     tiles(axes, evidence, theme, None)
     for y, row in enumerate(values):
         for x, p in enumerate(row):
-            text = "–" if np.isnan(p) else "< 1e-16" if p < 1e-16 else f"{p:.2f}"
+            text = "" if np.isnan(p) else "< 1e-16" if p < 1e-16 else f"{p:.2f}"
             is_found = p <= 0.01
             axes.text(x, y, text, ha="center", va="center", fontsize=10,
                       color=theme.ground if is_found else theme.ink,
@@ -163,11 +162,11 @@ def draw_questions(theme: Theme) -> Figure:
     return figure
 
 
-# ----------------------------------------------------------------------------- witness and separator
+# ---------------------------------------------------------------------------- witness and separator
 
 
 def draw_witness(theme: Theme) -> Figure:
-    """Members that show alone, with one other column and with two."""
+    """Draw members that show alone, with one other column and with two."""
     figure = Figure(figsize=(8.6, 2.7))
     cases = (
         ("order 0", ("age",), "shows alone"),
@@ -194,7 +193,7 @@ def draw_witness(theme: Theme) -> Figure:
 
 
 def draw_separator(theme: Theme) -> Figure:
-    """A dependence that two members explain away together, and one of them alone does not."""
+    """Draw a dependence that two members explain away together, and one of them alone does not."""
     figure = Figure(figsize=(8.6, 2.8))
     cases = (
         ("nothing fixed", (), "A depends on the target"),
@@ -217,11 +216,11 @@ def draw_separator(theme: Theme) -> Figure:
     return figure
 
 
-# ---------------------------------------------------------------------------------------- thin tables
+# -------------------------------------------------------------------------------------- thin tables
 
 
 def draw_thinness(theme: Theme) -> Figure:
-    """Rows a cell of the table behind one test, by order and number of levels."""
+    """Draw rows a cell of the table behind one test, by order and number of levels."""
     n_rows, orders = 5000, np.arange(5)
     figure = Figure(figsize=(8.6, 3.4), layout="constrained")
     axes = figure.subplots()
@@ -243,7 +242,7 @@ def draw_thinness(theme: Theme) -> Figure:
     return figure
 
 
-# --------------------------------------------------------------------------------------------- pieces
+# ------------------------------------------------------------------------------------------- pieces
 
 
 def canvas(width: float, height: float, xs: Place, ys: Place) -> tuple[Figure, Axes]:
@@ -292,10 +291,10 @@ def connect(
 
 def beside(axes: Axes, places: Places, name: str, other: str) -> Place:
     """Return the point on the edge of a box that looks at another one."""
-    assert axes.figure is not None
-    n_points = axes.figure.get_figwidth() * 72 * axes.get_position().width  # across the axes
     left, right = axes.get_xlim()
-    point = (right - left) / n_points
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    point = (right - left) / (72 * figure.get_figwidth() * axes.get_position().width)
     half_width, half_height = (3.5 * len(name) + 7) * point, 12 * point
     (x, y), (other_x, other_y) = places[name], places[other]
     dx, dy = other_x - x, other_y - y
