@@ -66,6 +66,7 @@ nitpick_ignore_regex = [
     (r"py:class", r"(callable|optional|sequence|array|.* of .*)"),
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
+    (r"py:.*", r"(.*\.)?(CITest|Found|Record|SeparatorRecord)"),
 ]
 
 # --------------------------------------------------------------------------------------- appearance

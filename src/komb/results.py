@@ -128,8 +128,10 @@ class Blanket(Collection[Name]):
         What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
         the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include`` and
         ``exclude``.
-    n_rows, n_columns
-        Size of the table.
+    n_rows
+        How many rows the table has.
+    n_columns
+        How many columns it has, without those that are left out.
     tests
         How many conditional-independence tests were computed.
     tables
