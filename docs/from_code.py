@@ -118,9 +118,9 @@ class Parameter:
 
     @property
     def shown(self) -> str:
-        """The parameter as it is typed."""
+        """The option as it is typed, or what an argument is called."""
         if self.is_argument:
-            return self.metavar
+            return self.name.upper()
         names = ", ".join(self.spellings)
         return names if self.kind is bool else f"{names} {self.metavar}"
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LAMP = Path(__file__).parents[1] / "examples" / "lamp.csv"
 LEAST_ROWS_A_CELL = 5  # below, the G test is not to be trusted
+WIDTH = 6.6  # inches; so that letters can still be read on a telephone
 
 Place: TypeAlias = tuple[float, float]
 Places: TypeAlias = Mapping[str, Place]
@@ -75,7 +76,7 @@ def draw_blanket(theme: Theme) -> Figure:
         ("illness", "cough"), ("illness", "fever"), ("allergy", "fever"),
         ("cough", "sick leave"), ("fever", "sick leave"),
     ]  # fmt: skip
-    figure, axes = canvas(8.6, 3.4, (-0.8, 8.0), (-0.75, 2.95))
+    figure, axes = canvas(WIDTH, 2.7, (-0.8, 8.0), (-0.75, 2.95))
     roles = {
         "illness": "the target", "smoking": "cause", "genes": "cause", "cough": "effect",
         "fever": "effect", "allergy": "other cause\nof an effect",
@@ -100,7 +101,7 @@ def draw_lamp(theme: Theme) -> Figure:
     table = komb.read_table(LAMP)
     columns = {name: np.array(table.column(name)) for name in ("hall", "stairs", "lamp")}
     is_on = columns["lamp"] == "on"
-    figure = Figure(figsize=(8.6, 3.0), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.4), layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.25))
     for axes, switch in ((left, "hall"), (middle, "stairs")):
         shares = [is_on[columns[switch] == way].mean() for way in ("down", "up")]
@@ -139,7 +140,7 @@ def draw_questions(theme: Theme) -> Figure:
 
     givens: list[str | None] = [None, *names]
     values = [[np.nan if g == name else p_value(name, g) for g in givens] for name in names]
-    figure = Figure(figsize=(8.6, 3.3), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots()
     evidence = [[min(-np.log10(max(p, 1e-16)), 6) / 6 for p in row] for row in values]
     tiles(axes, evidence, theme, None)
@@ -167,7 +168,7 @@ def draw_questions(theme: Theme) -> Figure:
 
 def draw_witness(theme: Theme) -> Figure:
     """Draw members that show alone, with one other column and with two."""
-    figure = Figure(figsize=(8.6, 2.7))
+    figure = Figure(figsize=(WIDTH, 2.15))
     cases = (
         ("order 0", ("age",), "shows alone"),
         ("order 1", ("hall", "stairs"), "shows given one other"),
@@ -194,11 +195,11 @@ def draw_witness(theme: Theme) -> Figure:
 
 def draw_separator(theme: Theme) -> Figure:
     """Draw a dependence that two members explain away together, and one of them alone does not."""
-    figure = Figure(figsize=(8.6, 2.8))
+    figure = Figure(figsize=(WIDTH, 2.2))
     cases = (
         ("nothing fixed", (), "A depends on the target"),
         ("B fixed", ("B",), "A still does, by way of C"),
-        ("B and C fixed", ("B", "C"), "A does not: {B, C} separates it"),
+        ("B and C fixed", ("B", "C"), "A does not any more"),
     )
     places = {"A": (-1.2, 0.0), "B": (0.0, 0.7), "C": (0.0, -0.7), "Y": (1.2, 0.0)}
     for number, (title, fixed, caption) in enumerate(cases):
@@ -222,7 +223,7 @@ def draw_separator(theme: Theme) -> Figure:
 def draw_thinness(theme: Theme) -> Figure:
     """Draw rows a cell of the table behind one test, by order and number of levels."""
     n_rows, orders = 5000, np.arange(5)
-    figure = Figure(figsize=(8.6, 3.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots()
     colours = (theme.member, theme.helper, theme.target, theme.faint)
     for n_levels, colour in zip((2, 3, 5, 10), colours, strict=True):
