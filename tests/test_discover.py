@@ -51,6 +51,8 @@ class TestResult:
             "start": ("E1", "E2"),
             "include": (),
             "exclude": ("E3",),
+            "discretize": None,
+            "missing": "error",
         }
         assert (blanket.n_rows, blanket.n_columns) == (500, 5)  # without E3
         assert blanket.tests > 0

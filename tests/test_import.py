@@ -33,6 +33,7 @@ LAYERS = (
     "discover",
     "comparing",
     "paths",
+    "selector",
     "experiments",
     "demo",
     "cli",
@@ -52,6 +53,7 @@ HEAVY = (
     "rich",
     "networkx",
     "joblib",
+    "sklearn",
     "numpy",
 )
 
@@ -62,6 +64,7 @@ PUBLIC = [
     "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
+    "MarkovBlanketSelector",
     "MarkovField",
     "Member",
     "__version__",

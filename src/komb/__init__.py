@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from komb.paths import BlanketPath, blanket_path
     from komb.results import Blanket, Blankets, Member
     from komb.search import algorithms
+    from komb.selector import MarkovBlanketSelector
 
 __all__ = [
     "Blanket",
@@ -41,6 +42,7 @@ __all__ = [
     "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
+    "MarkovBlanketSelector",
     "MarkovField",
     "Member",
     "__version__",
@@ -64,6 +66,7 @@ _HOMES = {
     "Comparison": "komb.comparison",
     "DiscreteNetwork": "komb.data",
     "DiscreteTable": "komb.data",
+    "MarkovBlanketSelector": "komb.selector",
     "MarkovField": "komb.data",
     "Member": "komb.results",
     "algorithms": "komb.search",

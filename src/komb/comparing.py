@@ -22,6 +22,7 @@ from komb.comparison import Comparison
 from komb.data import DiscreteNetwork, DiscreteTable, MarkovField
 from komb.data.codes import Name
 from komb.data.network import graph_blanket
+from komb.data.treatment import Bins, Discretize, check_treatment
 from komb.discover import Progress, markov_blanket
 from komb.errors import InputError, Interrupted, ParameterError, UnknownNameError
 from komb.rendering import plural
@@ -34,6 +35,7 @@ from komb.settings import (
     check_settings,
     check_table,
     check_target,
+    describe_data,
     list_names,
 )
 
@@ -50,7 +52,8 @@ _DEFAULTS = {
     if parameter.kind is Parameter.KEYWORD_ONLY and parameter.name != "progress"
 }
 
-_ROW_OPTIONS = [name for name in _DEFAULTS if name != "exclude"]  # one table for all
+_FOR_ALL = ("exclude", "discretize", "bins", "missing")  # one table for all
+_ROW_OPTIONS = [name for name in _DEFAULTS if name not in _FOR_ALL]
 
 
 def compare(
@@ -68,6 +71,10 @@ def compare(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
     progress: Observer | None = None,
 ) -> Comparison:
     """Find the Markov blanket of a column with several methods.
@@ -82,15 +89,15 @@ def compare(
     methods
         Names of algorithms; all of :func:`komb.algorithms` if left out. Or a mapping from labels to
         options, such as ``{"k=1": {"method": "komb", "order": 1}, "pcmb": {}}``, which take the
-        place of those below (``exclude`` alone is for all). A label that names an algorithm
-        need not say ``method``.
+        place of those below (``exclude``, ``discretize``, ``bins`` and ``missing`` are for all). A
+        label that names an algorithm need not say ``method``.
     truth
         The true blanket, if it is known: the names of its columns, or a
         :class:`komb.DiscreteNetwork`, :class:`komb.MarkovField` or ``networkx.DiGraph`` in which
         the target has one.
     order, max_separator, max_conditioning
         As in :func:`komb.markov_blanket`; each method gets those that it takes.
-    alpha, test, df, start, include, exclude
+    alpha, test, df, start, include, exclude, discretize, bins, missing, seed
         As in :func:`komb.markov_blanket`, for all methods.
     progress
         Called now and then with a :class:`komb.discover.Progress`, in which the phase starts with
@@ -127,17 +134,21 @@ def compare(
     excluded = list_names("exclude", exclude)
     common = {
         "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
-        "alpha": alpha, "test": test, "df": df, "start": start, "include": include,
+        "alpha": alpha, "test": test, "df": df, "start": start, "include": include, "seed": seed,
     }  # fmt: skip
     rows = _plan(methods, {key: _keep(value) for key, value in common.items()})
     for row in rows:
         row.check_columns(target, excluded)
-    table = DiscreteTable.from_data(data, exclude=excluded)
+    treatment = check_treatment(discretize, bins, missing)
+    table = DiscreteTable.from_data(
+        data, exclude=excluded, discretize=discretize, bins=bins, missing=missing, target=target
+    )
     check_table(table)
     for row in rows:
         row.check_settings(table, target)
     true = None if truth is None else _true_blanket(truth, target, table, excluded)
-    return _Contest(table, target, excluded, true).run(rows, progress)
+    history = {"exclude": tuple(excluded), **describe_data(treatment, table)}
+    return _Contest(table, target, history, true).run(rows, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +189,12 @@ class _Contest:
         self,
         table: DiscreteTable,
         target: Name,
-        exclude: list[Name],
+        history: Mapping[str, Any],  # what the data went through before they were this table
         truth: tuple[Name, ...] | None,
     ) -> None:
         self._table = table
         self._target = target
-        self._exclude = tuple(exclude)
+        self._history = history
         self._truth = truth
 
     def run(self, rows: list[_Row], progress: Observer | None) -> Comparison:
@@ -203,8 +214,8 @@ class _Contest:
 
     def _search(self, row: _Row, observer: Observer | None) -> Blanket:
         blanket = markov_blanket(self._table, self._target, **row.options, progress=observer)
-        # The table came without the excluded columns, so the search knew nothing of them.
-        return replace(blanket, parameters={**blanket.parameters, "exclude": self._exclude})
+        # The table came encoded and without the excluded columns, so the search knew nothing of it.
+        return replace(blanket, parameters={**blanket.parameters, **self._history})
 
     def _gather(self, blankets: dict[str, Blanket]) -> Comparison:
         involved = {*chain.from_iterable(blankets.values()), *(self._truth or ())}

@@ -29,7 +29,7 @@ from komb.rendering import (
     show_names,
     show_seconds,
 )
-from komb.results import Backend, Blanket, Name, identifier_notes, show_parameters
+from komb.results import Backend, Blanket, Name, cut_notes, identifier_notes, show_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -379,6 +379,8 @@ class Comparison:
         yield from self._setting_notes()
         for identifiers in dict.fromkeys(blanket.identifiers for blanket in blankets):
             yield from identifier_notes(identifiers)
+        if blankets:  # all were searched in one table
+            yield from cut_notes(blankets[0])
         if any(blanket.unreliable for blanket in blankets):
             yield (
                 "Caution: tests called unreliable had too few rows. Collect more, merge rare "

@@ -8,3 +8,6 @@ ORDER = 1
 ALPHA = 0.01
 TEST = "g-sci"
 DF = "observed"
+BINS = 4
+MISSING = "error"
+SEED = 0

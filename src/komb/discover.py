@@ -18,6 +18,7 @@ from komb.citests.data_session import DataSession
 from komb.citests.session import Session, Variables
 from komb.data import DiscreteTable
 from komb.data.codes import Name
+from komb.data.treatment import Bins, Discretize, check_treatment
 from komb.errors import DataError, Interrupted, ParameterError
 from komb.rendering import plural, show_names
 from komb.results import Blanket, Blankets, Member
@@ -85,6 +86,10 @@ def markov_blanket(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
     progress: Callable[[Progress], None] | None = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
@@ -126,6 +131,20 @@ def markov_blanket(
         Columns that are in the blanket whatever the tests say.
     exclude
         Columns that are left out altogether: neither checked nor counted.
+    discretize
+        How to cut columns of numbers into bins. ``None``: not at all, and one that is plainly
+        continuous is an error. ``"quantile"`` (equally many rows a bin), ``"uniform"`` (bins of one
+        width), ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target change):
+        all columns of numbers that look continuous or have more than 20 distinct values. Or a
+        mapping from columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the
+        ``cuts`` of a blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
+    bins
+        Into how many bins, for all columns or by column.
+    missing
+        What to do about missing values: ``"error"``, ``"level"`` (they are a level of their own) or
+        ``"testwise"`` (each test is made on the rows that are complete for its columns).
+    seed
+        For a test that draws random numbers; the same seed gives the same answer.
     progress
         Called now and then with a :class:`komb.discover.Progress`.
 
@@ -162,12 +181,15 @@ def markov_blanket(
     (('hall', 'stairs'), ('stairs',))
     """
     exclude = check_exclude(exclude, [target], start=start, include=include)
-    table = DiscreteTable.from_data(data, exclude=exclude)
+    table = DiscreteTable.from_data(
+        data, exclude=exclude, discretize=discretize, bins=bins, missing=missing, target=target
+    )
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
-        include=include, exclude=exclude,
+        include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
+        seed=seed,
     )  # fmt: skip
     position = check_target(table, target, settings)
     return Run(table, settings, check_progress(progress), 1).find(position, 0)
@@ -187,6 +209,10 @@ def markov_blankets(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
     progress: Callable[[Progress], None] | None = None,
     n_jobs: int | None = None,
 ) -> Blankets:
@@ -200,8 +226,8 @@ def markov_blankets(
         Names of the columns whose blankets to find. If left out, all that are not constant; then
         ``start`` and ``include`` hold for every target but those they name.
     method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
-progress
-        As in :func:`markov_blanket`.
+discretize, bins, missing, seed, progress
+        As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts.
     n_jobs
         ``None`` or 1: one target after the other.
 
@@ -230,12 +256,17 @@ progress
     if targets is not None:
         targets = list_names("targets", targets)
     exclude = check_exclude(exclude, targets or (), start=start, include=include)
-    table = DiscreteTable.from_data(data, exclude=exclude)
+    check_treatment(discretize, bins, missing).check_targets(targets)
+    table = DiscreteTable.from_data(
+        data, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
+        target=targets[0] if targets else None,
+    )  # fmt: skip
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
-        include=include, exclude=exclude,
+        include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
+        seed=seed,
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
     run = Run(table, settings, check_progress(progress), len(positions))
@@ -331,6 +362,7 @@ class Run:
             fallbacks=counts.fallbacks,
             unreliable=counts.unreliable,
             identifiers=self._identifiers(task),
+            cuts=table.cuts,
             seconds=seconds,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,11 @@ def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(record, Mapping):
         remedy = "Parse JSON first: json.loads(text)."
         raise ParameterError.because("record", rule, record, remedy)
-    required = [entry.name for entry in fields(cls) if entry.default is MISSING]
+    required = [
+        entry.name
+        for entry in fields(cls)
+        if entry.default is MISSING and entry.default_factory is MISSING
+    ]
     missing = [name for name in required if name not in record]
     if missing:
         lacking = ", ".join(map(repr, missing))
@@ -44,6 +48,36 @@ def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
             f"'record' must {rule}; got one without {lacking}. Pass it on unchanged."
         )
     return {entry.name: record[entry.name] for entry in fields(cls) if entry.name in record}
+
+
+def to_entries(mapping: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """Write a mapping from columns as a list, for keys of JSON are text and names need not be.
+
+    Examples
+    --------
+    >>> to_entries({"age": (18.0, 65.0), 3: "mdl"})
+    [{'column': 'age', 'value': [18.0, 65.0]}, {'column': 3, 'value': 'mdl'}]
+    """
+    return [
+        {"column": name, "value": list(value) if isinstance(value, tuple) else value}
+        for name, value in mapping.items()
+    ]
+
+
+def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
+    """Rebuild a mapping from :func:`to_entries`.
+
+    Examples
+    --------
+    >>> from_entries([{"column": "age", "value": [18.0, 65.0]}])
+    {'age': (18.0, 65.0)}
+    """
+    return {
+        entry["column"]: tuple(entry["value"])
+        if isinstance(entry["value"], list)
+        else entry["value"]
+        for entry in entries
+    }
 
 
 def dump_json(value: object, indent: int | None) -> str:

@@ -18,6 +18,7 @@ from komb.comparison import Comparison
 from komb.data import DiscreteTable
 from komb.data.checks import check_count
 from komb.data.codes import Name
+from komb.data.treatment import Bins, Discretize
 from komb.discover import Progress, Run, check_progress
 from komb.errors import Interrupted, ParameterError
 from komb.rendering import plural
@@ -48,6 +49,10 @@ def blanket_path(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
     progress: Callable[[Progress], None] | None = None,
 ) -> BlanketPath:
     """Find the kOMB blanket of a column for several orders and separator bounds.
@@ -63,7 +68,7 @@ def blanket_path(
         Orders to try; if left out, 0 to 3, or as far as the number of columns allows.
     max_separators
         Bounds on separators to try with each order.
-    alpha, test, df, start, include, exclude
+    alpha, test, df, start, include, exclude, discretize, bins, missing, seed
         As in :func:`komb.markov_blanket`.
     progress
         Called now and then with a :class:`komb.discover.Progress`, in which position and number of
@@ -97,7 +102,8 @@ def blanket_path(
     """
     grid = open_path(
         data, target, orders=orders, max_separators=max_separators, alpha=alpha, test=test, df=df,
-        start=start, include=include, exclude=exclude,
+        start=start, include=include, exclude=exclude, discretize=discretize, bins=bins,
+        missing=missing, seed=seed,
     )  # fmt: skip
     observer = check_progress(progress)
     finished: dict[Cell, Blanket] = {}
@@ -125,6 +131,10 @@ def open_path(
     start: Iterable[Name] | str,
     include: Iterable[Name],
     exclude: Iterable[Name],
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
     session: DataSession | None = None,
 ) -> Grid:
     """Check everything; parameters are those of :func:`blanket_path`.
@@ -132,11 +142,13 @@ def open_path(
     Grids that differ in where they start may share the ``session`` of the first.
     """
     excluded = check_exclude(exclude, [target], start=start, include=include)
-    table = DiscreteTable.from_data(data, exclude=excluded)
+    table = DiscreteTable.from_data(
+        data, exclude=excluded, discretize=discretize, bins=bins, missing=missing, target=target
+    )
     check_table(table)
     settings = check_settings(
         table, method="komb", alpha=alpha, test=test, df=df, start=start, include=include,
-        exclude=excluded,
+        exclude=excluded, discretize=discretize, bins=bins, missing=missing, seed=seed,
     )  # fmt: skip
     position = check_target_position(table, target, settings)
     if orders is None:

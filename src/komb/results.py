@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from komb.data.labels import show_numbers
 from komb.errors import UnknownNameError
-from komb.exporting import dump_json, known_fields, make_frame
+from komb.exporting import dump_json, from_entries, known_fields, make_frame, to_entries
 from komb.rendering import (
     NOTHING,
     Grid,
@@ -39,6 +40,8 @@ Backend = Literal["polars", "pandas"]
 
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
+_BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from columns
+_MOST_CUTS = 5  # columns whose cut points are shown
 _BLANKET_HEADINGS = ("target", "size>", "members", "tests>", "time>")
 
 
@@ -126,8 +129,9 @@ class Blanket(Collection[Name]):
         The algorithm.
     parameters
         What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include`` and
-        ``exclude``.
+        the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include``,
+        ``exclude``, ``discretize`` and ``missing``; ``bins`` if columns were cut into bins, and
+        ``seed`` if the test draws random numbers.
     n_rows
         How many rows the table has.
     n_columns
@@ -142,6 +146,9 @@ class Blanket(Collection[Name]):
         How many of the tests were decided on a table too thin for the test.
     identifiers
         Columns with more than half as many levels as there are rows; better excluded.
+    cuts
+        The cut points of each column that was cut into bins; ``discretize=blanket.cuts`` cuts other
+        data in the same places. A column without cut points was constant for the search.
     seconds
         Time of the search. Two blankets that differ in nothing else are equal.
 
@@ -166,10 +173,12 @@ class Blanket(Collection[Name]):
     fallbacks: int = 0
     unreliable: int = 0
     identifiers: tuple[Name, ...] = ()
+    cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict, hash=False)
     seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        for key in ("parameters", "cuts"):
+            object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     @property
     def members(self) -> tuple[Name, ...]:
@@ -207,7 +216,8 @@ class Blanket(Collection[Name]):
     def __reduce__(self) -> tuple[type[Blanket], tuple[object, ...]]:
         # A view of a dictionary cannot be pickled; the constructor makes it again.
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return Blanket, tuple((values | {"parameters": dict(self.parameters)}).values())
+        values |= {"parameters": dict(self.parameters), "cuts": dict(self.cuts)}
+        return Blanket, tuple(values.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
@@ -223,13 +233,10 @@ class Blanket(Collection[Name]):
         True
         """
         record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        parameters = {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in self.parameters.items()
-        }
+        parameters = {key: _to_plain(value) for key, value in self.parameters.items()}
         details = [member.to_dict() for member in self.details]
         target = {"target": record.pop("target"), "members": list(self.members)}
-        record |= {"identifiers": list(self.identifiers)}
+        record |= {"identifiers": list(self.identifiers), "cuts": to_entries(self.cuts)}
         return target | record | {"details": details, "parameters": parameters}
 
     @classmethod
@@ -252,10 +259,9 @@ class Blanket(Collection[Name]):
         values = known_fields(cls, record)
         values["details"] = tuple(Member.from_dict(member) for member in values["details"])
         values["identifiers"] = tuple(values.get("identifiers", ()))
-        values["parameters"] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in values["parameters"].items()
-        }
+        values["cuts"] = from_entries(values.get("cuts", []))
+        parameters = values["parameters"].items()
+        values["parameters"] = {key: _from_plain(key, value) for key, value in parameters}
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -325,6 +331,7 @@ class Blanket(Collection[Name]):
         if all(member.is_by_request for member in self.details):
             yield from self._empty_notes()
         yield from identifier_notes(self.identifiers)
+        yield from cut_notes(self)
         yield from _test_notes(self)
         tables = f"{plural(self.tables, 'table')} of {plural(self.n_rows, 'row')}"
         yield f"{plural(self.tests, 'test')} from {tables} in {show_seconds(self.seconds)}."
@@ -463,6 +470,18 @@ class Blankets(Mapping[Name, Blanket]):
         )
 
 
+def _to_plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return to_entries(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _from_plain(key: str, value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    return from_entries(value) if key in _BY_COLUMN else tuple(value)
+
+
 def _show_member(member: Member) -> tuple[str, ...]:
     test = member.test or NOTHING
     return (
@@ -511,12 +530,14 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         "start": "started from {}",
         "include": "with {} by request",
         "exclude": "without {}",
+        "missing": "missing {}",
+        "seed": "seed {}",
     }
     parts = []
     for key, wording in wordings.items():
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
-        if shown not in (None, ""):
+        if shown not in (None, "") and (key, value) != ("missing", "error"):
             parts.append(wording.format(shown))
     return ", ".join(parts)
 
@@ -528,6 +549,31 @@ def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
             f"Caution: {show_names(identifiers)} nearly tells every row from every other; "
             "a test on such a column means nothing. Exclude it."
         )
+
+
+def cut_notes(blanket: Blanket) -> Iterator[str]:
+    """Say where columns were cut: first the target, then members, then a few of the others."""
+    first = [blanket.target, *blanket.members]
+    names = [name for name in dict.fromkeys([*first, *blanket.cuts]) if name in blanket.cuts]
+    cut = [name for name in names if blanket.cuts[name]]
+    for name in cut[:_MOST_CUTS]:
+        points = show_names(show_numbers(blanket.cuts[name]), _NAMES_WIDTH)
+        yield f"{show_name(name)}: cut at {points}{_show_way(blanket, name)}."
+    if len(cut) > _MOST_CUTS:
+        yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut; 'cuts' has them all."
+    constant = [name for name in names if not blanket.cuts[name]]
+    if constant:
+        listed = show_names(constant, _NAMES_WIDTH)
+        yield f"No cut points, so constant: {listed}{_show_way(blanket, constant[0])}."
+
+
+def _show_way(blanket: Blanket, name: Name) -> str:
+    """Say in parentheses how cut points were found, if that is known."""
+    discretize = blanket.parameters.get("discretize")
+    way = discretize.get(name) if isinstance(discretize, Mapping) else discretize
+    if way is None:
+        return ""
+    return f" ({way})" if isinstance(way, str) else " (as given)"
 
 
 def _test_notes(blanket: Blanket) -> Iterator[str]:

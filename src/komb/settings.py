@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -13,12 +13,15 @@ from komb.citests.registry import make_test
 from komb.data import DiscreteTable
 from komb.data.checks import check_count
 from komb.data.codes import Name
+from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.search import algorithms
 from komb.search.registry import AlgorithmInfo, find_algorithm
 
 OPTIONS = ("order", "max_separator", "max_conditioning")
 """What only some methods take."""
+
+_RANDOM_TESTS = ("perm",)  # the seed means nothing to the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Settings:
     start_method: str | None  # the search begins from what this one finds
     include: tuple[int, ...]
     exclude: tuple[Name, ...]  # names: these columns are not in the table
+    treatment: Treatment = field(default_factory=Treatment)  # what the raw data have gone through
+    seed: int = defaults.SEED
 
     @property
     def algorithm(self) -> AlgorithmInfo:
@@ -51,13 +56,28 @@ class Settings:
         """Return the parameters as a result reports them, with names for columns."""
         # those of the method to start from are among them, for without them a run is not the same
         options = dict.fromkeys(OPTIONS) | self.algorithm.defaults | dict(self.options)
-        test = {"alpha": self.alpha, "test": self.test, "df": self.df}
+        test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": self.df}
+        if self.test in _RANDOM_TESTS:
+            test["seed"] = self.seed
         columns = {
             "start": self.start_method or _names(table, self.start),
             "include": _names(table, self.include),
             "exclude": self.exclude,
         }
-        return options | test | columns
+        return options | test | columns | describe_data(self.treatment, table)
+
+
+def describe_data(treatment: Treatment, table: DiscreteTable) -> dict[str, Any]:
+    """Return what the raw data have gone through, as a result reports it.
+
+    Examples
+    --------
+    >>> describe_data(Treatment(missing="level"), DiscreteTable.from_data({"x": [0, 1]}))
+    {'discretize': None, 'missing': 'level'}
+    """
+    described = treatment.describe()
+    # whoever made a table with marks said what they mean
+    return described | {"missing": "testwise"} if table.has_missing else described
 
 
 def _names(table: DiscreteTable, positions: Iterable[int]) -> tuple[Name, ...]:
@@ -77,6 +97,10 @@ def check_settings(
     start: Iterable[Name] | str,
     include: Iterable[Name],
     exclude: Iterable[Name],
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
 ) -> Settings:
     """Check every parameter that does not depend on the target.
 
@@ -106,6 +130,8 @@ def check_settings(
         start_method=start_method,
         include=check_columns("include", include, table),
         exclude=tuple(exclude),
+        treatment=check_treatment(discretize, bins, missing),
+        seed=check_count("seed", seed),
     )
 
 

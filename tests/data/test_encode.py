@@ -59,9 +59,9 @@ def test_lookup_finds_levels_that_come_late(dtype: Any) -> None:
 
 
 def test_no_columns_at_all() -> None:
-    codes, levels = encode_columns([], 0, 3)
-    assert codes.shape == (0, 3)
-    assert levels == ()
+    encoded = encode_columns([], 0, 3)
+    assert encoded.codes.shape == (0, 3)
+    assert encoded.levels == ()
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_continuous_message() -> None:
         DiscreteTable.from_data({"a": [1] * 5000, "x": values, "y": values, "z": values.tolist()})
     assert str(caught.value) == (
         "Column 'x' looks continuous: 5,000 distinct values in 5,000 rows, not all of them whole "
-        "numbers; columns must hold discrete levels. So do: 'y', 'z'. Discretise first, e.g. "
-        "df['x'] = pd.qcut(df['x'], 4, labels=False, duplicates='drop')."
+        "numbers; columns must hold discrete levels. So do: 'y', 'z'. Have such columns cut into "
+        "bins: discretize=\"quantile\"; or say where to cut: discretize={'x': [1.5, 2.5]}."
     )
 
 
@@ -306,8 +306,9 @@ def test_missing_values_are_gathered_over_all_columns() -> None:
     assert str(caught.value) == (
         "'data' must have no missing values; got 10 in 8 columns, counting rows from 0: "
         f"'c0' {each}, 'c1' {each}, 'c2' {each}, 'c3' {each}, 'c4' {each} and 3 more. "
-        "Drop those rows: df = df.dropna(); or give them a level of their own: "
-        "df = df.fillna('missing')."
+        'Say what to do: missing="testwise" makes each test on the rows that are complete for its '
+        'columns, missing="level" gives them a level of their own. Or drop those rows first: '
+        "df = df.dropna(). In 'last' every row is missing: leave it out, exclude=['last']."
     )
 
 

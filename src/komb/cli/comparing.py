@@ -47,6 +47,10 @@ def compare(
     start_method: options.StartMethod = None,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    missing: options.Missing = defaults.MISSING,
+    seed: options.Seed = defaults.SEED,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -82,6 +86,10 @@ def compare(
                 start=begin,
                 include=include or (),
                 exclude=exclude or (),
+                discretize=options.to_discretize(discretize),
+                bins=options.to_bins(bins),
+                missing=missing,
+                seed=seed,
                 progress=bar,
             )
     except Interrupted as interrupt:

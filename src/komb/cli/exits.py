@@ -51,6 +51,9 @@ def _in_shell_terms(message: str) -> str:
         ("read_table(path, delimiter=...)", "--delimiter"),
         ("has_header=False", "--no-header"),
         ("resume=True", "--resume"),
+        ('discretize="quantile"', "--discretize quantile"),
+        ('missing="testwise"', "--missing testwise"),
+        ('missing="level"', "--missing level"),
         ("; 'finished' holds their comparison", ""),
     ):
         message = message.replace(in_python, in_shell)

@@ -27,6 +27,10 @@ def find(
     start_method: options.StartMethod = None,
     include: options.Include = None,
     exclude: options.Exclude = None,
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    missing: options.Missing = defaults.MISSING,
+    seed: options.Seed = defaults.SEED,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -54,6 +58,10 @@ def find(
             start=begin,
             include=include or (),
             exclude=exclude or (),
+            discretize=options.to_discretize(discretize),
+            bins=options.to_bins(bins),
+            missing=missing,
+            seed=seed,
             progress=bar,
         )
     if json:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from komb import defaults
 from komb.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
+
+_Value = TypeVar("_Value")
 
 Data = Annotated[
     Path,
@@ -57,6 +62,26 @@ Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated."),
 ]
+Discretize = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WAY|COLUMN=WAY|COLUMN=CUT,CUT...",
+        help="Cut columns of numbers: 'quantile', 'uniform', 'kmeans', 'mdl', or at these points. "
+        "With columns, may be repeated.",
+    ),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="N|COLUMN=N",
+        help="Into how many bins. With columns, may be repeated.",
+        show_default=str(defaults.BINS),
+    ),
+]
+Missing = Annotated[
+    str, typer.Option(help="What to do about missing values: 'error', 'level' or 'testwise'.")
+]
+Seed = Annotated[int, typer.Option(help="For tests that draw random numbers.")]
 Delimiter = Annotated[
     str | None, typer.Option(help="One character, or 'tab'; detected if left out.")
 ]
@@ -81,6 +106,68 @@ def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:
             "'--start' and '--start-method' both say where to start. Leave out one of them."
         )
     return columns or [] if method is None else method
+
+
+def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:
+    """Return what ``--discretize`` says: one way for all columns, or a rule for each of some.
+
+    Examples
+    --------
+    >>> to_discretize(["quantile"]), to_discretize(["age=18,65", "height=mdl"])
+    ('quantile', {'age': [18.0, 65.0], 'height': 'mdl'})
+    """
+    found = _by_column("--discretize", entries, _to_rule)
+    if isinstance(found, list):
+        rule = "say of which column these are cut points"
+        remedy = "Write e.g. --discretize age=18,65."
+        raise ParameterError.because("--discretize", rule, (entries or [""])[0], remedy)
+    return found
+
+
+def to_bins(entries: list[str] | None) -> int | dict[str, int]:
+    """Return what ``--bins`` says: one number for all columns, or one for each of some.
+
+    Examples
+    --------
+    >>> to_bins(["5"]), to_bins(["age=5"]), to_bins(None)
+    (5, {'age': 5}, 4)
+    """
+    found = _by_column("--bins", entries, _to_bins)
+    return defaults.BINS if found is None else found
+
+
+def _by_column(
+    option: str, entries: list[str] | None, convert: Callable[[str, str], _Value]
+) -> _Value | dict[str, _Value] | None:
+    """Read an option that is one value for all columns, or ``COLUMN=VALUE`` any number of times."""
+    if not entries:
+        return None
+    parts = [entry.rpartition("=") for entry in entries]
+    if not parts[0][1] and len(parts) == 1:
+        return convert(option, entries[0])
+    if not all(equals for _, equals, _ in parts):
+        rule = "be given once for all columns, or as COLUMN=... for each of some"
+        remedy = "Name the column in each, or leave out the others."
+        raise ParameterError.because(option, rule, " ".join(entries), remedy)
+    return {column: convert(option, value) for column, _, value in parts}
+
+
+def _to_rule(option: str, text: str) -> str | list[float]:
+    if re.match(r"[-+.\s]*\d", text) is None:
+        return text
+    try:
+        return [float(point) for point in text.split(",")]
+    except ValueError:
+        rule = "have numbers with commas between as cut points"
+        raise ParameterError.because(option, rule, text, "Write e.g. age=18,65.") from None
+
+
+def _to_bins(option: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        rule = "be a whole number, or COLUMN=NUMBER"
+        raise ParameterError.because(option, rule, text, "Try --bins 5.") from None
 
 
 def split_names(entries: list[str] | None) -> list[str] | None:

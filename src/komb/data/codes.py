@@ -23,6 +23,15 @@ class Encoded(NamedTuple):
     levels: Levels
 
 
+class Column(NamedTuple):
+    """One column of a table, gaps and cut points included."""
+
+    codes: CodeArray
+    levels: Levels
+    cuts: tuple[float, ...] | None = None  # only if it was cut
+    has_missing: bool = False  # whether the code above the last level marks missing values
+
+
 def code_dtype(n_levels: int) -> np.dtype[Any]:
     """Return the smallest type that holds the codes of ``n_levels`` levels.
 

@@ -16,6 +16,8 @@ import numpy as np
 from komb.data.codes import Array, CodeArray, Levels, Name
 from komb.data.encode import Later, encode_array, encode_columns, encode_matrix
 from komb.data.objects import encode_objects
+from komb.data.treating import TreatedColumns
+from komb.data.treatment import Treatment
 from komb.errors import DataError, UnknownNameError
 
 
@@ -25,20 +27,47 @@ class Parts(NamedTuple):
     names: tuple[Name, ...]
     codes: CodeArray
     levels: tuple[Levels, ...]
+    cuts: Mapping[Name, tuple[float, ...]]
+    has_missing: bool
 
 
-def convert(data: object, exclude: Collection[Name] = ()) -> Parts:
+class Request(NamedTuple):
+    """What a caller asked for besides the data."""
+
+    exclude: Collection[Name] = ()
+    treatment: Treatment = Treatment()
+    target: Name | None = None
+
+    def names_left(self, names: Sequence[Name]) -> list[Name]:
+        """Return the names that are not excluded; every name in the request must be known."""
+        self.treatment.check_names(names)
+        return names_left(names, self.exclude)
+
+    def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Parts:
+        """Encode the columns that are left."""
+        treatment = self.treatment
+        encoder = TreatedColumns(treatment, columns, self.target)
+        is_cutting = isinstance(treatment.discretize, Mapping)
+        encoded = encode_columns(
+            columns.items(), len(columns), n_rows, encoder.encode, is_cutting=is_cutting
+        )
+        return Parts(tuple(columns), *encoded)
+
+
+def convert(data: object, request: Request = Request()) -> Parts:  # noqa: B008 - it is immutable
     """Encode a table of any supported kind.
 
     Parameters
     ----------
-    data, exclude
+    data
         As for :meth:`komb.data.DiscreteTable.from_data`.
+    request
+        What else was asked for there.
 
     Returns
     -------
     Parts
-        Names, codes and levels.
+        Names, codes, levels and the rest.
 
     Examples
     --------
@@ -46,10 +75,10 @@ def convert(data: object, exclude: Collection[Name] = ()) -> Parts:
     (('a', 'b'),)
     """
     if isinstance(data, np.ndarray):
-        return _convert_array(data, exclude)
+        return _convert_array(data, request)
     if isinstance(data, Mapping):
-        return _convert_mapping(data, exclude)
-    return _convert_frame(data, exclude)
+        return _convert_mapping(data, request)
+    return _convert_frame(data, request)
 
 
 def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
@@ -91,7 +120,7 @@ def check_shape(names: Sequence[Name], n_rows: int) -> None:
         )
 
 
-def _convert_array(data: Array, exclude: Collection[Name]) -> Parts:
+def _convert_array(data: Array, request: Request) -> Parts:
     if data.dtype.names is not None:
         remedy = "Pass a mapping of its fields: {name: data[name] for name in data.dtype.names}."
         raise _not_a_table("a structured array", remedy)
@@ -99,22 +128,20 @@ def _convert_array(data: Array, exclude: Collection[Name]) -> Parts:
         shape = f"an array of shape {data.shape}"
         raise _not_a_table(shape, "Reshape it; for one column, data.reshape(-1, 1).")
     n_rows = data.shape[0]
-    names: tuple[Any, ...] = tuple(names_left(range(data.shape[1]), exclude))
+    names: tuple[Any, ...] = tuple(request.names_left(range(data.shape[1])))
     check_shape(names, n_rows)
-    if exclude:
+    if request.exclude:
         data = data[:, list(names)]
     if not isinstance(data, np.ma.MaskedArray):
         data = np.asarray(data)  # np.matrix would stay two-dimensional when sliced
-        if data.dtype.kind in "iub":
+        if data.dtype.kind in "iub" and request.treatment.discretize is None:
             return Parts(names, *encode_matrix(data))
-    columns = (
-        (name, Later(encode_array, data[:, position])) for position, name in enumerate(names)
-    )
-    return Parts(names, *encode_columns(columns, len(names), n_rows))
+    columns = {name: Later(encode_array, data[:, i]) for i, name in enumerate(names)}
+    return request.encode(columns, n_rows)
 
 
-def _convert_mapping(data: Mapping[Any, Any], exclude: Collection[Name]) -> Parts:
-    columns = {name: _column(name, data[name]) for name in names_left(list(data), exclude)}
+def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Parts:
+    columns = {name: _column(name, data[name]) for name in request.names_left(list(data))}
     sizes = {name: len(column.values) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         shortest, longest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
@@ -123,12 +150,11 @@ def _convert_mapping(data: Mapping[Any, Any], exclude: Collection[Name]) -> Part
             f"{shortest!r} and {sizes[longest]} in {longest!r}. Make them equally long."
         )
     n_rows = next(iter(sizes.values()), 0)
-    names = tuple(columns)
-    check_shape(names, n_rows)
-    return Parts(names, *encode_columns(columns.items(), len(names), n_rows))
+    check_shape(tuple(columns), n_rows)
+    return request.encode(columns, n_rows)
 
 
-def _convert_frame(data: Any, exclude: Collection[Name]) -> Parts:
+def _convert_frame(data: Any, request: Request) -> Parts:
     import narwhals as nw
 
     from komb.data.frames import encode_series
@@ -142,12 +168,12 @@ def _convert_frame(data: Any, exclude: Collection[Name]) -> Parts:
         raise _not_a_table(f"an object of type {type(data).__name__!r}", _remedy(data)) from None
     series = tuple(frame.iter_columns())
     check_shape([column.name for column in series], len(frame))
-    left = set(names_left([column.name for column in series], exclude))
-    series = tuple(column for column in series if column.name in left)
-    names: tuple[Name, ...] = tuple(column.name for column in series)
-    check_shape(names, len(frame))
-    columns = ((column.name, Later(encode_series, column)) for column in series)
-    return Parts(names, *encode_columns(columns, len(names), len(frame)))
+    left = set(request.names_left([column.name for column in series]))
+    columns = {
+        column.name: Later(encode_series, column) for column in series if column.name in left
+    }
+    check_shape(tuple(columns), len(frame))
+    return request.encode(columns, len(frame))
 
 
 def _column(name: Name, values: Any) -> Later:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from komb.data.codes import Array, CodeArray, Encoded, Levels, Name, code_dtype, compact
+from komb.data.codes import Array, CodeArray, Column, Encoded, Levels, Name, code_dtype, compact
 from komb.data.objects import encode_objects
 from komb.data.problems import (
     MAX_LEVELS,
@@ -45,9 +45,25 @@ class Later(NamedTuple):
     values: Any
 
 
+class Columns(NamedTuple):
+    """The columns of a table, encoded."""
+
+    codes: CodeArray
+    levels: tuple[Levels, ...]
+    cuts: dict[Name, tuple[float, ...]]
+    has_missing: bool
+
+
 def encode_columns(
-    columns: Iterable[tuple[Name, Later]], n_columns: int, n_rows: int
-) -> tuple[CodeArray, tuple[Levels, ...]]:
+    columns: Iterable[tuple[Name, Later]],
+    n_columns: int,
+    n_rows: int,
+    encode: Callable[[Name, Later], Column] = lambda _, column: Column(
+        *column.encode(column.values)
+    ),
+    *,
+    is_cutting: bool = False,
+) -> Columns:
     """Encode a whole table column by column.
 
     Parameters
@@ -57,13 +73,16 @@ def encode_columns(
         extra memory is that of one column at a time.
     n_columns, n_rows
         The shape of the table.
+    encode
+        What encodes one column; by default it is neither cut nor may it have missing values.
+    is_cutting
+        Whether the caller named columns to cut; for the remedy of a message.
 
     Returns
     -------
-    codes
-        Shape ``(n_columns, n_rows)``, ``uint8`` if that is enough for every column.
-    levels
-        The levels of each column.
+    Columns
+        The codes, of shape ``(n_columns, n_rows)`` and ``uint8`` if that is enough for every
+        column, the levels of each column, and the rest.
 
     Raises
     ------
@@ -72,16 +91,18 @@ def encode_columns(
 
     Examples
     --------
-    >>> codes, levels = encode_columns([("x", Later(encode_objects, ["b", "a", "b"]))], 1, 3)
-    >>> codes.tolist(), levels
+    >>> encoded = encode_columns([("x", Later(encode_objects, ["b", "a", "b"]))], 1, 3)
+    >>> encoded.codes.tolist(), encoded.levels
     ([[1, 0, 1]], (('a', 'b'),))
     """
     codes: CodeArray = np.empty((n_columns, n_rows), np.uint8)
     levels: list[Levels] = []
+    cuts: dict[Name, tuple[float, ...]] = {}
     problems: dict[Name, ColumnProblem] = {}
+    has_missing = False
     for position, (name, column) in enumerate(columns):
         try:
-            encoded = column.encode(column.values)
+            encoded = encode(name, column)
         except ColumnProblem as problem:
             problems[name] = problem
             continue
@@ -89,9 +110,12 @@ def encode_columns(
             codes = codes.astype(np.uint16)
         codes[position] = encoded.codes
         levels.append(encoded.levels)
+        has_missing |= encoded.has_missing
+        if encoded.cuts is not None:
+            cuts[name] = encoded.cuts
     if problems:
-        raise explain(problems)
-    return codes, tuple(levels)
+        raise explain(problems, is_cutting=is_cutting)
+    return Columns(codes, tuple(levels), cuts, has_missing)
 
 
 def encode_array(values: Array) -> Encoded:
@@ -136,9 +160,7 @@ def encode_array(values: Array) -> Encoded:
     return encode_objects(values.tolist())
 
 
-def encode_matrix(
-    values: Array, names: Sequence[Name] | None = None
-) -> tuple[CodeArray, tuple[Levels, ...]]:
+def encode_matrix(values: Array, names: Sequence[Name] | None = None) -> Columns:
     """Encode the columns of a two-dimensional array of integers or booleans, all at once.
 
     The columns of an array lie scattered in memory, so all of them are gathered together, block by
@@ -153,13 +175,13 @@ def encode_matrix(
 
     Returns
     -------
-    codes, levels
+    Columns
         As of :func:`encode_columns`.
 
     Examples
     --------
-    >>> codes, levels = encode_matrix(np.array([[5, 0], [9, 0], [5, 1]]))
-    >>> codes.tolist(), levels
+    >>> encoded = encode_matrix(np.array([[5, 0], [9, 0], [5, 1]]))
+    >>> encoded.codes.tolist(), encoded.levels
     ([[0, 1, 0], [0, 0, 1]], ((5, 9), (0, 1)))
     """
     n_rows, n_columns = values.shape
@@ -191,7 +213,8 @@ def encode_matrix(
         levels.append(tuple(map(bool, found)) if is_boolean else tuple(found))
     if problems:
         raise explain(problems)
-    return codes.astype(code_dtype(max(map(len, levels))), copy=False), tuple(levels)
+    narrow = codes.astype(code_dtype(max(map(len, levels))), copy=False)
+    return Columns(narrow, tuple(levels), {}, has_missing=False)
 
 
 def encode_by_lookup(values: Array) -> tuple[CodeArray, Array]:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from komb import defaults
 from komb.data.convert import check_shape
 from komb.data.delimited import (
     NO_DELIMITER,
@@ -24,6 +25,7 @@ from komb.data.delimited import (
 )
 from komb.data.raw import decode, read_bytes, to_path
 from komb.data.table import DiscreteTable
+from komb.data.treatment import Bins, Discretize
 from komb.errors import DataError, FileError, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ def read_table(
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    target: str | None = None,
 ) -> DiscreteTable:
     r"""Read a table from a file of delimited text or from a Parquet file.
 
@@ -56,6 +62,10 @@ def read_table(
         Whether the first line holds the names. Without it they are ``V1``, ``V2``, ...
     columns
         The columns to read; all if left out.
+    discretize, bins, missing, target
+        How to cut columns of numbers, and what to do about missing values; as in
+        :meth:`DiscreteTable.from_data`. An empty field, ``NA``, ``N/A``, ``NaN``, ``nan``, ``null``
+        and ``NULL``, quoted or not and with any blanks around them, are missing values in text.
 
     Returns
     -------
@@ -67,8 +77,8 @@ def read_table(
     komb.errors.FileError
         If the file cannot be read, or its lines have different numbers of fields.
     komb.errors.DataError
-        If two columns have one name, or a column has missing or continuous values. An empty field,
-        ``NA``, ``N/A``, ``NaN``, ``nan``, ``null`` and ``NULL`` are missing values.
+        If two columns have one name, or a column has missing or continuous values that nothing was
+        said about.
 
     Examples
     --------
@@ -82,7 +92,11 @@ def read_table(
     file = to_path(path)
     with naming(file):
         return DiscreteTable.from_data(
-            read_frame(file, delimiter=delimiter, has_header=has_header, columns=columns)
+            read_frame(file, delimiter=delimiter, has_header=has_header, columns=columns),
+            discretize=discretize,
+            bins=bins,
+            missing=missing,
+            target=target,
         )
 
 

@@ -36,7 +36,7 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
         distinct = dict.fromkeys(values)
     except TypeError:
         raise Unusable(_describe_unhashable(values)) from None
-    if gaps := {id(value) for value in distinct if _is_missing(value)}:
+    if gaps := {id(value) for value in distinct if is_missing(value)}:
         Missing.check(np.fromiter((id(value) in gaps for value in values), bool, len(values)))
     _refuse_measurements(list(distinct), len(values))
     if len(distinct) > MAX_LEVELS:
@@ -75,7 +75,14 @@ def _refuse_measurements(levels: Sequence[Any], n_rows: int) -> None:
         raise Continuous.because_of(len(levels), n_rows)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for none: ``None``, NaN, NaT or NA of any library.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
     if value is None or type(value).__name__ == "NAType":  # pandas.NA refuses to be compared
         return True
     try:

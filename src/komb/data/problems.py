@@ -16,6 +16,9 @@ from komb.errors import ContinuousColumnError, DataError, MissingValuesError
 MAX_LEVELS = 65_535
 """The most levels a column may have."""
 
+FEW_LEVELS = 20
+"""Columns of numbers with no more distinct values than these are discrete as they are."""
+
 _SHOWN = 5  # columns that a message lists before it says "and k more"
 
 
@@ -28,17 +31,20 @@ class ColumnProblem(Exception):  # noqa: N818 - never leaves this package
 
 
 class Missing(ColumnProblem):
-    """Some values are missing."""
+    """Some values are missing: those where ``is_missing`` is true."""
 
-    def __init__(self, count: int, first_row: int) -> None:
+    def __init__(self, is_missing: npt.NDArray[np.bool_]) -> None:
+        count, first_row = int(is_missing.sum()), int(is_missing.argmax())
         super().__init__(f"{count:,} missing, first in row {first_row}")
+        self.is_missing = is_missing
         self.count = count
+        self.is_everything = count == is_missing.size
 
     @classmethod
     def check(cls, is_missing: npt.NDArray[np.bool_]) -> None:
         """Raise if any entry is true."""
         if is_missing.any():
-            raise cls(int(is_missing.sum()), int(is_missing.argmax()))
+            raise cls(is_missing)
 
 
 class Continuous(ColumnProblem):
@@ -55,9 +61,13 @@ class Unusable(ColumnProblem):
     """Anything else; ``why`` holds the remedy too."""
 
 
-def too_many_levels(count: int) -> Unusable:
+class TooManyLevels(Unusable):
+    """There are more levels than codes."""
+
+
+def too_many_levels(count: int) -> TooManyLevels:
     """Build the complaint about a column with more than :data:`MAX_LEVELS` levels."""
-    return Unusable(
+    return TooManyLevels(
         f"has {count:,} distinct values; a column must have at most {MAX_LEVELS:,}. Drop it if it "
         "is an identifier, or group its levels."
     )
@@ -71,41 +81,70 @@ def most_distinct_fractions(n_rows: int) -> int:
     >>> most_distinct_fractions(1000), most_distinct_fractions(10), most_distinct_fractions(1)
     (20, 5, 2)
     """
-    return min(20, max(2, n_rows // 2))
+    return min(FEW_LEVELS, max(2, n_rows // 2))
 
 
-def explain(problems: Mapping[Hashable, ColumnProblem]) -> DataError:
+def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = False) -> DataError:
     """Turn the problems of a table, by column name, into the error to raise.
 
-    Missing values come first: filling them may well change the other findings.
+    Missing values come first: what is done about them may well change the other findings.
+
+    Parameters
+    ----------
+    problems
+        By column.
+    is_cutting
+        Whether the caller has named columns to be cut already.
 
     Examples
     --------
-    >>> explain({"x": Missing(2, 0)}).__class__.__name__
+    >>> explain({"x": Missing(np.array([True, False]))}).__class__.__name__
     'MissingValuesError'
     """
     missing = {name: p for name, p in problems.items() if isinstance(p, Missing)}
     if missing:
-        total = sum(problem.count for problem in missing.values())
-        columns = "1 column" if len(missing) == 1 else f"{len(missing)} columns"
-        listed = _and_more(f"{name!r} ({problem.why})" for name, problem in missing.items())
-        return MissingValuesError(
-            f"'data' must have no missing values; got {total:,} in {columns}, counting rows from "
-            f"0: {listed}. Drop those rows: df = df.dropna(); or give them a level of their own: "
-            "df = df.fillna('missing')."
-        )
+        return _explain_missing(missing)
     for name, problem in problems.items():
         if isinstance(problem, Unusable):
             return DataError(f"Column {name!r} {problem.why}")
-    return _explain_continuous(problems)
+    return _explain_continuous(problems, is_cutting)
 
 
-def _explain_continuous(problems: Mapping[Hashable, ColumnProblem]) -> ContinuousColumnError:
+def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError:
+    empty = [name for name, problem in problems.items() if problem.is_everything]
+    leave_out = f"leave it out, exclude=[{empty[0]!r}]" if len(empty) == 1 else "exclude them"
+    if len(empty) == len(problems):
+        columns = "Column" if len(empty) == 1 else "Columns"
+        listed = _and_more(map(repr, empty))
+        return MissingValuesError(
+            f"{columns} {listed}: no values at all, every row is missing; {leave_out}."
+        )
+    total = sum(problem.count for problem in problems.values())
+    columns = "1 column" if len(problems) == 1 else f"{len(problems)} columns"
+    listed = _and_more(f"{name!r} ({problem.why})" for name, problem in problems.items())
+    also = f" In {_and_more(map(repr, empty))} every row is missing: {leave_out}." if empty else ""
+    return MissingValuesError(
+        f"'data' must have no missing values; got {total:,} in {columns}, counting rows from "
+        f'0: {listed}. Say what to do: missing="testwise" makes each test on the rows that are '
+        'complete for its columns, missing="level" gives them a level of their own. Or drop those '
+        f"rows first: df = df.dropna().{also}"
+    )
+
+
+def _explain_continuous(
+    problems: Mapping[Hashable, ColumnProblem], is_cutting: bool
+) -> ContinuousColumnError:
     (name, problem), *others = problems.items()
     also = f" So do: {_and_more(repr(other) for other, _ in others)}." if others else ""
+    if is_cutting:
+        remedy = f"Name it in 'discretize' too: {{{name!r}: 'quantile'}}."
+    else:
+        remedy = (
+            'Have such columns cut into bins: discretize="quantile"; or say where to cut: '
+            f"discretize={{{name!r}: [1.5, 2.5]}}."
+        )
     return ContinuousColumnError(
-        f"Column {name!r} {problem.why}; columns must hold discrete levels.{also} Discretise "
-        f"first, e.g. df[{name!r}] = pd.qcut(df[{name!r}], 4, labels=False, duplicates='drop')."
+        f"Column {name!r} {problem.why}; columns must hold discrete levels.{also} {remedy}"
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
+from komb import defaults
 from komb.data.codes import CodeArray, Levels, Name, code_dtype, compact
-from komb.data.convert import check_shape, convert, names_left
-from komb.data.encode import encode_matrix
+from komb.data.convert import Parts, Request, check_shape, convert, names_left
+from komb.data.encode import Columns, Later, encode_array, encode_matrix
+from komb.data.problems import Missing, explain
+from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import ParameterError, UnknownNameError
 
 
@@ -27,9 +31,16 @@ class DiscreteTable:
         The names of the columns, in order.
     codes
         Shape ``(n_columns, n_rows)``, so that a column is contiguous. The codes of a column run
-        from 0 to its number of levels less one, and each of them occurs.
+        from 0 to its number of levels less one, and each of them occurs. One above the last level
+        marks a missing value.
     levels
-        For each column the original values that its codes stand for.
+        For each column the original values that its codes stand for; the bins of a column that was
+        cut have labels such as ``"1.5 to 2.3"``.
+    cuts
+        The cut points of the columns that were cut. ``discretize=table.cuts`` cuts other data in
+        the same places.
+    has_missing
+        Whether there are values marked as missing.
 
     Examples
     --------
@@ -46,16 +57,28 @@ class DiscreteTable:
     names: tuple[Name, ...]
     codes: CodeArray
     levels: tuple[Levels, ...]
+    cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict)
+    has_missing: bool = False
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
         codes = np.ascontiguousarray(self.codes)[:]  # a view, so the caller's flag stays as it is
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
+        object.__setattr__(self, "cuts", MappingProxyType(dict(self.cuts)))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
     @classmethod
-    def from_data(cls, data: object, *, exclude: Collection[Name] = ()) -> DiscreteTable:
+    def from_data(
+        cls,
+        data: object,
+        *,
+        exclude: Collection[Name] = (),
+        discretize: Discretize = None,
+        bins: Bins = defaults.BINS,
+        missing: str = defaults.MISSING,
+        target: Name | None = None,
+    ) -> DiscreteTable:
         """Encode a table of any supported kind.
 
         Parameters
@@ -67,6 +90,24 @@ class DiscreteTable:
             values; floats are fine while they are whole numbers or few.
         exclude
             Names of columns to leave out; they are not looked at, whatever they hold.
+        discretize
+            How to cut columns of numbers into bins: ``"quantile"`` (bins of equally many rows),
+            ``"uniform"`` (bins of one width), ``"kmeans"`` (bins around clusters) or ``"mdl"``
+            (where the levels of the target change; as many bins as pay, Fayyad & Irani 1993) for
+            all columns of numbers with more than 20 distinct values or that look continuous. Or a
+            mapping from columns to one of those or to ascending cut points, such as ``{"age": [18,
+            65]}``; other columns are left as they are. A value on a cut point is in the bin above
+            it; infinite values, and those outside of what was seen, are in the outermost bins.
+        bins
+            Into how many bins, for all columns or by column (4 where not named). There may be fewer
+            where many rows have one value.
+        missing
+            What to do about missing values: ``"error"``; ``"level"``, they are a level of their
+            own, ``None``, the last one; or ``"testwise"``, they are marked, and each test is made
+            on the rows that are complete for its columns. To drop all rows with a gap, do so first,
+            for instance with ``df.dropna()``.
+        target
+            By whose levels ``"mdl"`` cuts; it must be discrete, or be cut in some other way.
 
         Returns
         -------
@@ -76,17 +117,36 @@ class DiscreteTable:
         Raises
         ------
         komb.errors.DataError
-            If the table is empty, has two columns of one name, missing values, continuous columns
-            or columns with more than 65,535 levels.
+            If the table is empty, has two columns of one name, missing values that were not
+            provided for, a column without any value, continuous columns that are not to be cut or
+            columns with more than 65,535 levels.
 
         Examples
         --------
         >>> DiscreteTable.from_data(np.array([[0, 2], [1, 3], [1, 4]]))
         DiscreteTable(3 rows x 2 columns, 2-3 levels)
+        >>> people = {"age": [15, 30, None, 70, 42], "sex": ["f", "m", "f", "f", "m"]}
+        >>> table = DiscreteTable.from_data(people, discretize={"age": [18, 65]}, missing="level")
+        >>> table.levels[0], table.column("age")[:3]
+        (('< 18', '18 to 65', '>= 65', None), ['< 18', '18 to 65', None])
         """
-        if not isinstance(data, DiscreteTable):
-            return cls(*convert(data, exclude))
-        return data.select(names_left(data.names, exclude)) if exclude else data
+        treatment = check_treatment(discretize, bins, missing)
+        if isinstance(data, DiscreteTable):
+            data._check_untreated(treatment)
+            return data.select(names_left(data.names, exclude)) if exclude else data
+        return cls(*convert(data, Request(exclude, treatment, target)))
+
+    def _check_untreated(self, treatment: Treatment) -> None:
+        """Raise if something is asked for that only raw data can give."""
+        if treatment.discretize is not None:
+            parameter = "discretize"
+        elif treatment.missing == "level" and self.has_missing:
+            parameter = "missing"
+        else:
+            return
+        rule = "be left out for a DiscreteTable, which is encoded already"
+        remedy = f"Pass it when the table is made: DiscreteTable.from_data(data, {parameter}=...)."
+        raise ParameterError.because(parameter, rule, treatment.describe()[parameter], remedy)
 
     @classmethod
     def from_codes(
@@ -94,6 +154,8 @@ class DiscreteTable:
         codes: npt.ArrayLike,
         names: Sequence[Name] | None = None,
         levels: Sequence[Sequence[object]] | None = None,
+        *,
+        missing: str = defaults.MISSING,
     ) -> DiscreteTable:
         """Build a table from integers, quickly.
 
@@ -106,6 +168,9 @@ class DiscreteTable:
         levels
             For each column the values that the codes 0, 1, ... stand for; the codes themselves if
             left out. Levels that do not occur are dropped, the others keep their order.
+        missing
+            With ``"level"`` or ``"testwise"``, which are as in :meth:`from_data`, the code -1 is a
+            missing value.
 
         Examples
         --------
@@ -114,6 +179,7 @@ class DiscreteTable:
         ((('a', 'c'), ('e',)), [[0, 1], [0, 0]])
         """
         values = np.asarray(codes)
+        treatment = check_treatment(None, defaults.BINS, missing)
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
@@ -126,10 +192,16 @@ class DiscreteTable:
                 remedy = "Add or remove some."
                 raise ParameterError.because(parameter, rule, f"{len(given)} entries", remedy)
         check_shape(labels, len(values))
-        encoded, found = encode_matrix(values, labels)
+        if treatment.missing == "error":
+            encoded: Columns | Parts = encode_matrix(values, labels)
+        else:
+            gaps = np.ma.masked_equal(values, -1)
+            columns = {name: Later(encode_array, gaps[:, i]) for i, name in enumerate(labels)}
+            encoded = Request((), treatment).encode(columns, len(values))
+        found = encoded.levels
         if levels is not None:
             found = tuple(_look_up(labels, found, levels))
-        return cls(labels, encoded, found)
+        return cls(labels, encoded.codes, found, has_missing=encoded.has_missing)
 
     @property
     def n_rows(self) -> int:
@@ -143,8 +215,16 @@ class DiscreteTable:
 
     @property
     def cardinalities(self) -> npt.NDArray[np.int64]:
-        """The number of levels of each column."""
+        """The number of levels of each column; missing values are none."""
         return np.array([len(found) for found in self.levels], np.int64)
+
+    @property
+    def missing_counts(self) -> npt.NDArray[np.int64]:
+        """How many values of each column are marked as missing."""
+        if not self.has_missing:
+            return np.zeros(self.n_columns, np.int64)
+        counts = [np.count_nonzero(self.codes[i] == k) for i, k in enumerate(self.cardinalities)]
+        return np.array(counts, np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -165,7 +245,9 @@ class DiscreteTable:
             raise UnknownNameError.among("column", name, self.names) from None
 
     def column(self, name: Name) -> list[object]:
-        """Return the original values of a column.
+        """Return the original values of a column, or the labels of their bins if it was cut.
+
+        Missing values are ``None``.
 
         Examples
         --------
@@ -173,7 +255,8 @@ class DiscreteTable:
         ['b', 'a']
         """
         position = self.index(name)
-        return list(map(self.levels[position].__getitem__, self.codes[position].tolist()))
+        values = (*self.levels[position], None)
+        return list(map(values.__getitem__, self.codes[position].tolist()))
 
     def select(self, names: Iterable[Name]) -> DiscreteTable:
         """Return a table of some columns, in the order given.
@@ -189,7 +272,7 @@ class DiscreteTable:
         positions = [self.index(name) for name in names]
         chosen = tuple(self.names[position] for position in positions)
         check_shape(chosen, self.n_rows)
-        return _narrowed(chosen, self.codes[positions], [self.levels[i] for i in positions])
+        return self._narrowed(chosen, self.codes[positions], [self.levels[i] for i in positions])
 
     def take(self, rows: npt.ArrayLike) -> DiscreteTable:
         """Return a table of some rows, in the order given and as often as given.
@@ -209,10 +292,30 @@ class DiscreteTable:
         """
         codes = self.codes[:, _check_rows(rows, self.n_rows)]
         levels = []
+        empty: dict[Name, Missing] = {}
         for position, old in enumerate(self.levels):
-            codes[position], seen = compact(codes[position], len(old))
-            levels.append(tuple(old[code] for code in seen))
-        return _narrowed(self.names, codes, levels)
+            # The mark of a missing value is the highest code, and still is when codes move up.
+            codes[position], seen = compact(codes[position], len(old) + 1)
+            left = tuple(old[code] for code in seen if code < len(old))
+            levels.append(left)
+            if not left:
+                empty[self.names[position]] = Missing(np.ones(codes.shape[1], bool))
+        if empty:
+            raise explain(empty)
+        return self._narrowed(self.names, codes, levels)
+
+    def _narrowed(
+        self, names: tuple[Name, ...], codes: CodeArray, levels: Sequence[Levels]
+    ) -> DiscreteTable:
+        """Build a table after levels were lost, in the smallest type that still holds the codes."""
+        n_codes = codes.max(axis=1).astype(np.int64) + 1
+        return DiscreteTable(
+            names,
+            codes.astype(code_dtype(int(n_codes.max())), copy=False),
+            tuple(levels),
+            {name: self.cuts[name] for name in names if name in self.cuts},
+            has_missing=bool((n_codes > [len(found) for found in levels]).any()),
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscreteTable):
@@ -220,6 +323,7 @@ class DiscreteTable:
         return (
             self.names == other.names
             and self.levels == other.levels
+            and self.cuts == other.cuts
             and np.array_equal(self.codes, other.codes)
         )
 
@@ -227,31 +331,29 @@ class DiscreteTable:
         low, high = self.cardinalities.min(), self.cardinalities.max()
         span = _plural(int(high), "level") if low == high else f"{low}-{high} levels"
         shape = f"{_plural(self.n_rows, 'row')} x {_plural(self.n_columns, 'column')}"
-        return f"DiscreteTable({shape}, {span})"
+        gaps = f", {_plural(int(self.missing_counts.sum()), 'missing value')}"
+        return f"DiscreteTable({shape}, {span}{gaps if self.has_missing else ''})"
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
-        return DiscreteTable, (self.names, self.codes, self.levels)
-
-
-def _narrowed(names: tuple[Name, ...], codes: CodeArray, levels: Sequence[Levels]) -> DiscreteTable:
-    """Build a table after levels were lost, in the smallest type that still holds the codes."""
-    dtype = code_dtype(max(map(len, levels)))
-    return DiscreteTable(names, codes.astype(dtype, copy=False), tuple(levels))
+        values = (self.names, self.codes, self.levels, dict(self.cuts), self.has_missing)
+        return DiscreteTable, values
 
 
 def _look_up(
     names: Sequence[Name], codes: Sequence[Levels], levels: Sequence[Sequence[object]]
 ) -> Iterator[Levels]:
     for name, seen, values in zip(names, codes, levels, strict=True):
-        numbers = [int(code) for code in seen]  # type: ignore[call-overload]
+        gap = seen[-1:] if seen[-1] is None else ()
+        numbers = [int(code) for code in seen if code is not None]  # type: ignore[call-overload]
         if numbers[0] < 0 or numbers[-1] >= len(values):
             rule = (
                 f"be from 0 to {len(values) - 1} in column {name!r}, which has {len(values)} levels"
             )
             got = numbers[0] if numbers[0] < 0 else numbers[-1]
-            raise ParameterError.because("codes", rule, got, "Correct the codes or add levels.")
-        yield tuple(values[number] for number in numbers)
+            remedy = "Correct the codes or add levels; missing='testwise' makes -1 a missing value."
+            raise ParameterError.because("codes", rule, got, remedy)
+        yield tuple(values[number] for number in numbers) + gap
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

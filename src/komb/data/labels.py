@@ -1,0 +1,58 @@
+"""Names for the bins of a column that was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+EVERYTHING = "any value"
+"""The only level of a column without cut points."""
+
+_FEWEST_DIGITS = 4  # significant digits of a number, more where two would look alike
+_EXACT_DIGITS = 6  # a number that needs no more than these is shown as it is
+_MOST_DIGITS = 17  # tell any two numbers apart
+_PLAIN_BELOW = 1e15  # larger numbers have an exponent
+
+
+def label_bins(cuts: Sequence[float]) -> list[str]:
+    """Name the bins between cut points, in order; a value on a cut point is in the bin above it.
+
+    Examples
+    --------
+    >>> label_bins([1.5, 2.3]), label_bins([])
+    (['< 1.5', '1.5 to 2.3', '>= 2.3'], ['any value'])
+    """
+    shown = show_numbers(cuts)
+    if not shown:
+        return [EVERYTHING]
+    inner = [f"{low} to {high}" for low, high in pairwise(shown)]
+    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
+
+
+def show_numbers(numbers: Sequence[float]) -> list[str]:
+    """Show ascending numbers as briefly as still tells them apart.
+
+    Examples
+    --------
+    >>> show_numbers([0.25, 1 / 3, 2003.5, 1234567.0])
+    ['0.25', '0.3333', '2003.5', '1234567']
+    >>> show_numbers([1.00001, 1.000011])
+    ['1.00001', '1.000011']
+    """
+    shown: list[str] = []
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS + 1):
+        shown = [_show(number + 0.0, digits) for number in numbers]  # no negative zero
+        if all(low < high for low, high in pairwise(map(float, shown))):
+            break
+    return shown
+
+
+def _show(number: float, digits: int) -> str:
+    if number.is_integer() and abs(number) < _PLAIN_BELOW:
+        return str(int(number))
+    exact = f"{number:.{_EXACT_DIGITS}g}"
+    if float(exact) == number:
+        return exact
+    if 10**digits <= abs(number) < _PLAIN_BELOW:  # no exponent where the digits are whole ones
+        return f"{number:.0f}"
+    return f"{number:.{digits}g}"
