@@ -17,14 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import joblib
 import polars as pl
 import pytest
 
 import komb
-from komb import cli
+from komb import cli, jobs
 from komb.cli import output
 from komb.discover import Progress
-from komb.errors import Interrupted
+from komb.errors import Interrupted, WorkerError
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
 
@@ -81,6 +82,34 @@ class TestFind:
         assert (code, err) == (0, "")
         assert komb.Blanket.from_dict(json.loads(out)) == komb.markov_blanket(XOR, "Y")
 
+    def test_reasons_below_the_blanket(self, run: Run, file: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "--explain")
+        assert (code, err) == (0, "")
+        blanket, _, reasons = out.partition("\n\nMarkov blanket of Y explained")
+        assert blanket.splitlines()[0] == "Markov blanket of Y: X1, X2"
+        expected = str(komb.markov_blanket(XOR, "Y").explain())
+        assert f"Markov blanket of Y explained{reasons}" == f"{expected}\n"
+
+    def test_reasons_in_json(self, run: Run, file: Path) -> None:
+        _, out, _ = run("find", file, "-t", "Y", "--explain", "--json")
+        record = json.loads(out)
+        explained = komb.Explanation.from_dict(record["explanation"])
+        assert explained == komb.markov_blanket(XOR, "Y").explain()
+        assert komb.Blanket.from_dict(record) == komb.markov_blanket(XOR, "Y")
+
+    def test_reasons_and_silence(self, run: Run, file: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "--explain", "--quiet")
+        assert (code, out) == (2, "")
+        assert "'--quiet' and '--explain'" in err
+
+    def test_a_picture(self, run: Run, file: Path, tmp_path: Path) -> None:
+        code, out, err = run("find", file, "-t", "Y", "-q", "--plot", tmp_path / "a.png")
+        assert (code, out, err) == (0, "X1\nX2\n", "")
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+        code, out, err = run("find", file, "-t", "Y", "--plot", tmp_path / "a.doc")
+        assert (code, out) == (2, "")
+        assert "'plot' must be the name of a picture" in err
+
     def test_members_alone(self, run: Run, file: Path) -> None:
         assert run("find", file, "--target", "Y", "--quiet") == (0, "X1\nX2\n", "")
         assert run("find", file, "--target", "Y", "--quiet", "-k", 0) == (0, "", "")
@@ -135,12 +164,94 @@ class TestFind:
         assert run("find", tmp_path / "a.csv", "-t", "V3", "-q", "--no-header")[1] == "V1\nV2\n"
 
 
+class TestFindMany:
+    def test_all_targets(self, run: Run, file: Path) -> None:
+        code, out, err = run("find", file, "--all-targets")
+        assert (code, err) == (0, "")
+        assert out.startswith("Markov blankets of 5 targets\n")
+        for target, blanket in komb.markov_blankets(XOR).items():
+            members = ", ".join(map(str, blanket)) or "-"
+            assert re.search(rf"^  {target} +{len(blanket)}  {members} ", out, re.MULTILINE)
+
+    def test_some_targets(self, run: Run, file: Path) -> None:
+        _, out, err = run("find", file, "-t", "Y", "--target", "X1", "--json", "-k", 2)
+        assert err == ""
+        expected = komb.markov_blankets(XOR, ["Y", "X1"], order=2)
+        assert list(json.loads(out)) == ["Y", "X1"]
+        assert dict(komb.Blankets.from_dict(json.loads(out))) == dict(expected)
+
+    def test_names_alone(self, run: Run, file: Path) -> None:
+        expected = "X1\tX2\tY\nE1\nY\tX1\tX2\n"
+        targets = ("-t", "X1", "-t", "E1", "-t", "Y", "--alpha", 0.001)
+        assert run("find", file, *targets, "-q") == (0, expected, "")
+
+    def test_jobs(self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        given = []
+        count_workers = jobs.count_workers
+
+        def count(n_jobs: int | None, n_items: int) -> int:
+            given.append((n_jobs, n_items))
+            return count_workers(n_jobs, n_items)
+
+        monkeypatch.setattr("komb.discover.count_workers", count)
+        with joblib.parallel_config(backend="threading"):
+            results = [
+                run("find", file, "--all-targets", "-q", *options)
+                for options in ([], ["--jobs", 2], ["-j", -1])
+            ]
+        assert results[0] == results[1] == results[2]
+        assert given == [(1, 5), (2, 5), (-1, 5)]
+
+    def test_what_is_complete_is_printed(
+        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        finished = komb.markov_blankets(XOR, ["Y"])
+
+        def lost(*_: Any, **__: Any) -> None:
+            message = "A worker was killed after 1 of 5 targets; 'finished' holds their blankets."
+            raise WorkerError(f"{message} Try fewer 'n_jobs', or n_jobs=1.", finished)
+
+        monkeypatch.setattr("komb.discover.markov_blankets", lost)
+        code, out, err = run("find", file, "--all-targets", "--quiet")
+        assert (code, out) == (1, "Y\tX1\tX2\n")
+        assert err == (
+            "Error: A worker was killed after 1 of 5 targets. Try fewer '--jobs', or --jobs 1.\n"
+        )
+
+    @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+    @pytest.mark.usefixtures("_compiled")
+    def test_control_c_reaches_all_processes(self, tmp_path: Path) -> None:
+        """As in a terminal, where parent and workers get the signal at once."""
+        path = tmp_path / "large.parquet"
+        table = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
+        pl.DataFrame(table.codes.T, schema=[str(name) for name in table.names]).write_parquet(path)
+        command = [sys.executable, "-m", "komb", "find", str(path), "--all-targets"]
+        process = subprocess.Popen(
+            [*command, "--jobs", "2", "-k", "3", "-q"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(Path(komb.__file__).parents[1])},
+            start_new_session=True,
+        )
+        time.sleep(6)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)  # ends only when no worker holds the pipes
+        assert (process.returncode, out) == (130, "")
+        # on a busy machine it has not even begun, or has something to say about compiling
+        assert err.splitlines()[-1] in ("Interrupted after 0 of 153 targets.", "Interrupted.")
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("options", "parts"),
         [
             ("--target y", ["no column 'y'", "Did you mean 'Y'"]),
-            ("", ["Missing option '--target'", "komb find --help"]),
+            ("", ["Missing option '--target' (or '--all-targets')", "komb find --help"]),
+            ("--target Y --all-targets", ["'--target' and '--all-targets'", "Leave out one"]),
+            ("--target Y --jobs 0", ["'--jobs' must be a whole number", "got 0", "--jobs -1"]),
+            ("--all-targets --jobs two", ["--jobs", "komb find --help"]),
+            ("--target Y --target y", ["no column 'y'", "Did you mean 'Y'"]),
             ("--target Y -k -1", ["'order'", "got -1"]),
             ("--target Y -k 9", ["'order'", "at most 3", "got 9"]),
             ("--target Y -k two", ["--order", "komb find --help"]),

@@ -13,7 +13,8 @@ import pytest
 
 import komb
 from komb.errors import ParameterError, UnknownNameError
-from komb.results import Blanket, Blankets, Member
+from komb.results import Blanket, Blankets, Member, show_strength
+from tests import naive
 
 PARAMETERS: dict[str, Any] = {
     "order": 1,
@@ -279,6 +280,80 @@ class TestBlankets:
         assert frame.columns[:2] == ["target", "member"]
         assert frame["target"].to_list() == ["ill"] * 3
         assert list(self.blankets.to_frame("pandas")["target"]) == ["ill"] * 3
+
+
+class TestStrength:
+    def test_p_values_and_bits_are_on_one_scale(self) -> None:
+        assert Member("a", (), 3.0, 1, 2.0**-20, "g", True).bits == 20.0
+        assert Member("a", (), 20.0, None, None, "sci", True).bits == 20.0
+        assert Member("a", None).bits is None
+
+    def test_p_values_too_small_for_a_number(self) -> None:
+        bits = Member("a", (), 1e5, 4, 0.0, "g", True).bits
+        assert bits == pytest.approx(-naive.log2_p_value(1e5, 4))
+
+    @pytest.mark.parametrize(
+        ("member", "text"),
+        [
+            (Member("a", (), 9.0, 1, 0.0123, "g", True), "p = 0.012"),
+            (Member("a", (), 9.0, 1, 1e-30, "g", True), "p = 1e-30"),
+            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 1e-21,710, unreliable"),
+            (Member("a", (), 7.25, None, None, "sci", True), "7.2 bits"),
+            (Member("a", None), "by request"),
+        ],
+    )
+    def test_in_words(self, member: Member, text: str) -> None:
+        assert show_strength(member) == text
+
+
+def small(target: str, *members: Member) -> Blanket:
+    return make_blanket(target=target, details=members)
+
+
+class TestGraph:
+    a_b = Member("b", (), 9.0, 1, 2.0**-10, "g", True)
+    b_a = Member("a", ("c",), 8.0, None, None, "sci", True)
+    a_c = Member("c", (), 9.0, 1, 2.0**-12, "g", True)
+    a_d = Member("d", None)
+    blankets = Blankets([small("b", b_a), small("a", a_b, a_c, a_d), small("c")])
+
+    def test_both_must_name_each_other(self) -> None:
+        graph = self.blankets.graph()
+        assert set(map(frozenset, graph.edges)) == {frozenset("ab"), frozenset("ad")}
+        assert graph.edges["a", "b"] == {
+            "named_by": ["b", "a"],
+            "mutual": True,
+            "bits": 8.0,
+            "witnesses": [["c"], []],
+        }
+
+    def test_one_is_enough(self) -> None:
+        graph = self.blankets.graph("or")
+        assert set(map(frozenset, graph.edges)) == set(map(frozenset, ("ab", "ac", "ad")))
+        assert graph.edges["c", "a"]["named_by"] == ["a"]
+        assert graph.edges["c", "a"]["bits"] == 12.0
+        assert not graph.edges["c", "a"]["mutual"]
+
+    @pytest.mark.parametrize("symmetry", ["and", "or"])
+    def test_a_column_that_was_not_searched_has_no_opinion(self, symmetry: str) -> None:
+        graph = self.blankets.graph(symmetry)
+        assert graph.has_edge("a", "d")
+        assert graph.edges["a", "d"]["bits"] is None
+        assert graph.edges["a", "d"]["witnesses"] == [None]
+        assert dict(graph.nodes(data="searched")) == {"b": True, "a": True, "c": True, "d": False}
+
+    def test_it_can_be_written_as_json(self) -> None:
+        import networkx as nx
+
+        record = nx.node_link_data(self.blankets.graph("or"), edges="edges")
+        assert len(json.loads(json.dumps(record))["edges"]) == 3
+
+    def test_other_symmetries_are_refused(self) -> None:
+        with pytest.raises(ParameterError, match=r"'symmetry' must be 'and' or 'or'; got 'xor'"):
+            self.blankets.graph("xor")
+
+    def test_nothing(self) -> None:
+        assert len(Blankets().graph()) == 0
 
 
 def test_the_public_classes_are_these() -> None:

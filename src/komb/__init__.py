@@ -30,8 +30,9 @@ if TYPE_CHECKING:
         read_table,
     )
     from komb.discover import markov_blanket, markov_blankets
+    from komb.explanation import Explanation
     from komb.paths import BlanketPath, blanket_path
-    from komb.results import Blanket, Blankets, Member
+    from komb.results import Blanket, Blankets, Member, plot_blankets
     from komb.search import algorithms
     from komb.selector import MarkovBlanketSelector
 
@@ -42,6 +43,7 @@ __all__ = [
     "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
+    "Explanation",
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
@@ -54,6 +56,7 @@ __all__ = [
     "errors",
     "markov_blanket",
     "markov_blankets",
+    "plot_blankets",
     "read_bif",
     "read_table",
     "tests",
@@ -66,6 +69,7 @@ _HOMES = {
     "Comparison": "komb.comparison",
     "DiscreteNetwork": "komb.data",
     "DiscreteTable": "komb.data",
+    "Explanation": "komb.explanation",
     "MarkovBlanketSelector": "komb.selector",
     "MarkovField": "komb.data",
     "Member": "komb.results",
@@ -76,6 +80,7 @@ _HOMES = {
     "compare": "komb.comparing",
     "markov_blanket": "komb.discover",
     "markov_blankets": "komb.discover",
+    "plot_blankets": "komb.results",
     "read_bif": "komb.data",
     "read_table": "komb.data",
     "tests": "komb.citests",

@@ -215,7 +215,8 @@ class _Contest:
     def _search(self, row: _Row, observer: Observer | None) -> Blanket:
         blanket = markov_blanket(self._table, self._target, **row.options, progress=observer)
         # The table came encoded and without the excluded columns, so the search knew nothing of it.
-        return replace(blanket, parameters={**blanket.parameters, **self._history})
+        parameters = {**blanket.parameters, **self._history}
+        return replace(blanket, parameters=parameters).with_table(self._table)
 
     def _gather(self, blankets: dict[str, Blanket]) -> Comparison:
         involved = {*chain.from_iterable(blankets.values()), *(self._truth or ())}

@@ -9,17 +9,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from komb import defaults
 from komb.citests.data_session import DataSession
-from komb.citests.session import Session, Variables
+from komb.citests.session import Outcome, Session, SessionCounts, Variables
 from komb.data import DiscreteTable
 from komb.data.codes import Name
-from komb.data.treatment import Bins, Discretize, check_treatment
-from komb.errors import DataError, Interrupted, ParameterError
+from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
+from komb.errors import DataError, Interrupted, ParameterError, WorkerError
+from komb.jobs import Stop, check_jobs, count_workers, spread
 from komb.rendering import plural, show_names
 from komb.results import Blanket, Blankets, Member
 from komb.search import task as search_task
@@ -35,6 +37,8 @@ from komb.settings import (
 )
 from komb.warmup import warm_up
 
+_Found = Generator[tuple[int, Blanket], None, None]
+
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
 
 
@@ -47,7 +51,9 @@ class Progress:
     target
         Whose blanket is searched.
     phase
-        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases.
+        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases. With
+        several targets also ``"done"``, once for each of them; with several workers ``"done"`` is
+        all there is, after one ``"start"``.
     blanket
         The names of the candidate blanket at this moment, in the order of the table.
     tests
@@ -60,6 +66,8 @@ class Progress:
         The number of the target among the targets, from 0.
     n_targets
         How many targets there are.
+    finished
+        How many targets are done.
     """
 
     target: Name
@@ -70,6 +78,7 @@ class Progress:
     total: int = 0
     position: int = 0
     n_targets: int = 1
+    finished: int = 0
 
 
 def markov_blanket(
@@ -229,7 +238,10 @@ def markov_blankets(
 discretize, bins, missing, seed, progress
         As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts.
     n_jobs
-        ``None`` or 1: one target after the other.
+        How many workers search, each for one target at a time, as joblib understands it: -1 is one
+        a processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can also
+        send the work to threads or to a cluster. The result is always the same. Workers share the
+        table, but each needs a second or two to start.
 
     Returns
     -------
@@ -242,6 +254,8 @@ discretize, bins, missing, seed, progress
         If anything passed in cannot be used; nothing has been counted then.
     komb.errors.Interrupted
         If the search is interrupted; ``finished`` holds the :class:`Blankets` that are complete.
+    komb.errors.WorkerError
+        If a worker dies or fails; ``finished`` holds the :class:`Blankets` that are complete.
 
     Examples
     --------
@@ -250,9 +264,7 @@ discretize, bins, missing, seed, progress
     >>> blankets["Y"].members
     ('X1', 'X2')
     """
-    if isinstance(n_jobs, bool) or n_jobs not in (None, 1):
-        remedy = "Leave it out: parallel runs are not there yet."
-        raise ParameterError.because("n_jobs", "be None or 1", n_jobs, remedy)
+    n_jobs = check_jobs(n_jobs)
     if targets is not None:
         targets = list_names("targets", targets)
     exclude = check_exclude(exclude, targets or (), start=start, include=include)
@@ -270,17 +282,47 @@ discretize, bins, missing, seed, progress
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
     run = Run(table, settings, check_progress(progress), len(positions))
-    finished: list[Blanket] = []
+    return _find_all(run, positions, count_workers(n_jobs, len(positions)))
+
+
+def _find_all(run: Run, positions: Sequence[int], n_workers: int) -> Blankets:
+    """Find the blankets of several columns; whatever stops it keeps those that are complete."""
+    finished: dict[int, Blanket] = {}
+    find_each = run.find_in_turn if n_workers == 1 else run.find_at_once
     try:
-        for number, position in enumerate(positions):
-            finished.append(run.find(position, number))
+        with closing(find_each(positions, n_workers)) as found:
+            for number, blanket in found:
+                finished[number] = blanket
+                run.report_done(blanket, number, len(finished))
     except KeyboardInterrupt:
-        message = (
-            f"Interrupted after {len(finished)} of {plural(len(positions), 'target')}; "
-            "'finished' holds their blankets."
-        )
-        raise Interrupted(message, Blankets(finished)) from None
-    return Blankets(finished)
+        raise Interrupted(*_unfinished("Interrupted", finished, len(positions))) from None
+    except WorkerError as error:
+        message, blankets = _unfinished(str(error), finished, len(positions))
+        remedy = "Try fewer 'n_jobs', or n_jobs=1."
+        raise WorkerError(f"{message} {remedy}", blankets) from error.__cause__
+    return _in_order(finished)
+
+
+def _unfinished(
+    event: str, finished: Mapping[int, Blanket], n_targets: int
+) -> tuple[str, Blankets]:
+    done = f"{len(finished)} of {plural(n_targets, 'target')}"
+    return f"{event} after {done}; 'finished' holds their blankets.", _in_order(finished)
+
+
+def _in_order(finished: Mapping[int, Blanket]) -> Blankets:
+    return Blankets(finished[number] for number in sorted(finished))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a search found, in positions: all that a worker has to hand back."""
+
+    target: int
+    witnesses: Mapping[int, Variables | None]
+    outcomes: Mapping[int, Outcome]  # of the members that were tested
+    counts: SessionCounts
+    seconds: float
 
 
 class Run:
@@ -308,6 +350,33 @@ class Run:
 
         A session that is passed in is asked first what it knows; what it did before is not counted.
         """
+        return self._blanket(self.search(target, number, session))
+
+    def find_in_turn(self, targets: Sequence[int], _: int) -> _Found:
+        """Find several blankets here; yield each with the number of its target."""
+        for number, target in enumerate(targets):
+            yield number, self.find(target, number)
+
+    def find_at_once(self, targets: Sequence[int], n_workers: int) -> _Found:
+        """Find several blankets with workers; yield each with the number of its target."""
+        warm_up(self._table.codes.dtype)  # compile once, here, not in every worker
+        # Those that look like much work come first, so that none is alone at the end.
+        levels = self._table.cardinalities
+        numbers = sorted(range(len(targets)), key=lambda number: -levels[targets[number]])
+        work = {targets[number]: number for number in numbers}
+        first = numbers[0]
+        self._report(search_task.Progress("start", (), 0), targets[first], first, finished=0)
+        stop = Stop()
+        try:
+            shared = (stop, _without_names(self._settings), *_anonymous(self._table))
+            with closing(spread(_search_in_worker, list(work), shared, n_workers)) as found:
+                for target, finding in found:
+                    yield work[target], self._blanket(finding)
+        finally:
+            stop.is_set = True
+
+    def search(self, target: int, number: int, session: DataSession | None = None) -> Finding:
+        """Search for the blanket of the column at position ``target``."""
         latest: list[search_task.Progress] = []
 
         def observe(progress: search_task.Progress) -> None:
@@ -336,8 +405,8 @@ class Run:
             observer=observe,
         )
 
-    def _search(self, task: search_task.Task, session: DataSession | None) -> Blanket:
-        settings, table = self._settings, self._table
+    def _search(self, task: search_task.Task, session: DataSession | None) -> Finding:
+        settings = self._settings
         began = time.perf_counter()
         session = session or self.open_session()
         before = session.counts
@@ -347,11 +416,20 @@ class Run:
         found = self._run(settings.algorithm, session, task)
         counts = session.counts - before  # the evidence, gathered below, is no part of the search
         seconds = time.perf_counter() - began
+        outcomes = {
+            position: session.outcome(task.target, position, witness)
+            for position, witness in found.witnesses.items()
+            if witness is not None
+        }
+        return Finding(task.target, dict(found.witnesses), outcomes, counts, seconds)
+
+    def _blanket(self, finding: Finding) -> Blanket:
+        """Put names to what was found, here or by a worker; every blanket is made here."""
+        settings, table, counts = self._settings, self._table, finding.counts
         return Blanket(
-            target=table.names[task.target],
+            target=table.names[finding.target],
             details=tuple(
-                self._member(session, task.target, position, found.witnesses[position])
-                for position in sorted(found.witnesses)
+                self._member(finding, position) for position in sorted(finding.witnesses)
             ),
             method=settings.method,
             parameters=settings.describe(table),
@@ -361,29 +439,28 @@ class Run:
             tables=counts.tables,
             fallbacks=counts.fallbacks,
             unreliable=counts.unreliable,
-            identifiers=self._identifiers(task),
+            identifiers=self._identifiers(finding.target),
             cuts=table.cuts,
-            seconds=seconds,
-        )
+            seconds=finding.seconds,
+        ).with_table(table)
 
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task
     ) -> search_task.Found:
         return algorithm.search(session, task, **self._settings.options_of(algorithm))
 
-    def _identifiers(self, task: search_task.Task) -> tuple[Name, ...]:
+    def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Candidates with so many levels that they tell rows rather than groups of rows apart."""
         levels = self._table.cardinalities
         most = max(_FEW_LEVELS, self._table.n_rows // 2)
-        return self._names(x for x in sorted(task.candidates) if levels[x] > most)
+        candidates = (x for x in range(self._table.n_columns) if x != target)
+        return self._names(x for x in candidates if levels[x] > most)
 
-    def _member(
-        self, session: Session, target: int, position: int, witness: Variables | None
-    ) -> Member:
-        name = self._table.names[position]
+    def _member(self, finding: Finding, position: int) -> Member:
+        name, witness = self._table.names[position], finding.witnesses[position]
         if witness is None:
             return Member(name, None)
-        outcome = session.outcome(target, position, witness)
+        outcome = finding.outcomes[position]
         return Member(
             name=name,
             witness=self._names(sorted(witness)),
@@ -397,7 +474,16 @@ class Run:
     def _names(self, positions: Iterable[int]) -> tuple[Name, ...]:
         return tuple(self._table.names[position] for position in positions)
 
-    def _report(self, progress: search_task.Progress, target: int, number: int) -> None:
+    def report_done(self, blanket: Blanket, number: int, finished: int) -> None:
+        """Say that one of several targets is done."""
+        index = self._table.index
+        members = tuple(map(index, blanket))
+        progress = search_task.Progress("done", members, blanket.tests)
+        self._report(progress, index(blanket.target), number, finished)
+
+    def _report(
+        self, progress: search_task.Progress, target: int, number: int, finished: int | None = None
+    ) -> None:
         if self._progress is None:
             return
         self._progress(
@@ -410,8 +496,34 @@ class Run:
                 total=progress.total,
                 position=number,
                 n_targets=self._n_targets,
+                finished=number if finished is None else finished,
             )
         )
+
+
+def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
+    """Return what a table is made of, with numbers for names and levels.
+
+    A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
+    that workers can share them.
+    """
+    numbered = replace(
+        table,
+        names=tuple(range(table.n_columns)),
+        levels=tuple(range(int(count)) for count in table.cardinalities),  # type: ignore[misc]
+        cuts={},
+    )
+    return numbered.__reduce__()[1]
+
+
+def _without_names(settings: Settings) -> Settings:
+    """Return what a search needs of the settings; the rest is for whoever reads the result."""
+    return replace(settings, exclude=(), treatment=Treatment())
+
+
+def _search_in_worker(target: int, stop: Stop, settings: Settings, *table: Any) -> Finding:
+    """Search for one blanket, wherever this is called; ``table`` comes from :func:`_anonymous`."""
+    return Run(DiscreteTable(*table), settings, stop, 1).search(target, 0)
 
 
 def _check_targets(

@@ -13,6 +13,7 @@ parameter, the rule, the value it got and the remedy::
     │   │   └── ContinuousColumnError
     │   ├── FileError              a file that is missing, unreadable or not a table
     │   └── MissingPackageError (ImportError)   something optional is wanted, but not installed
+    ├── WorkerError (RuntimeError)        a worker was lost; what had finished is attached
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
 """
 
@@ -88,6 +89,14 @@ class FileError(InputError):
 
 class MissingPackageError(InputError, ImportError):
     """Something is wanted that needs a package which is not installed."""
+
+
+class WorkerError(KombError, RuntimeError):
+    """A worker was lost or failed; ``finished`` holds what had been completed by then."""
+
+    def __init__(self, message: str, finished: object = None) -> None:
+        super().__init__(message)
+        self.finished = finished
 
 
 class Interrupted(KombError, KeyboardInterrupt):  # noqa: N818 - it is no error

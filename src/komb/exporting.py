@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_NAME_FIELDS = {"target", "member"}
-_LIST_FIELDS = {"witness", "members"}  # of names
-_TEXT_FIELDS = {"label", "method", "test"}
+_NAME_FIELDS = {"target", "member", "column"}
+_LIST_FIELDS = {"witness", "members", "separator"}  # of names
+_TEXT_FIELDS = {"label", "method", "test", "status", "text"}
 _COUNT_FIELDS = {"df", "size", "tests", "unreliable"}
-_FLOAT_FIELDS = {"statistic", "p_value", "seconds", "precision", "recall", "f1"}
+_FLOAT_FIELDS = {
+    "statistic", "p_value", "alone_p_value", "separator_p_value", "seconds", "precision", "recall",
+    "f1",
+}  # fmt: skip
+_TRUTH_FIELDS = {"reliable", "separated"}
 
 
 def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,8 +113,8 @@ def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd
     Parameters
     ----------
     columns
-        Values by field. There are names of columns in ``target``, ``member``, ``witness`` and
-        ``members``, of which the last two hold lists.
+        Values by field. There are names of columns in ``target``, ``member``, ``column``,
+        ``witness``, ``members`` and ``separator``, of which the last three hold lists.
     backend
         ``"polars"`` or ``"pandas"``.
 
@@ -146,7 +150,7 @@ def _polars(columns: dict[str, list[Any]], has_numbers: bool) -> pl.DataFrame:
     import polars as pl
 
     name = pl.Int64() if has_numbers else pl.String()
-    types: dict[str, Any] = {"reliable": pl.Boolean()}
+    types: dict[str, Any] = dict.fromkeys(_TRUTH_FIELDS, pl.Boolean())
     types |= dict.fromkeys(_NAME_FIELDS, name) | dict.fromkeys(_LIST_FIELDS, pl.List(name))
     types |= dict.fromkeys(_TEXT_FIELDS, pl.String())
     types |= dict.fromkeys(_COUNT_FIELDS, pl.Int64()) | dict.fromkeys(_FLOAT_FIELDS, pl.Float64())
@@ -160,6 +164,6 @@ def _pandas(columns: dict[str, list[Any]]) -> pd.DataFrame:
         rule = "be a dataframe library that is installed"
         remedy = "Install it (pip install pandas), or leave backend out for polars."
         raise ParameterError.because("backend", rule, "pandas", remedy) from None
-    types = {"reliable": "boolean"}
+    types = dict.fromkeys(_TRUTH_FIELDS, "boolean")
     types |= dict.fromkeys(_COUNT_FIELDS, "Int64") | dict.fromkeys(_FLOAT_FIELDS, "float64")
     return pd.DataFrame(columns).astype({key: types[key] for key in columns if key in types})

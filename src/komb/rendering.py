@@ -5,9 +5,12 @@ Results say what to show, a :class:`Sheet` knows how: a title, a line of facts, 
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ TICK = "✓"
 DOT = "·"
 
 _IN_ASCII = str.maketrans({TICK: "x", DOT: "."})
+_LEAST_ROOM = 30  # characters of a column that is wrapped
 _SMALLEST_P = 1e-16  # smaller p-values are beyond what a double can tell from zero
 
 _Side = Literal["left", "right", "center"]
@@ -52,13 +56,18 @@ class Grid:
         """Where each column is set flush."""
         return tuple(_SIDES.get(column[-1:], "left") for column in self.columns)
 
-    def to_lines(self) -> Iterator[str]:
-        """Draw the table in plain text, line by line."""
+    def to_lines(self, width: int | None = None) -> Iterator[str]:
+        """Draw the table in plain text, line by line; the last column is wrapped to a width."""
         lines = [self.headings, *self.rows] if any(self.headings) else list(self.rows)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        for line in lines:
-            cells = map(_align, line, widths, self.sides)
-            yield f"  {'  '.join(cells)}".rstrip()
+        room = (
+            None if width is None else max(_LEAST_ROOM, width - sum(widths[:-1]) - 2 * len(widths))
+        )
+        for *cells, last in lines:
+            for piece in wrap(last, room):
+                row = map(_align, [*cells, piece], widths, self.sides)
+                yield f"  {'  '.join(row)}".rstrip()
+                cells = [""] * len(cells)  # said once
 
     def to_html(self) -> str:
         """Draw the table as HTML."""
@@ -121,13 +130,12 @@ class Sheet:
     def __rich__(self) -> RenderableType:
         return self.to_rich()
 
-    def to_text(self) -> str:
-        """Draw the sheet in plain text."""
-        blocks = [f"{self.title}\n{self.facts}".rstrip()]
-        blocks += ["\n".join(grid.to_lines()) for grid in self._filled()]
-        if self.notes:
-            blocks.append("\n".join(self.notes))
-        return "\n\n".join(blocks)
+    def to_text(self, width: int | None = None) -> str:
+        """Draw the sheet in plain text, wrapped to a width if there is one."""
+        blocks = [[self.title, self.facts] if self.facts else [self.title], list(self.notes)]
+        texts = ["\n".join(chain.from_iterable(wrap(line, width) for line in b)) for b in blocks]
+        grids = ["\n".join(grid.to_lines(width)) for grid in self._filled()]
+        return "\n\n".join(filter(None, [texts[0], *grids, texts[1]]))
 
     def to_html(self) -> str:
         """Draw the sheet as a piece of HTML that needs nothing else."""
@@ -153,6 +161,21 @@ class Sheet:
 
     def _filled(self) -> Iterator[Grid]:
         return (grid for grid in self.grids if grid.rows)
+
+
+def wrap(text: str, width: int | None) -> list[str]:
+    """Break a text into lines, but no name or number; one line if there is no width.
+
+    Examples
+    --------
+    >>> wrap("alone p = 0.77, together p < 1e-16", 20)
+    ['alone p = 0.77,', 'together p < 1e-16']
+    """
+    if width is None or len(text) <= width:
+        return [text]
+    glued = re.sub(r" ([=<]) ", "\xa0\\1\xa0", text)
+    lines = textwrap.wrap(glued, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _align(cell: str, width: int, side: _Side) -> str:

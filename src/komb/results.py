@@ -10,13 +10,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.data.labels import show_numbers
-from komb.errors import UnknownNameError
+from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import dump_json, from_entries, known_fields, make_frame, to_entries
 from komb.rendering import (
     NOTHING,
@@ -31,13 +32,19 @@ from komb.rendering import (
 )
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
     from rich.console import RenderableType
+
+    from komb.data import DiscreteTable
+    from komb.explanation import Explanation
 
 Name: TypeAlias = Hashable
 Backend = Literal["polars", "pandas"]
 
+_PLAIN_DECADES = 15  # smaller p-values are shown as a power of ten alone
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
 _BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from columns
@@ -86,6 +93,30 @@ class Member:
         """Whether nothing but the caller's ``include`` put the column there."""
         return self.witness is None
 
+    @property
+    def bits(self) -> float | None:
+        """How clearly the member depends on the target, whichever test said so.
+
+        A p-value of 2^-b counts as b bits, and so does a code that is b bits shorter. ``None``
+        without a test.
+
+        Examples
+        --------
+        >>> Member("age", (), 9.0, 1, 0.25, "g", True).bits
+        2.0
+        """
+        if self.statistic is None:
+            return None
+        if self.p_value is None:
+            return max(self.statistic, 0.0)
+        if self.p_value > 0 or not self.df:
+            return -math.log2(self.p_value)
+        import numpy as np
+
+        from komb.citests.decision import log2_p_values
+
+        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the member as a dictionary.
 
@@ -112,8 +143,16 @@ class Member:
         return cls(**values)
 
 
+class _WithTable:
+    """Room for a table that is no part of a result: neither compared nor pickled nor exported."""
+
+    __slots__ = ("_table",)
+
+    _table: DiscreteTable | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(Collection[Name]):
+class Blanket(_WithTable, Collection[Name]):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -179,6 +218,36 @@ class Blanket(Collection[Name]):
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts"):
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
+        object.__setattr__(self, "_table", None)
+
+    def with_table(self, table: DiscreteTable | None) -> Blanket:
+        """Return an equal blanket that has the table at hand which :meth:`explain` asks.
+
+        A blanket fresh from a search has it; one that was pickled, or read from JSON, has not.
+
+        Parameters
+        ----------
+        table
+            The table that the blanket was found in, without the columns that were excluded.
+            ``None`` lets go of it, and frees its memory.
+
+        Examples
+        --------
+        >>> import komb, pickle
+        >>> table = komb.boolean_table("parity", 500, n_parents=2)
+        >>> blanket = pickle.loads(pickle.dumps(komb.markov_blanket(table, "Y")))
+        >>> blanket.with_table(table).explain()
+        Explanation('Y': 2 members, 0 left out, 0 unrelated)
+        """
+        blanket = replace(self)
+        object.__setattr__(blanket, "_table", table)
+        return blanket
+
+    def __copy__(self) -> Blanket:
+        return self  # nothing in it can change
+
+    def __deepcopy__(self, memo: object) -> Blanket:
+        return self
 
     @property
     def members(self) -> tuple[Name, ...]:
@@ -317,6 +386,130 @@ class Blanket(Collection[Name]):
         ['X1', 'X2']
         """
         return make_frame(_member_columns(self.details), backend)
+
+    def explain(self, data: object = None) -> Explanation:
+        """Say why each member is in the blanket, and why other columns are not.
+
+        Parameters
+        ----------
+        data
+            The table that the blanket was found in. May be left out as long as the blanket has not
+            been pickled, copied to another process or read from JSON.
+
+        Returns
+        -------
+        Explanation
+            Prints as sentences; ``explanation[name]`` has the tests behind each of them.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If there are no data, or others than those that the blanket was found in.
+
+        Notes
+        -----
+        Tests are computed when they are asked for here; the search does no more work for it. They
+        come from the same test with the same settings.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> print(blanket.explain()["X2"])
+        enters only together with X1: given it, G = ..., df 2, p < 1e-16; alone p = 0....
+        """
+        from komb.explaining import explain_blanket
+
+        table = self._table if data is None else self._check_data(data)
+        if table is None:
+            raise ParameterError(
+                "'data' must be given to explain a blanket that was pickled or read from a record: "
+                "it has no data with it. Pass the table: blanket.explain(data)."
+            )
+        witnesses = {member.name: member.witness for member in self.details}
+        explanation = explain_blanket(table, self.target, witnesses, self.method, self.parameters)
+        if data is not None:
+            self._check_explained(explanation)
+        return explanation
+
+    def _check_data(self, data: object) -> DiscreteTable:
+        """Encode the table that the blanket was found in, or say why it cannot be the one."""
+        from komb.data import DiscreteTable
+
+        exclude = self.parameters.get("exclude", ())
+        table = DiscreteTable.from_data(data, exclude=exclude)
+        shape = (table.n_rows, table.n_columns)
+        if shape != (self.n_rows, self.n_columns):
+            found_in, got = (
+                f"{plural(n_rows, 'row')} x {plural(n_columns, 'column')}"
+                for n_rows, n_columns in ((self.n_rows, self.n_columns), shape)
+            )
+            raise DataError(
+                f"'data' must be the table that the blanket was found in, {found_in}; got {got}. "
+                "Pass that table, or search this one again."
+            )
+        for name in (self.target, *self.members):
+            table.index(name)
+        return table
+
+    def _check_explained(self, explanation: Explanation) -> None:
+        """Raise if a test says something else than it did in the search."""
+        for member in self.details:
+            reason = explanation[member.name]
+            if member.statistic is None or reason.shown is None:
+                continue
+            if not math.isclose(member.statistic, reason.shown.statistic, rel_tol=1e-6):
+                raise DataError(
+                    "'data' must be the table that the blanket was found in; got one in which the "
+                    f"statistic of {member.name!r} is {show_statistic(reason.shown.statistic)} "
+                    f"instead of {show_statistic(member.statistic)}. Pass that table, or search "
+                    "this one again."
+                )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the target amid its members.
+
+        A line is the thicker the clearer its member depends on the target; the p-value, or the bits
+        saved, is written below the name. Members that are seen together are joined by a coloured
+        area; a dotted line comes from a column that is held fixed for the others to be seen.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; if left out, on a new figure that fits.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``blanket.plot().figure`` shows the picture in a notebook, and
+            ``blanket.plot().figure.savefig("picture.png")`` writes it to a file.
+
+        Raises
+        ------
+        komb.errors.MissingPackageError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket.plot().get_title(loc="left")
+        'Markov blanket of Y'
+        """
+        from komb.plots.network import Spoke, draw_blanket
+
+        has_order = self.parameters.get("order") is not None  # then every witness is a small one
+        spokes = [
+            Spoke(
+                member.name,
+                member.witness,
+                member.bits,
+                show_strength(member),
+                not has_order and set(member.witness or ()) == {*self.members} - {member.name},
+            )
+            for member in self.details
+        ]
+        return draw_blanket(self.target, spokes, ax)
 
     def _sheet(self) -> Sheet:
         names = show_names(self.members, _NAMES_WIDTH) or "empty"
@@ -459,6 +652,90 @@ class Blankets(Mapping[Name, Blanket]):
         details = [member for blanket in self.values() for member in blanket.details]
         return make_frame({"target": targets, **_member_columns(details)}, backend)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which target has which member, as :func:`komb.plot_blankets` does.
+
+        Examples
+        --------
+        >>> import komb
+        >>> komb.markov_blankets(komb.boolean_table("and", 500)).plot().get_title(loc="left")
+        'Markov blankets of 4 targets'
+        """
+        return plot_blankets(self, ax)
+
+    def graph(self, symmetry: str = "and") -> nx.Graph:
+        """Return the undirected network of targets and members.
+
+        In theory, two columns are in each other's blanket or in neither's. In data, one search may
+        find what the other does not.
+
+        Parameters
+        ----------
+        symmetry
+            ``"and"`` joins two columns if each has the other in its blanket, ``"or"`` if one of
+            them has. Where only one of the two was searched, there is one opinion only, and it
+            decides in both cases.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are the targets, in order, and after them members that were no targets; the
+            attribute ``searched`` tells them apart. Edges have ``named_by``, the one or two targets
+            that have the other in their blanket; ``mutual``, whether those are two; ``bits``, how
+            clearly they depend (see :attr:`Member.bits`), of two the smaller number, ``None`` by
+            request; and ``witnesses``, those of ``named_by`` in turn.
+
+        Raises
+        ------
+        komb.errors.ParameterError
+            If ``symmetry`` is something else.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+        >>> graph = blankets.graph()
+        >>> sorted(graph.edges)
+        [('X1', 'X2'), ('X1', 'Y'), ('X2', 'Y')]
+        >>> graph.edges["X1", "Y"]["witnesses"]
+        [['X2'], ['X2']]
+        """
+        import networkx as nx
+
+        if symmetry not in ("and", "or"):
+            remedy = "'and' joins columns that have each other, 'or' those of which one has."
+            raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
+        graph = nx.Graph()
+        graph.add_nodes_from(self, searched=True)
+        others = dict.fromkeys(name for blanket in self.values() for name in blanket)
+        graph.add_nodes_from((name for name in others if name not in self), searched=False)
+        for target, blanket in self.items():
+            for name in blanket:
+                edge = self._edge(target, name)
+                if edge["mutual"] or symmetry == "or" or name not in self:
+                    graph.add_edge(target, name, **edge)
+        return graph
+
+    def _edge(self, one: Name, other: Name) -> dict[str, Any]:
+        """Gather what two columns say of each other, the one that was searched first before."""
+        found = {
+            target: self[target][name]
+            for target, name in ((one, other), (other, one))
+            if target in self and name in self[target]
+        }
+        if other in self and list(self).index(other) < list(self).index(one):
+            found = dict(reversed(found.items()))
+        bits = [member.bits for member in found.values()]
+        return {
+            "named_by": list(found),
+            "mutual": len(found) == 2,
+            "bits": None if None in bits else min(bit for bit in bits if bit is not None),
+            "witnesses": [
+                None if member.witness is None else list(member.witness)
+                for member in found.values()
+            ],
+        }
+
     def _sheet(self) -> Sheet:
         tests = plural(sum(blanket.tests for blanket in self.values()), "test")
         first = next(iter(self.values()), None)
@@ -468,6 +745,64 @@ class Blankets(Mapping[Name, Blanket]):
             grids=(Grid(_BLANKET_HEADINGS, tuple(map(_show_blanket, self.values()))),),
             notes=(f"{tests} in {show_seconds(self.seconds)}.",),
         )
+
+
+def plot_blankets(
+    blankets: Mapping[Name, Blanket] | Iterable[Blanket], ax: Axes | None = None
+) -> Axes:
+    """Draw the blankets of many targets: a row each, its members in colours.
+
+    The darker a cell, the clearer its member depends on the target. A dot marks a one-sided cell:
+    the member was searched too, and does not have the target in its blanket. A frame marks members
+    that are seen together with others only. Members that were no targets come last.
+
+    Parameters
+    ----------
+    blankets
+        What :func:`komb.markov_blankets` returned, or any blankets.
+    ax
+        Where to draw; if left out, on a new figure that fits.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")`` writes
+        it to a file.
+
+    Raises
+    ------
+    komb.errors.MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    >>> ax = komb.plot_blankets(blankets)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['X1', 'X2', 'Y']
+    """
+    from komb.plots.heatmap import Cell, draw_heatmap
+
+    found = blankets if isinstance(blankets, Mapping) else Blankets(blankets)
+    names = dict.fromkeys([*found, *(name for blanket in found.values() for name in blanket)])
+    place = {name: number for number, name in enumerate(names)}
+    cells = {
+        (place[target], place[member.name]): Cell(
+            bits=member.bits,
+            is_together=bool(member.witness),
+            is_one_sided=member.name in found and target not in found[member.name],
+        )
+        for target, blanket in found.items()
+        for member in blanket.details
+    }
+    return draw_heatmap(
+        f"Markov blankets of {plural(len(found), 'target')}",
+        [show_name(target) for target in found],
+        [show_name(name) for name in names],
+        cells,
+        ax,
+    )
 
 
 def _to_plain(value: object) -> object:
@@ -492,6 +827,26 @@ def _show_member(member: Member) -> tuple[str, ...]:
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
     )
+
+
+def show_strength(member: Member) -> str:
+    """Say in a few words how clearly a member depends on the target.
+
+    Examples
+    --------
+    >>> show_strength(Member("age", (), 700.0, 2, 1e-152, "g", True))
+    'p = 1e-152'
+    >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
+    '7.2 bits, unreliable'
+    """
+    if member.bits is None:
+        return "by request"
+    trust = ", unreliable" if member.reliable is False else ""
+    if member.p_value is None:
+        return f"{member.bits:,.1f} bits{trust}"
+    decades = member.bits * math.log10(2)
+    small = f"1e-{decades:,.0f}" if decades > _PLAIN_DECADES else show_p_value(member.p_value)
+    return f"p = {small}{trust}"
 
 
 def _show_witness(witness: tuple[Name, ...] | None) -> str:

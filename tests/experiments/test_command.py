@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from komb import cli
-from komb.cli import reproducing
-from komb.experiments import Journal, Record, RunProgress
+from komb.cli import output
+from komb.experiments import Journal, Record
 from komb.experiments.plan import EVERYTHING, SUITES
 from tests.experiments.files import write_samples
 
@@ -186,7 +186,7 @@ def test_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    with reproducing._CellBar() as bar:
-        bar(RunProgress(0, 34))
-        bar(RunProgress(17, 34))
+    with output.CountBar("searches") as bar:
+        bar.show(0, 34)
+        bar.show(17, 34)
     assert "17/34" in screen.getvalue()

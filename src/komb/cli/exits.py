@@ -10,8 +10,9 @@ from typing import NoReturn, cast
 
 import typer
 
-from komb.errors import InputError
+from komb.errors import InputError, WorkerError
 
+EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
@@ -29,6 +30,8 @@ def exit_codes() -> Iterator[None]:
         yield
     except InputError as error:
         _fail(_in_shell_terms(str(error)))
+    except WorkerError as error:
+        _fail(_in_shell_terms(str(error)), EXIT_FAILED)
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "komb")
         _fail(f"{error.format_message().rstrip('.')}. See '{where} --help'.")
@@ -40,9 +43,14 @@ def exit_codes() -> Iterator[None]:
         sys.exit(0)
 
 
-def _fail(message: str) -> NoReturn:
+def missing_option(context: typer.Context, options: str) -> Exception:
+    """Return the error that is raised where one of several options must be given."""
+    return _UsageError(f"Missing option {options}", ctx=context)
+
+
+def _fail(message: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
     typer.echo(f"Error: {' '.join(message.split())}", err=True)
-    sys.exit(EXIT_BAD_INPUT)
+    sys.exit(code)
 
 
 def _in_shell_terms(message: str) -> str:
@@ -55,6 +63,9 @@ def _in_shell_terms(message: str) -> str:
         ('missing="testwise"', "--missing testwise"),
         ('missing="level"', "--missing level"),
         ("; 'finished' holds their comparison", ""),
+        ("; 'finished' holds their blankets", ""),
+        ("n_jobs=", "--jobs "),
+        ("'n_jobs'", "'--jobs'"),
     ):
         message = message.replace(in_python, in_shell)
     return message

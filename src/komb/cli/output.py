@@ -107,3 +107,53 @@ class ProgressBar:
             console=Console(stderr=True),
             transient=True,
         )
+
+
+class CountBar:
+    """A bar on standard error, if that is a terminal: what is done, out of how many, time left."""
+
+    def __init__(self, noun: str, *, is_wanted: bool = True) -> None:
+        self._noun = noun
+        self._is_wanted = is_wanted and sys.stderr.isatty()
+        self._bar: Any = None
+
+    def __enter__(self) -> CountBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, done: int, total: int) -> None:
+        """Show where the run stands."""
+        if not self._is_wanted:
+            return
+        if self._bar is None:
+            self._bar = self._make_bar()
+            self._bar.add_task(self._noun, total=total, completed=done)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done)
+
+    @staticmethod
+    def _make_bar() -> Any:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        return Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            speed_estimate_period=3600,  # some searches are over in no time, others take minutes
+        )

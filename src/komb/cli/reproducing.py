@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from komb.cli import options
 from komb.cli.exits import exit_codes
-from komb.cli.output import show
-
-if TYPE_CHECKING:
-    from komb.experiments import RunProgress
+from komb.cli.output import CountBar, show
 
 
 @exit_codes()
@@ -69,7 +65,7 @@ def reproduce(
     from komb.experiments import reproduction
     from komb.experiments.headline import summarise
 
-    with _CellBar() as bar:
+    with CountBar("searches") as bar:
         result = reproduction.reproduce(
             suites or None,
             out,
@@ -80,54 +76,6 @@ def reproduce(
             jobs=jobs,
             time_cap=time_cap,
             resume=resume,
-            progress=bar,
+            progress=lambda report: bar.show(report.done, report.total),
         )
     show(summarise(result))
-
-
-class _CellBar:
-    """A bar on standard error, if that is a terminal: searches done, out of how many, time left."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-
-    def __enter__(self) -> _CellBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, progress: RunProgress) -> None:
-        """Show where the run stands."""
-        if not sys.stderr.isatty():
-            return
-        if self._bar is None:
-            self._bar = self._make_bar()
-            self._bar.add_task("searches", total=progress.total, completed=progress.done)
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=progress.done)
-
-    @staticmethod
-    def _make_bar() -> Any:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        return Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            speed_estimate_period=3600,  # some searches are over in no time, others take minutes
-        )

@@ -7,16 +7,16 @@ import os
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from komb._version import __version__
 from komb.errors import FileError
+from komb.pages.versions import PACKAGES, show_versions
 
 FILE = "manifest.json"
 
-_PACKAGES = ("numpy", "scipy", "numba", "polars", "networkx", "joblib", "pgmpy")
+_PACKAGES = ("networkx", "joblib", "pgmpy")
 
 
 def describe_run(
@@ -49,7 +49,7 @@ def describe_run(
         "began": now(),
         "arguments": dict(arguments),
         "fingerprints": dict(fingerprints),
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": show_versions([*PACKAGES, *_PACKAGES]),
         "machine": _machine(),
     }
 
@@ -80,16 +80,6 @@ def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
     fresh = out / f"{FILE}.new"
     fresh.write_text(f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n", "utf-8")
     os.replace(fresh, out / FILE)
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue  # pgmpy is optional
-    return found
 
 
 def _machine() -> dict[str, object]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import escape
 
 from komb.experiments.claims import Claim, Finding
 from komb.experiments.layout import Column, Entry, Row, Section, Table
+from komb.pages.markup import scroll_box
 
 _STEPS = (0.005, 0.03, 0.08)  # differences of scores from which on they have more colour
 _TIME_STEPS = (0.02, 0.5, 1.5)  # the same for times, in powers of ten
@@ -31,23 +32,6 @@ def table_html(table: Table) -> str:
     return scroll_box(
         table.title, f"<table><thead>{_head(table)}</thead><tbody>{body}</tbody></table>"
     )
-
-
-def plain_table_html(title: str, headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Write a table of text as HTML, in a box that it can be scrolled in."""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return scroll_box(title, html)
-
-
-def scroll_box(title: str, inner: str, kind: str = "") -> str:
-    """Put something wide into a box of its own, which the keyboard can scroll too."""
-    name = f"scroll {kind}".strip()
-    role = f'role="region" tabindex="0" aria-label="{escape(title)}"'
-    return f'<div class="{name}" {role}>{inner}</div>\n'
 
 
 def claim_html(claim: Claim) -> str:

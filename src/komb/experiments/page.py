@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from komb.experiments import paper
 from komb.experiments.claims import Claim, Verdict
 from komb.experiments.layout import Table
-from komb.experiments.markup import claim_html, note_html, plain_table_html, scroll_box, table_html
+from komb.experiments.markup import claim_html, note_html, table_html
 from komb.experiments.nearness import measure
 from komb.experiments.provenance import show_command, show_in_short, show_provenance
 from komb.experiments.style import CSS
 from komb.exporting import dump_json
+from komb.pages.frame import Part, citation, frame
+from komb.pages.markup import facts_html, plain_table_html, scroll_box
 from komb.rendering import plural
 
 _TITLE = "kOMB: the paper's experiments, run again"
@@ -36,19 +38,6 @@ _COUNTED: dict[Verdict, str] = {
     "not tested": "not tested",
 }
 _FORMATS = {"md": "Markdown", "csv": "CSV", "tex": "LaTeX"}
-
-_CITATION = (
-    "Loong Kuan Lee, Ragavi Krishnamoorthy and Nico Piatkowski. High-Order Markov Blanket "
-    "Discovery via a k-Order Relaxation of the Faithfulness Assumption. Conference on Uncertainty "
-    "in Artificial Intelligence (UAI), 2026."
-)
-_BIBTEX = """@inproceedings{lee2026komb,
-  author    = {Lee, Loong Kuan and Krishnamoorthy, Ragavi and Piatkowski, Nico},
-  title     = {High-Order Markov Blanket Discovery via a k-Order Relaxation of the
-               Faithfulness Assumption},
-  booktitle = {Conference on Uncertainty in Artificial Intelligence (UAI)},
-  year      = {2026},
-}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,41 +88,20 @@ def make_page(content: Content) -> str:
     >>> page.startswith("<!DOCTYPE html>"), "Synthetic data" in page
     (True, True)
     """
-    parts = list(_parts(content))
-    links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
-    body = "".join(
-        f'<section id="{part.name}"><h2>{escape(part.title)}</h2>\n{part.html}</section>\n'
-        for part in parts
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(_TITLE)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
-        f"<header><h1>{escape(_TITLE)}</h1>{_lead(content)}</header>\n"
-        f'<nav aria-label="Contents"><ul>{links}</ul></nav>\n<main>\n{body}</main>\n'
-        "<footer>Made by komb, which is under the MIT licence.</footer>\n</body>\n</html>\n"
-    )
+    return frame(_TITLE, _lead(content), list(_parts(content)), CSS)
 
 
-class _Part(NamedTuple):
-    """A section of the page."""
-
-    name: str
-    title: str
-    html: str
-
-
-def _parts(content: Content) -> Iterator[_Part]:
-    yield _Part("claims", "Do the paper's claims hold here?", _claims(content))
+def _parts(content: Content) -> Iterator[Part]:
+    yield Part("claims", "Do the paper's claims hold here?", _claims(content))
     nearness = _nearness(content)
     if nearness:
-        yield _Part("nearness", "How near are the numbers?", nearness)
+        yield Part("nearness", "How near are the numbers?", nearness)
     for table in content.tables:
-        yield _Part(f"table-{table.name}", table.title, _table(table))
+        yield Part(f"table-{table.name}", table.title, _table(table))
         if table.name == _FIGURE_AFTER:
-            yield _Part("figure", "Figure: growing samples", _figure(content))
-    yield _Part("made", "How this was made", _made(content))
-    yield _Part("cite", "How to cite", f"<p>{escape(_CITATION)}</p><pre>{escape(_BIBTEX)}</pre>")
+            yield Part("figure", "Figure: growing samples", _figure(content))
+    yield Part("made", "How this was made", _made(content))
+    yield citation()
 
 
 def _lead(content: Content) -> str:
@@ -211,14 +179,11 @@ def _figure(content: Content) -> str:
 
 
 def _made(content: Content) -> str:
-    facts = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
-        for name, value in show_provenance(content.manifest)
-    )
+    facts = facts_html(show_provenance(content.manifest))
     command = show_command(content.manifest, content.suites, content.out)
     everything = dump_json(dict(content.manifest), 2)
     return (
-        f"<p>This command makes all of it:</p><pre>{escape(command)}</pre>\n<dl>{facts}</dl>\n"
+        f"<p>This command makes all of it:</p><pre>{escape(command)}</pre>\n{facts}"
         f"<details><summary>Everything that was written down</summary>"
         f"<pre>{escape(everything)}</pre></details>\n"
     )

@@ -7,11 +7,8 @@ on the number of processes: units have nothing in common but the data.
 
 from __future__ import annotations
 
-import logging
 import os
-import signal
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -29,6 +26,7 @@ from komb.experiments.datasets import Dataset, open_dataset
 from komb.experiments.deadline import Deadline, TimeUp
 from komb.experiments.plan import ALPHA, Cell, Unit
 from komb.experiments.records import PARTS, Journal, Record, score_fields
+from komb.jobs import prepare_worker
 from komb.paths import Grid, open_path
 from komb.results import Blanket
 from komb.warmup import warm_up
@@ -114,23 +112,8 @@ def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) 
 
 def _work(unit: Unit, conditions: Conditions, parent: int) -> None:
     """Run a unit in a process that was made for that."""
-    _prepare_process(parent)
+    prepare_worker(parent)
     _run_unit(unit, conditions, _journal_of_process(conditions.journal))
-
-
-@lru_cache(maxsize=1)
-def _prepare_process(parent: int) -> None:
-    # The parent alone hears Ctrl-C, and ends its workers; it alone talks, too.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.getLogger("komb").setLevel(logging.ERROR)
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    """End this process once its parent is gone, for nobody waits for its work."""
-    while os.getppid() == parent:
-        time.sleep(_GLANCE_EVERY)
-    os._exit(1)
 
 
 @lru_cache(maxsize=1)

@@ -1,24 +1,16 @@
-"""Pictures of results.
-
-Functions here take plain lists and draw on axes. They never touch pyplot, so no figure is left open
-behind the caller's back. Matplotlib is optional, and loaded when the first picture is drawn.
-"""
+"""Which method found which column, as a picture."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from komb.data.raw import to_path
-from komb.errors import FileError, MissingPackageError, ParameterError
+from komb.plots.canvas import make_room, need_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
 Mark: TypeAlias = Literal["found", "hit", "extra", "missed", "absent"]
@@ -46,9 +38,7 @@ _STYLES: dict[Mark, _Style] = {
 }
 
 _CELL = 0.34  # inches
-_MARGIN = 0.1  # inches
 _SHORT = 3  # letters that fit above a cell
-_DPI = 200
 
 
 def draw_matrix(
@@ -98,58 +88,8 @@ def draw_matrix(
     figure = Figure(figsize=(_CELL * max(len(labels), 1), _CELL * max(len(members), 1)))
     axes = figure.add_axes((0, 0, 1, 1))
     _draw(axes, title, labels, members, marks)
-    _make_room(figure, axes)
+    make_room(axes)
     return axes
-
-
-def check_picture(path: str | os.PathLike[str]) -> Path:
-    """Return where a picture shall go, or say why it cannot; nothing has been drawn then.
-
-    Parameters
-    ----------
-    path
-        Name of a file. Its ending, such as ``.png``, ``.pdf`` or ``.svg``, says which kind.
-
-    Examples
-    --------
-    >>> check_picture("blanket.doc")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'plot' must be the name of a picture; got 'blanket.doc'. ...
-    """
-    need_matplotlib()
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    file = to_path(path)
-    if file.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
-        remedy = "Have it end in .png, .pdf or .svg."
-        raise ParameterError.because("plot", "be the name of a picture", str(path), remedy)
-    if not file.parent.is_dir():
-        raise FileError(f"There is no folder {str(file.parent)!r} for the plot. Make it first.")
-    if file.is_dir():
-        raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
-    return file
-
-
-def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure that axes are on to a file."""
-    file = check_picture(path)
-    try:
-        axes.figure.canvas.print_figure(file, dpi=_DPI)
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        remedy = "Name another file, or make room for it."
-        raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
-
-
-def need_matplotlib() -> None:
-    """Raise :class:`komb.errors.MissingPackageError` if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingPackageError(
-            "Plots need matplotlib, which is not installed. Install it: "
-            'pip install "komb[plots]", or pip install matplotlib.'
-        ) from None
 
 
 def _draw(
@@ -173,17 +113,6 @@ def _draw(
     handles = [_tile(style) for mark, style in _STYLES.items() if mark in seen and style.meaning]
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-
-
-def _make_room(figure: Figure, axes: Axes) -> None:
-    """Let a figure grow until labels, title and legend are on it, whatever their length."""
-    cells, everything = axes.get_window_extent().frozen(), axes.get_tightbbox()
-    if everything is None:
-        return
-    box = everything.padded(_MARGIN * figure.dpi)
-    figure.set_size_inches(box.width / figure.dpi, box.height / figure.dpi)
-    left, bottom = (cells.x0 - box.x0) / box.width, (cells.y0 - box.y0) / box.height
-    axes.set_position((left, bottom, cells.width / box.width, cells.height / box.height))
 
 
 def _tile(style: _Style, x: float = 0, y: float = 0) -> Rectangle:

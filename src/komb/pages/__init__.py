@@ -1,0 +1,1 @@
+"""Pages of HTML that need nothing else: what the reports of komb have in common."""
