@@ -62,7 +62,8 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(bool|dict|float|int|list|object|str|tuple|type|None)"),
     (r"py:exc", r"(ImportError|KeyboardInterrupt|ValueError|Exception)"),
     # What numpydoc types say in words.
-    (r"py:class", r"(callable|optional|sequence|array|.* of .*)"),
+    (r"py:class", r"(array|array-like|callable|default=.*|ndarray|optional|sequence|shape)"),
+    (r"py:class", r"(.* of .*|\{?\".*\"\}?|n_(features|samples|outputs|selected_features))"),
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
     (r"py:.*", r"(.*\.)?(CITest|Found|Record|SeparatorRecord)"),

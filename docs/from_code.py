@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, ParameterInfo
 
@@ -169,6 +169,8 @@ def parameters_of(function: Callable[..., object]) -> Iterator[Parameter]:
     """Yield the arguments and options of a command, in order."""
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
+        if get_origin(hints[name]) is not Annotated:
+            continue  # the context, which is typer's own
         annotated, *extras = get_args(hints[name])
         info = next(extra for extra in extras if isinstance(extra, ParameterInfo))
         kinds = [kind for kind in get_args(annotated) if kind is not type(None)]
