@@ -86,6 +86,7 @@ PUBLIC = [
     "plot_blankets",
     "read_bif",
     "read_table",
+    "report",
     "tests",
 ]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from komb.discover import markov_blanket, markov_blankets
     from komb.explanation import Explanation
     from komb.paths import BlanketPath, blanket_path
+    from komb.reporting import report
     from komb.results import Blanket, Blankets, Member, plot_blankets
     from komb.search import algorithms
     from komb.selector import MarkovBlanketSelector
@@ -59,6 +60,7 @@ __all__ = [
     "plot_blankets",
     "read_bif",
     "read_table",
+    "report",
     "tests",
 ]
 
@@ -83,6 +85,7 @@ _HOMES = {
     "plot_blankets": "komb.results",
     "read_bif": "komb.data",
     "read_table": "komb.data",
+    "report": "komb.reporting",
     "tests": "komb.citests",
 }
 

@@ -13,6 +13,7 @@ from komb.cli.demo import demo
 from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
 from komb.cli.finding import find
 from komb.cli.listing import methods, tests
+from komb.cli.reporting import report
 from komb.cli.reproducing import reproduce
 
 app = typer.Typer(
@@ -21,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (find, compare, methods, tests, demo, reproduce):
+for command in (find, compare, report, methods, tests, demo, reproduce):
     app.command()(command)
 
 

@@ -9,7 +9,7 @@ from komb.rendering import Grid
 
 
 def scroll_box(title: str, inner: str, kind: str = "") -> str:
-    """Put something wide into a box of its own, which the keyboard can scroll too.
+    r"""Put something wide into a box of its own, which the keyboard can scroll too.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def scroll_box(title: str, inner: str, kind: str = "") -> str:
     Examples
     --------
     >>> scroll_box("A & B", "<table></table>")
-    '<div class="scroll" role="region" tabindex="0" aria-label="A &amp; B"><table></table></div>\\n'
+    '<div class="scroll" role="region" tabindex="0" aria-label="A &amp; B"><table></table></div>\n'
     """
     name = f"scroll {kind}".strip()
     role = f'role="region" tabindex="0" aria-label="{escape(title)}"'
@@ -72,12 +72,12 @@ def table_html(
 
 
 def facts_html(facts: Iterable[tuple[str, str]]) -> str:
-    """Write names and what they stand for.
+    r"""Write names and what they stand for.
 
     Examples
     --------
     >>> facts_html([("alpha", "0.01")])
-    '<dl><dt>alpha</dt><dd>0.01</dd></dl>\\n'
+    '<dl><dt>alpha</dt><dd>0.01</dd></dl>\n'
     """
     pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
     return f"<dl>{pairs}</dl>\n"

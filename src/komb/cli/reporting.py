@@ -1,0 +1,96 @@
+"""The command ``komb report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from komb import defaults
+from komb.cli import options
+from komb.cli.exits import exit_codes
+from komb.cli.output import ProgressBar, write
+from komb.errors import ParameterError
+
+
+@exit_codes()
+def report(
+    data: options.Data,
+    target: options.Target,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE.html",
+            help="Where the page goes; an older one is replaced.",
+        ),
+    ],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="Algorithms to compare, see 'komb methods'. May be repeated.",
+            show_default="all",
+        ),
+    ] = None,
+    no_comparison: Annotated[
+        bool, typer.Option("--no-comparison", help="Ask no other methods.")
+    ] = False,
+    order: options.Order = defaults.ORDER,
+    max_separator: options.MaxSeparator = None,
+    max_conditioning: options.MaxConditioning = None,
+    alpha: options.Alpha = defaults.ALPHA,
+    test: options.Test = defaults.TEST,
+    df: options.Df = defaults.DF,
+    method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
+    start: options.Start = None,
+    start_method: options.StartMethod = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    missing: options.Missing = defaults.MISSING,
+    seed: options.Seed = defaults.SEED,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+) -> None:
+    """Write one page about a column: its blanket, why, the data, and what other methods find."""
+    if methods and no_comparison:
+        raise ParameterError(
+            "'--methods' and '--no-comparison' contradict each other. Leave out one of them."
+        )
+    begin = options.to_start(start, start_method)
+    from komb import reporting
+    from komb.data.files import naming
+
+    reporting.check_page(out)  # before the work, not after it
+    reading: dict[str, Any] = {"delimiter": delimiter} if delimiter else {}
+    reading |= {"has_header": False} if no_header else {}
+    with naming(data), ProgressBar() as bar:
+        page = reporting.report(
+            options.read_data(data, delimiter, no_header),
+            target,
+            out,
+            method=method,
+            order=order,
+            max_separator=max_separator,
+            max_conditioning=max_conditioning,
+            alpha=alpha,
+            test=test,
+            df=df,
+            start=begin,
+            include=include or (),
+            exclude=exclude or (),
+            discretize=options.to_discretize(discretize),
+            bins=options.to_bins(bins),
+            missing=missing,
+            seed=seed,
+            methods=[] if no_comparison else options.split_names(methods),
+            source=str(data),
+            reading=reading,
+            progress=bar,
+        )
+    names = ", ".join(map(str, page.blanket)) or "empty"
+    write(f"Markov blanket of {target}: {names}\nReport: {out}")

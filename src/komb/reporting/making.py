@@ -1,0 +1,187 @@
+"""One page about a column."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from komb import defaults
+from komb.comparing import compare
+from komb.comparison import Comparison
+from komb.data.codes import Name
+from komb.data.treatment import Bins, Discretize
+from komb.discover import Progress, markov_blanket
+from komb.explanation import Explanation
+from komb.rendering import plural
+from komb.reporting.files import check_page, write_page
+from komb.reporting.page import Content, make_page
+from komb.results import Blanket
+from komb.search import algorithms
+from komb.settings import list_names
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """A page about a column, and what is on it.
+
+    Attributes
+    ----------
+    blanket
+        What was found.
+    explanation
+        Why.
+    comparison
+        What other methods found; ``None`` if they were not asked.
+    html
+        The page; it needs no network and no other file.
+
+    Examples
+    --------
+    >>> import komb
+    >>> komb.report(komb.boolean_table("and", 500), "Y", methods=[])
+    Report('Y': 3 members)
+    """
+
+    blanket: Blanket
+    explanation: Explanation
+    comparison: Comparison | None
+    html: str = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Report({self.blanket.target!r}: {plural(len(self.blanket), 'member')})"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file, in the place of an older one.
+
+        Parameters
+        ----------
+        path
+            Name of a file that ends in ``.html``.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it is.
+
+        Examples
+        --------
+        >>> import komb, tempfile
+        >>> page = komb.report(komb.boolean_table("and", 500), "Y", methods=[])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page.save(f"{folder}/report.html").name
+        'report.html'
+        """
+        file = check_page(path)
+        write_page(self.html, file)
+        return file
+
+
+def report(
+    data: object,
+    target: Name,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    method: str = defaults.METHOD,
+    order: int = defaults.ORDER,
+    max_separator: int | None = None,
+    max_conditioning: int | None = None,
+    alpha: float = defaults.ALPHA,
+    test: str = defaults.TEST,
+    df: str = defaults.DF,
+    start: Iterable[Name] | str = (),
+    include: Iterable[Name] = (),
+    exclude: Iterable[Name] = (),
+    discretize: Discretize = None,
+    bins: Bins = defaults.BINS,
+    missing: str = defaults.MISSING,
+    seed: int = defaults.SEED,
+    methods: Iterable[str] | None = None,
+    source: str = "",
+    reading: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Find the Markov blanket of a column, and make a page about it.
+
+    The page shows the blanket with its evidence and a picture, says in words why each member is in
+    it and why others are not, describes every column of the data, compares methods, and ends with
+    the parameters, how to repeat it and how to cite it. It is one file that can be sent to others:
+    it needs no network.
+
+    Parameters
+    ----------
+    data, target
+        As in :func:`komb.markov_blanket`.
+    path
+        Name of a file that ends in ``.html``, for the page; an older page is replaced. If left out,
+        nothing is written: see :meth:`komb.reporting.Report.save`.
+    method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
+discretize, bins, missing, seed
+        As in :func:`komb.markov_blanket`. Methods that are compared get those that they take.
+    methods
+        Names of the methods to compare; all of :func:`komb.algorithms` if left out, none if empty.
+    source, reading
+        Name of the file that the data come from, and the options ``delimiter`` and ``has_header``
+        that it was read with; for the page to say how to repeat it.
+    progress
+        Called now and then with a :class:`komb.discover.Progress`.
+
+    Returns
+    -------
+    komb.reporting.Report
+        The page and what is on it.
+
+    Raises
+    ------
+    komb.errors.InputError
+        If anything passed in cannot be used, ``path`` included; nothing has been counted then.
+    komb.errors.Interrupted
+        If it is interrupted; no page is written.
+
+    Examples
+    --------
+    >>> import komb
+    >>> page = report(komb.boolean_table("parity", 500, n_parents=2), "Y", methods=["iamb"])
+    >>> page.blanket.members, page.comparison.blankets["iamb"].members
+    (('X1', 'X2'), ())
+    >>> page.html.startswith("<!DOCTYPE html>")
+    True
+    """
+    file = None if path is None else check_page(path)
+    options: dict[str, Any] = {
+        "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
+        "alpha": alpha, "test": test, "df": df, "start": _keep(start), "include": _keep(include),
+        "exclude": _keep(exclude), "discretize": discretize, "bins": bins, "missing": missing,
+        "seed": seed,
+    }  # fmt: skip
+    compared = list(algorithms()) if methods is None else list_names("methods", methods)
+    comparison: Comparison | None = None
+    if compared:
+        names = [str(name) for name in dict.fromkeys([*compared, method])]
+        comparison = compare(data, target, methods=names, progress=progress, **options)
+        blanket = comparison.blankets[method]
+    else:
+        blanket = markov_blanket(data, target, method=method, progress=progress, **options)
+    explanation = blanket.explain()
+    assert blanket._table is not None  # fresh from a search
+    content = Content(
+        table=blanket._table,
+        blanket=blanket,
+        explanation=explanation,
+        comparison=comparison,
+        options={"method": method, **options},
+        source=source,
+        reading=dict(reading or {}),
+        path=str(path or "report.html"),
+    )
+    page = Report(blanket, explanation, comparison, make_page(content))
+    if file is not None:
+        write_page(page.html, file)
+    return page
+
+
+def _keep(names: Any) -> Any:
+    """Return names that can be read more than once; what is no list of names is left for others."""
+    return names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
