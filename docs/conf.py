@@ -60,7 +60,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(Any|Axes|Callable|Collection|Hashable|Iterable|Iterator|Literal|Mapping|Path)"),
     (r"py:.*", r"(ArrayLike|NDArray|RenderableType|Self|Sequence|PathLike|int64)"),
     (r"py:.*", r"(bool|dict|float|int|list|object|str|tuple|type|None)"),
-    (r"py:exc", r"(ImportError|KeyboardInterrupt|ValueError|Exception)"),
+    (r"py:(exc|meth)", r"(ImportError|KeyboardInterrupt|ValueError|Exception|set_output)"),
     # What numpydoc types say in words.
     (r"py:class", r"(array|array-like|callable|default=.*|ndarray|optional|sequence|shape)"),
     (r"py:class", r"(.* of .*|\{?\".*\"\}?|n_(features|samples|outputs|selected_features))"),
