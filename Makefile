@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_BENCH := $(VENV)/.installed-bench
+INSTALLED_DOCS := $(VENV)/.installed-docs
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench docs clean
 
 help:
 	@echo "make demo    see what komb finds that others miss"
@@ -17,6 +18,7 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into shape"
 	@echo "make bench   measure speed against other libraries"
+	@echo "make docs    build the documentation: docs/_build/html/index.html"
 	@echo "make clean   remove the virtual environment and all caches"
 
 demo: $(INSTALLED)
@@ -39,8 +41,13 @@ bench: $(INSTALLED_BENCH)
 	$(BIN)/python benchmarks/ci_tests.py
 	$(BIN)/python benchmarks/search.py
 
+docs: $(INSTALLED_DOCS)
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+	@echo "The documentation is in docs/_build/html/index.html"
+
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/_generated
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -60,3 +67,7 @@ $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
 $(INSTALLED_BENCH): pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
 	@touch $@ $(INSTALLED) $(INSTALLED_DEV)
+
+$(INSTALLED_DOCS): pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@ $(INSTALLED)

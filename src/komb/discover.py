@@ -58,10 +58,14 @@ class Progress:
         The names of the candidate blanket at this moment, in the order of the table.
     tests
         Tests computed so far.
-    done, total
-        Share of the current phase, where it is known; 0 of 0 otherwise.
-    position, n_targets
-        The target is number ``position``, from 0, of ``n_targets``.
+    done
+        How much of the current phase is done, where it is known; 0 otherwise.
+    total
+        How much there is to do in it; 0 where that is not known.
+    position
+        The number of the target among the targets, from 0.
+    n_targets
+        How many targets there are.
     finished
         How many targets are done.
     """

@@ -90,7 +90,7 @@ class Evidence:
 
     @property
     def bits(self) -> float:
-        """How clearly it speaks for dependence: a p-value of 2^-b is b bits, a saved bit is one.
+        """How clearly it speaks for dependence; a p-value of 2^-b is b bits, a saved bit is one.
 
         Examples
         --------
@@ -215,7 +215,7 @@ class Explanation(Collection[Name]):
     """Why the members of a blanket are in it, and why other columns are not.
 
     It is a collection of the columns it explains: members first, then columns that were left out
-    although they depend on the target. ``explanation[name]`` is the :class:`Reason` of a column.
+    although they depend on the target. ``explanation[name]`` is the :class:`~komb.explanation.Reason` of a column.
 
     Attributes
     ----------
@@ -228,7 +228,9 @@ class Explanation(Collection[Name]):
         members; the clearest dependence first.
     unrelated
         The columns that do not, in the order of the table.
-    method, parameters
+    method
+        Of the search.
+    parameters
         Of the search, as in :class:`komb.Blanket`.
     order
         How many members together were tried as a condition under which other columns depend.

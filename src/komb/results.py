@@ -171,8 +171,10 @@ class Blanket(_WithTable, Collection[Name]):
         the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include``,
         ``exclude``, ``discretize`` and ``missing``; ``bins`` if columns were cut into bins, and
         ``seed`` if the test draws random numbers.
-    n_rows, n_columns
-        Size of the table.
+    n_rows
+        How many rows the table has.
+    n_columns
+        How many columns it has, without those that are left out.
     tests
         How many conditional-independence tests were computed.
     tables

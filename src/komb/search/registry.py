@@ -24,18 +24,28 @@ class AlgorithmInfo:
 
     Attributes
     ----------
-    name, summary, citation, year
+    name : str
+        What it goes by.
+    summary : str
+        What it does, in a line.
+    citation : str
+        Who introduced it, and where.
+    year : int
+        Of the citation.
     assumes : str
         What must hold of the distribution: "faithfulness", "composition" (two sets of variables
         that are irrelevant each by itself are irrelevant together), "k-order faithfulness".
     is_sound : bool
         Whether correct answers to all its questions (an oracle) give the true blanket, if what it
         assumes holds and its conditioning sets are not bounded.
-    guarantee, weakness : str
-        A sentence each: what a user can count on, and what to beware of.
+    guarantee : str
+        What a user can count on, in a sentence.
+    weakness : str
+        What to beware of, in a sentence.
     options : tuple of str
         The keyword options the function takes besides session and task.
     search : callable
+        The function itself.
     """
 
     name: str
