@@ -31,7 +31,7 @@ Status: TypeAlias = Literal["member", "by request", "left out"]
 _NAMES_WIDTH = 60  # characters of a list of names
 _SHOWN = 10  # columns left out that are shown; all are in the data
 _NARROWEST, _WIDEST = 50, 100  # characters a line
-_LETTERS = {"g": "G", "chi2": "chi-square"}  # what statistics are called
+_LETTERS = {"g": "G", "chi2": "chi-square", "perm": "G"}  # what statistics are called
 
 
 @dataclass(frozen=True, slots=True)
