@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.citests import decision
-from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, TestSums
+from komb.citests.measure import NO_FREEDOM, BoolArray, GivenSets, Measurement, TestSums
 from komb.citests.registry import make_test
 from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
 from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
@@ -235,7 +235,7 @@ class DataSession(Session):
         )
         self._tables += len(variables) + len(given)
         index = np.repeat(np.arange(len(given)), counts)
-        return TestSums(contingency, variables, sums, index, sums, sets)
+        return TestSums(contingency, variables, sums, index, sums, GivenSets(sets, index))
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)

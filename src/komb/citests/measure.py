@@ -31,6 +31,22 @@ ROUNDING = 1e-9
 NO_FREEDOM = -1  # stands for "this statistic has no degrees of freedom"
 
 
+class GivenSets(NamedTuple):
+    """The given sets of a batch of tests."""
+
+    sets: Int64Array  # [given set, column]
+    set_of: Int64Array  # which of them each test has
+
+
+class Tests(NamedTuple):
+    """The columns of a batch of tests."""
+
+    contingency: Contingency
+    candidates: Int64Array  # one a test
+    sets: Int64Array  # as in GivenSets
+    set_of: Int64Array
+
+
 class TestSums:
     """Sums over the tables of a batch of tests of candidates ``X`` given sets ``Z``.
 
@@ -45,13 +61,13 @@ class TestSums:
         The given set of each test is summarised at ``own[index]``.
     unions
         Summarises, test by test, the given set together with the candidate.
-    sets : int array of shape (n_sets, size)
-        The columns of each given set.
+    given : GivenSets
+        The columns of the given set of each test.
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
     __slots__ = (
-        "_candidates", "_contingency", "_index", "_own", "_scale", "_sets", "_unions", "levels",
+        "_candidates", "_contingency", "_given", "_index", "_own", "_scale", "_unions", "levels",
         "n_rows", "strata", "target_levels",
     )  # fmt: skip
 
@@ -62,14 +78,14 @@ class TestSums:
         own: Summaries,
         index: Int64Array,
         unions: Summaries,
-        sets: Int64Array,
+        given: GivenSets,
     ) -> None:
         self._contingency = contingency
         self._candidates = candidates
         self._own = own
         self._index = index
         self._unions = unions
-        self._sets = sets
+        self._given = given
         self._scale = contingency.scale
         self.n_rows = contingency.n_rows
         self.target_levels = contingency.target_levels
@@ -79,7 +95,7 @@ class TestSums:
     @property
     def tests(self) -> Tests:
         """Which columns are tested, for a test that has to look at them itself."""
-        return Tests(self._contingency, self._candidates, self._sets, self._index)
+        return Tests(self._contingency, self._candidates, *self._given)
 
     @property
     def gain(self) -> FloatArray:
@@ -131,15 +147,6 @@ class TestSums:
         """Whether a table has enough rows a cell for its code lengths to be compared."""
         codable: BoolArray = self.n_rows >= CODED_ROWS_A_CELL * self.cells
         return codable
-
-
-class Tests(NamedTuple):
-    """The columns of a batch of tests."""
-
-    contingency: Contingency
-    candidates: Int64Array  # one a test
-    sets: Int64Array  # [given set, column]
-    set_of: Int64Array  # which of the given sets each test has
 
 
 class Resampled(NamedTuple):

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from komb.citests.measure import BoolArray, TestSums
+from komb.citests.measure import BoolArray, GivenSets, TestSums
 from komb.citests.session import OnProgress, Variables
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
@@ -201,9 +201,8 @@ class Sweeper:
     def _test_sums(
         self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries
     ) -> TestSums:
-        return TestSums(
-            self._contingency, self._variables[candidate], own, ranks, unions, self._sets
-        )
+        variables, given = self._variables[candidate], GivenSets(self._sets, ranks)
+        return TestSums(self._contingency, variables, own, ranks, unions, given)
 
 
 def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
