@@ -101,6 +101,8 @@ class TestFind:
             "start": ["X1", "X2"],
             "include": ["E1"],
             "exclude": ["E2"],
+            "discretize": None,
+            "missing": "error",
         }
         _, out, _ = run("find", file, "--target", "Y", "-k", "2", "-l", "3", "--json")
         assert json.loads(out)["parameters"]["max_separator"] == 3
@@ -183,10 +185,13 @@ class TestBadInput:
             (b"X,Y\n0,1\n1,1\n", ["'Y', which is 1 in every row"]),
             (b"Y,Y\n0,1\n1,1\n", ["distinct column names", "'Y' (2 times)"]),
             (b"X,Y\n0,1\n1\n", ["line 3 has 1", "--delimiter"]),
-            (b"X,Y\n0,1\nNA,0\n", ["1 in 1 column", "'X'"]),
+            (b"X,Y\n0,1\nNA,0\n", ["1 in 1 column", "'X'", "--missing level"]),
             (b"1,1\n0,1\n1,0\n", ["'1' (2 times)", "--no-header"]),
             (b"\x00\x01\x02\xff" * 99, ["binary"]),
-            (b"X,Y\n" + b"".join(b"%f,%d\n" % (i / 7, i % 2) for i in range(99)), ["'X'", "qcut"]),
+            (
+                b"X,Y\n" + b"".join(b"%f,%d\n" % (i / 7, i % 2) for i in range(99)),
+                ["'X'", "--discretize quantile"],
+            ),
         ],
     )
     def test_files(self, run: Run, tmp_path: Path, content: bytes, parts: list[str]) -> None:

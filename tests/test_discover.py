@@ -412,7 +412,7 @@ BAD_DATA: list[tuple[object, type[InputError], list[str]]] = [
     ({"Y": [0], "X": [1]}, DataError, ["'data' must have at least 2 rows", "got 1"]),
     ({"Y": [1, 1], "X": [0, 1]}, DataError, ["'target'", "'Y', which is 1 in every row", "Choose"]),
     ({"Y": [0, None], "X": [0, 1]}, MissingValuesError, ["1 in 1 column", "'Y'", "dropna"]),
-    ({"Y": [0, 1] * 50, "X": np.linspace(0, 1, 100)}, ContinuousColumnError, ["'X'", "qcut"]),
+    ({"Y": [0, 1] * 50, "X": np.linspace(0, 1, 100)}, ContinuousColumnError, ["'X'", "quantile"]),
     (pd.DataFrame([[0, 1], [1, 0]], columns=["Y", "Y"]), DataError, ["distinct", "'Y' (2 times)"]),
     ([1, 2], DataError, ["'data' must be a pandas"]),
     ("data.csv", DataError, ["'data' must be a pandas", "read_table"]),

@@ -561,17 +561,25 @@ def cut_notes(blanket: Blanket) -> Iterator[str]:
         yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut; 'cuts' has them all."
     constant = [name for name in names if not blanket.cuts[name]]
     if constant:
-        listed = show_names(constant, _NAMES_WIDTH)
-        yield f"No cut points, so constant: {listed}{_show_way(blanket, constant[0])}."
+        yield f"Without cut points, and so constant: {show_names(constant, _NAMES_WIDTH)}."
+    if any(_way(blanket, name) == "mdl" for name in constant):
+        yield (
+            "mdl cuts look at one column at a time: what shows only in combination needs another "
+            "way, such as quantile."
+        )
 
 
 def _show_way(blanket: Blanket, name: Name) -> str:
     """Say in parentheses how cut points were found, if that is known."""
-    discretize = blanket.parameters.get("discretize")
-    way = discretize.get(name) if isinstance(discretize, Mapping) else discretize
+    way = _way(blanket, name)
     if way is None:
         return ""
     return f" ({way})" if isinstance(way, str) else " (as given)"
+
+
+def _way(blanket: Blanket, name: Name) -> object:
+    discretize = blanket.parameters.get("discretize")
+    return discretize.get(name) if isinstance(discretize, Mapping) else discretize
 
 
 def _test_notes(blanket: Blanket) -> Iterator[str]:

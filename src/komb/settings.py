@@ -259,9 +259,10 @@ def check_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
         if position in getattr(settings, parameter):
             _refuse_target(parameter, table.names[position])
     if is_constant(table, position):
+        where = "every row with a value" if table.missing_counts[position] else "every row"
         raise DataError(
             f"'target' must be a column with at least 2 levels; got {target!r}, which is "
-            f"{table.levels[position][0]!r} in every row. Choose another target, or rows in which "
+            f"{table.levels[position][0]!r} in {where}. Choose another target, or rows in which "
             "it varies."
         )
     return position

@@ -87,34 +87,29 @@ class _Column:
     def split(self, part: _Part) -> int | None:
         """Return the first row of the upper half of the best split, or ``None`` if none pays."""
         start, stop, before = part
-        low, high = np.searchsorted(self._first, [start, stop], side="right")
-        rows = self._first[low:high]
-        rows = rows[rows < stop]
+        rows = self._first[slice(*np.searchsorted(self._first, [start + 1, stop]))]
         if rows.size == 0:
             return None
         classes = self._classes[start:stop]
-        seen = self._rank[start:stop] - before[classes]
         totals = np.bincount(classes, minlength=self.n_classes)
-        # sums of f over the classes below each row, and from each row on
-        below = np.cumsum(self._step[seen])
-        above = np.cumsum(self._step[totals[classes] - 1 - seen][::-1])[::-1]
+        seen = self._rank[start:stop] - before[classes]
+        # sums of f over the classes up to each row, and from each row on
+        up_to = np.cumsum(self._step[seen])
+        from_on = np.cumsum(self._step[totals[classes] - 1 - seen][::-1])[::-1]
         n, sizes = stop - start, rows - start
-        lower = self._xlogx[sizes] - below[sizes - 1]
-        upper = self._xlogx[n - sizes] - above[sizes]
+        lower = self._xlogx[sizes] - up_to[sizes - 1]
+        upper = self._xlogx[n - sizes] - from_on[sizes]
         bits = lower + upper
         best = int(np.argmax(bits <= bits.min() + _SLACK * n))  # the first of the best
-        row = int(rows[best])
+        row, size = int(rows[best]), int(sizes[best])
+        below = np.bincount(classes[:size], minlength=self.n_classes)
         whole = float(self._xlogx[n] - self._xlogx[totals].sum())
-        n_classes = [
-            np.unique(side).size
-            for side in (classes, classes[: row - start], classes[row - start :])
-        ]
-        entropies = [
-            whole / n,
-            float(lower[best]) / (row - start),
-            float(upper[best]) / (stop - row),
-        ]
-        return row if whole - float(bits[best]) > _price(n, n_classes, entropies) else None
+        price = _price(
+            n,
+            [int(np.count_nonzero(counts)) for counts in (totals, below, totals - below)],
+            [whole / n, float(lower[best]) / size, float(upper[best]) / (n - size)],
+        )
+        return row if whole - float(bits[best]) > price else None
 
     def divide(self, part: _Part, row: int) -> list[_Part]:
         """Return the rows of a part below and from some row on."""
