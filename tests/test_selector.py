@@ -444,6 +444,21 @@ class TestUnknownLevels:
         assert selector.levels_ == {}
         assert selector.transform([[99.0, 0, 0]]).tolist() == [[99.0]]
 
+    def test_but_they_must_hold_numbers(self) -> None:
+        X = pd.DataFrame(RNG.normal(size=(400, 2)), columns=["a", "b"])
+        selector = MarkovBlanketSelector(discretize="quantile").set_output(transform="pandas")
+        selector.fit(X, X["a"] > 0)
+        with pytest.raises(MissingValuesError, match="'a'"):
+            selector.transform(pd.DataFrame({"a": [0.5, np.nan], "b": 0.5}))
+        with pytest.raises(DataError, match="'a' is to be cut, but does not hold numbers"):
+            selector.transform(pd.DataFrame({"a": ["x", "y"], "b": 0.5}))
+
+    def test_cut_points_can_be_used_again(self) -> None:
+        X, y = mixed()
+        cuts = MarkovBlanketSelector(discretize="quantile").fit(X, y).blanket_.cuts
+        again = clone(MarkovBlanketSelector(discretize=dict(cuts))).fit(X.head(300), y.head(300))
+        assert again.blanket_.cuts == cuts
+
 
 class TestMissing:
     X = pd.DataFrame(COINS.astype(float), columns=NAMES).mask(RNG.random((600, 6)) < 0.05)
