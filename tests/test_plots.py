@@ -209,7 +209,7 @@ class TestBlanket:
         assert max(len(text.get_text()) for text in ax.texts) < 50
 
     def test_given_axes_keep_their_place(self) -> None:
-        figure = Figure(figsize=(8, 4))
+        figure = Figure(figsize=(11, 5))
         _, ax = figure.subplots(1, 2)
         place = ax.get_position().bounds
         assert draw_blanket("Y", [spoke(f"A_LONG_NAME_{i}") for i in range(9)], ax) is ax

@@ -31,6 +31,7 @@ class Checker(doctest.OutputChecker):
 @pytest.fixture(autouse=True)
 def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "80")  # text is wrapped to the terminal
 
 
 def test_python_examples() -> None:

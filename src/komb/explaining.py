@@ -104,15 +104,17 @@ class _Inquiry:
         self.parameters = parameters
         self.blanket: Variables = frozenset(self.witnesses)
         self.session: Session = open_session(table, parameters)
+        self._known: dict[Dependence, Evidence] = {}
 
     def explain(self) -> Explanation:
+        """Ask everything, and put it together."""
         everything = frozenset(range(self.table.n_columns))
         outside = everything - self.blanket - {self.target}
         requested = {x for x, witness in self.witnesses.items() if witness is None}
         order = self._largest_order(len(outside))
         found = self._dependences(outside | requested, order)
         own = {x: witness for x, witness in self.witnesses.items() if witness is not None}
-        bound = self._largest_bound(2 * len(own) + sum(map(len, found.values())))
+        bound = self._largest_bound(2 * len(own) + self._n_hard(found))
         shown = own | self._representatives(found, bound)
         separators = self._separators(shown.items(), bound)
         separators |= self._undone_by_all(
@@ -165,6 +167,13 @@ class _Inquiry:
         if asked is None:
             asked = self.parameters.get("max_conditioning")
         return self._affordable(_USUAL_BOUND if asked is None else asked, n_dependences)
+
+    def _n_hard(self, found: Mapping[int, Mapping[Variables, float]]) -> int:
+        """Dependences of columns that single members do not undo; larger sets are for these."""
+        lines = [(x, list(found[x])) for x in sorted(found)]
+        standing = self.session.first_standing(self.target, lines, self.blanket, _USUAL_BOUND)
+        pairs = zip(lines, standing, strict=True)
+        return sum(len(given) for (_, given), stands in pairs if stands is not None)
 
     def _affordable(self, size: int, n_columns: int) -> int:
         """Lower a size of sets of members until all of them can be tried on all columns."""
@@ -282,6 +291,11 @@ class _Inquiry:
         return None if given is None else self._evidence(x, given)
 
     def _evidence(self, x: int, given: Variables) -> Evidence:
+        if (x, given) not in self._known:
+            self._known[x, given] = self._measure(x, given)
+        return self._known[x, given]
+
+    def _measure(self, x: int, given: Variables) -> Evidence:
         outcome = self.session.outcome(self.target, x, given)
         assert outcome.statistic is not None  # only oracles have none
         return Evidence(
