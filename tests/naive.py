@@ -19,6 +19,8 @@ from typing import Protocol
 
 from scipy.stats import chi2 as chi2_distribution
 
+MISSING = -1  # stands for a value that is not there
+
 Columns = Sequence[Sequence[int]]
 Counts = Counter[tuple[int, ...]]
 Set = frozenset[int]
@@ -30,6 +32,17 @@ def joint_counts(columns: Columns, variables: Sequence[int]) -> Counts:
     """How often each combination of levels of ``variables`` occurs."""
     n_rows = len(columns[0])
     return Counter(tuple(columns[v][row] for v in variables) for row in range(n_rows))
+
+
+def complete(columns: Columns, variables: Collection[int]) -> Columns:
+    """The rows in which no value of ``variables`` is missing."""
+    n_rows = len(columns[0])
+    rows = [row for row in range(n_rows) if all(columns[v][row] != MISSING for v in variables)]
+    return [[column[row] for row in rows] for column in columns]
+
+
+def count_levels(column: Sequence[int]) -> int:
+    return len(set(column) - {MISSING})
 
 
 @dataclass(frozen=True)
@@ -47,14 +60,15 @@ class Tables:
 
 def count(columns: Columns, y: int, x: int, given: Collection[int]) -> Tables:
     z = sorted(given)
+    used = complete(columns, [x, y, *z])
     return Tables(
-        joint_counts(columns, [x, y, *z]),
-        joint_counts(columns, [x, *z]),
-        joint_counts(columns, [y, *z]),
-        joint_counts(columns, z),
-        len(columns[0]),
-        len(set(columns[x])),
-        len(set(columns[y])),
+        joint_counts(used, [x, y, *z]),
+        joint_counts(used, [x, *z]),
+        joint_counts(used, [y, *z]),
+        joint_counts(used, z),
+        len(used[0]),
+        count_levels(columns[x]),
+        count_levels(columns[y]),
     )
 
 
@@ -177,12 +191,12 @@ def run_test(
     """Count, measure and decide, for each test that there is a twin of."""
     t = count(columns, y, x, given)
     cells = t.x_levels * t.y_levels * len(t.z)
-    is_thin = t.n_rows < 5 * cells
+    is_thin = t.n_rows < 5 * cells or t.n_rows == 0
     if test == "g-sci":
         test = "sci" if is_thin else "g"
     if test == "sci":
         statistic = sci(t)
-        return Answer(statistic, None, None, "sci", statistic <= 0, reliable=t.n_rows >= cells)
+        return Answer(statistic, None, None, "sci", statistic <= 0, reliable=t.n_rows >= cells > 0)
     statistic = {"g": g, "chi2": pearson}[test](t)  # a KeyError: this test has no twin yet
     freedom = degrees_of_freedom(t, df)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))

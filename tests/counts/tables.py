@@ -10,6 +10,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from komb.data import DiscreteTable
+from tests import naive
 
 Codes = npt.NDArray[np.int64]
 
@@ -60,7 +61,38 @@ def tables(
     return make_table(chosen, draw(st.integers(*n_rows)), draw(st.integers(0, 10**6)))
 
 
+def with_gaps(table: DiscreteTable, shares: Sequence[float], seed: int) -> DiscreteTable:
+    """The table with a share of the values of each column missing; levels that are gone are gone.
+
+    Made by the constructor from the codes themselves, so that any share will do, even all.
+    """
+    rng = np.random.default_rng(seed)
+    columns, levels = [], []
+    for codes, share in zip(table.codes.astype(np.int64), shares, strict=True):
+        is_missing = rng.random(table.n_rows) < share
+        found, compact = np.unique(codes[~is_missing], return_inverse=True)
+        column = np.full(table.n_rows, len(found))
+        column[~is_missing] = compact
+        columns.append(column)
+        levels.append(tuple(range(len(found))))
+    most = max(len(found) for found in levels)
+    dtype = np.uint8 if most < 256 else np.uint16
+    return DiscreteTable(table.names, np.array(columns).astype(dtype), tuple(levels))
+
+
+@st.composite
+def gappy_tables(draw: Any, /, **options: Any) -> DiscreteTable:
+    """Tables in which some columns lack some of their values, or all."""
+    table = draw(tables(**options))
+    share = st.sampled_from((0.0, 0.0, 0.02, 0.1, 0.3, 0.7, 1.0))
+    shares = draw(st.lists(share, min_size=table.n_columns, max_size=table.n_columns))
+    return with_gaps(table, shares, draw(st.integers(0, 10**6)))
+
+
 def columns_of(table: DiscreteTable) -> list[list[int]]:
     """The table as its naive twins want it."""
     columns: list[list[int]] = table.codes.tolist()
-    return columns
+    return [
+        [naive.MISSING if code == levels else code for code in column]
+        for column, levels in zip(columns, table.cardinalities.tolist(), strict=True)
+    ]

@@ -229,8 +229,12 @@ class DataSession(Session):
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
         )
-        self._tables += len(variables) + len(given)
-        index = np.repeat(np.arange(len(given)), counts)
+        if contingency.has_missing:  # a table a test, which has the given set in its margin
+            self._tables += len(variables)
+            index = np.arange(len(variables))
+        else:
+            self._tables += len(variables) + len(given)
+            index = np.repeat(np.arange(len(given)), counts)
         return TestSums(contingency, variables, sums, index, sums)
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:

@@ -44,6 +44,11 @@ class TestSums:
         The given set of each test is summarised at ``own[index]``.
     unions
         Summarises, test by test, the given set together with the candidate.
+
+    Attributes
+    ----------
+    n_rows : int or int array
+        All rows, or those of each test that are complete for its variables.
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
@@ -66,7 +71,7 @@ class TestSums:
         self._index = index
         self._unions = unions
         self._scale = contingency.scale
-        self.n_rows = contingency.n_rows
+        self.n_rows = unions.rows if contingency.has_missing else contingency.n_rows
         self.target_levels = contingency.target_levels
         self.levels: Int64Array = contingency.cardinalities[candidates]  # |X|
         self.strata: Int64Array = own.strata[index]  # observed strata of Z
@@ -113,14 +118,18 @@ class TestSums:
     @property
     def is_thick(self) -> BoolArray:
         """Whether a table has enough rows a cell for a large-sample test."""
-        thick: BoolArray = self.n_rows >= ROWS_A_CELL * self.cells
-        return thick
+        return self._has_rows_a_cell(ROWS_A_CELL)
 
     @property
     def is_codable(self) -> BoolArray:
         """Whether a table has enough rows a cell for its code lengths to be compared."""
-        codable: BoolArray = self.n_rows >= CODED_ROWS_A_CELL * self.cells
-        return codable
+        return self._has_rows_a_cell(CODED_ROWS_A_CELL)
+
+    def _has_rows_a_cell(self, enough: float) -> BoolArray:
+        has_enough: BoolArray = self.n_rows >= enough * self.cells
+        if self._contingency.has_missing:
+            has_enough &= self.strata > 0  # no complete row, no cell: never enough
+        return has_enough
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ A sweep decides ``X`` against the target given ``Z`` for every ``X`` and every `
 variables inside a pool. It counts each set of ``size + 1`` variables once and reads the tests of
 all its elements from it, and it keeps only the dependences, which are few. Sets are numbered by
 their colexicographic rank, ``rank({c1 < c2 < ...}) = C(c1, 1) + C(c2, 2) + ...``.
+
+If values are missing, every test has rows of its own and is counted by itself.
 """
 
 from __future__ import annotations
@@ -110,15 +112,19 @@ class Sweeper:
         n_unions = math.comb(len(self._pool), self._size + 1)
         n_tests = (self._size + 1) * n_unions
         sets = colex_subsets(len(self._pool), self._size)
-        own = self._summarise_given(sets)
-        chunks = self._by_set if self._wants_tables else self._by_union
+        if self._contingency.has_missing:
+            total, chunks = n_tests, self._by_set(sets, None)
+        elif self._wants_tables:
+            total, chunks = n_tests, self._by_set(sets, self._summarise_given(sets))
+        else:
+            total, chunks = n_unions, self._by_union(sets, self._summarise_given(sets))
+        n_before = self._n_tables
         ranks, members = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for found_ranks, found_members in chunks(sets, own):
+        for found_ranks, found_members in chunks:
             ranks.append(found_ranks)
             members.append(found_members)
             if on_progress is not None:
-                total = n_tests if self._wants_tables else n_unions
-                on_progress(self._n_tables - len(sets), total)
+                on_progress(self._n_tables - n_before, total)
         swept = Sweep(self._pool, self._size, np.concatenate(ranks), np.concatenate(members))
         swept.n_tests, swept.n_tables = n_tests, self._n_tables
         return swept
@@ -174,7 +180,9 @@ class Sweeper:
                 hit = self._decide(self._test_sums(candidate, ranks, own, sums))
                 yield ranks[hit], self._variables[candidate[hit]]
 
-    def _by_set(self, sets: Int64Array, own: Summaries) -> Iterator[tuple[Int64Array, Int64Array]]:
+    def _by_set(
+        self, sets: Int64Array, own: Summaries | None
+    ) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every test by itself, for statistics that need its own table."""
         n_pool = len(self._variables)
         counts = np.full(len(sets), n_pool - self._size)
@@ -183,7 +191,11 @@ class Sweeper:
             others = np.concatenate([np.delete(everyone, row) for row in sets[chunk]])
             ranks = np.repeat(np.arange(chunk.start, chunk.stop), counts[chunk])
             sums = self._count(sets[chunk], counts[chunk], others)
-            hit = self._decide(self._test_sums(others, ranks, own, sums))
+            if own is None:
+                tests = self._test_sums(others, np.arange(len(others)), sums, sums)
+            else:
+                tests = self._test_sums(others, ranks, own, sums)
+            hit = self._decide(tests)
             yield ranks[hit], self._variables[others[hit]]
 
     def _count(self, sets: Int64Array, counts: Int64Array, candidates: Int64Array) -> Summaries:

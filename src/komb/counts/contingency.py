@@ -14,14 +14,21 @@ the target therefore answers a test for each of its elements against the others,
 counted once however many tests it takes part in. Only two quantities belong to a test rather than
 to a set: the adjusted degrees of freedom and Pearson's statistic; they are summed on request.
 
+Missing values
+--------------
+A code equal to the number of levels of its column stands for a missing value. Each test is then
+counted on the rows that are complete for its variables, so ``fit(Z)`` is not the same for every
+``X`` any more: it is the margin of the table of ``Z u X``, summed with it for every test.
+
 Memory
 ------
 Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
 as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 36 more if a table is too large for a
 dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
-is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Nothing grows
-with a product of cardinalities.
+is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Missing values
+take a bitmap more for each column that has any, 21 bytes a row and half a MiB. Nothing grows with a
+product of cardinalities.
 """
 
 from __future__ import annotations
@@ -47,6 +54,7 @@ MAX_BITMAP_STRATA = 1024
 STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
+_ALL_ROWS = np.empty(0, dtype=np.int64)
 FEW_ROWS = 100_000  # up to here the buffers of several set sizes are kept at once
 
 
@@ -56,10 +64,11 @@ class Summaries(NamedTuple):
     Divide by ``Contingency.scale`` for bits; Pearson's sum by ``Contingency.pearson_scale``.
     """
 
-    fit: Int64Array  # of each given set
+    fit: Int64Array  # of each given set; of that of each test, if values are missing
     strata: Int64Array
     length: Int64Array
     splits: Int64Array  # [given set, length class], if asked for
+    rows: Int64Array  # of each test, if values are missing; else empty, for it is all of them
     union_fit: Int64Array  # of each given set with each of its candidates
     union_strata: Int64Array
     union_length: Int64Array
@@ -74,9 +83,15 @@ class Contingency:
     Parameters
     ----------
     codes : array of shape (n_columns, n_rows), uint8 or uint16
-        Every column coded 0 .. cardinality - 1.
+        Every column coded 0 .. cardinality - 1, and cardinality where a value is missing.
     cardinalities : int array of shape (n_columns,)
     target : int
+
+    Attributes
+    ----------
+    n_rows : int
+        All rows, complete or not.
+    has_missing : bool
 
     Examples
     --------
@@ -99,7 +114,9 @@ class Contingency:
         # Pearson's statistic is at most rows x (levels of the target - 1)
         self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
         self._most_levels = int(cardinalities.max())
-        _check(codes, cardinalities)
+        self._has_gaps = _find_gaps(codes, cardinalities)
+        self.has_missing = bool(self._has_gaps.any())
+        self._most_missing = _count_missing(codes, cardinalities, self._has_gaps)
         entropy = entropy_table(self.n_rows, self.scale)
         self._entropy = np.stack((entropy[:-1], np.diff(entropy)))
         # class 0 is the target's cardinality, so that kernels find it without a look-up
@@ -111,13 +128,15 @@ class Contingency:
         self._prepared = self._prepare(codes)
         self._buffers: dict[int, tuple[object, object]] = {}
         self._labels = self._make_labels()
+        self._present = self._make_present() if self.has_missing else None
 
     def _prepare(self, codes: Codes) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
         y = codes[self.target]
         n_levels = self.target_levels
         order = np.argsort(y, kind="stable").astype(np.int32)
-        y_counts = np.bincount(y, minlength=n_levels)
+        y_counts = np.bincount(y, minlength=n_levels)[:n_levels]
+        order = order[: y_counts.sum()]  # the rest is missing
         block = 64 * self._kernels.WORDS_A_BLOCK
         words = self._kernels.WORDS_A_BLOCK * -(-y_counts // block)
         segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
@@ -127,8 +146,9 @@ class Contingency:
             segments[:] = 0
         packed = np.flatnonzero(is_packed)
         level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
-        ends = np.cumsum(self.cardinalities[packed])
-        level_start[packed] = ends - self.cardinalities[packed]
+        n_codes = self.cardinalities + self._has_gaps  # missing ones have an unused bitmap
+        ends = np.cumsum(n_codes[packed])
+        level_start[packed] = ends - n_codes[packed]
         n_bitmaps = int(ends[-1]) if len(packed) else 0
         bitmaps = np.zeros((n_bitmaps + 1, segments[-1]), dtype=np.uint64)
         level_counts = np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32)
@@ -153,7 +173,7 @@ class Contingency:
         """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
         order = np.argsort(self.cardinalities, kind="stable")
         order = order[order != self.target]
-        cost = np.cumsum(self.cardinalities[order]) * bitmap_bytes
+        cost = np.cumsum((self.cardinalities + self._has_gaps)[order]) * bitmap_bytes
         affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
         is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
         is_packed[order[affordable]] = True
@@ -205,6 +225,27 @@ class Contingency:
             table=integers(self._kernels.LABELLED_CELLS),
         )
 
+    def _make_present(self) -> object:
+        """Buffers for leaving out rows with missing values."""
+        n_rows = self.n_rows
+
+        def integers(size: int) -> npt.NDArray[np.int32]:
+            return np.zeros(size, dtype=np.int32)
+
+        return self._kernels.Present(
+            has_gaps=self._has_gaps,
+            is_complete=np.empty(n_rows, dtype=np.bool_),
+            not_labelled=integers(n_rows),
+            not_grouped=integers(n_rows),
+            by_y=integers(self._kernels.MAX_DENSE_CELLS),
+            labels=self._labels._replace(  # type: ignore[attr-defined]
+                counts=np.zeros(4, dtype=np.int64),
+                stratum_sizes=integers(n_rows),
+                run_sizes=integers(n_rows),
+                runs_of_stratum=integers(n_rows),
+            ),
+        )
+
     def _make_groups(self, size: int) -> object:
         """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
         kernels = self._kernels
@@ -212,11 +253,12 @@ class Contingency:
         dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
         n_rows = self.n_rows if largest > dense else 0
         codes = self._prepared.codes  # type: ignore[attr-defined]
+        depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
         return kernels.Groups(
-            rows=np.empty((size + 1, n_rows), dtype=np.int32),
-            starts=np.empty((size + 1, n_rows + 1), dtype=np.int32),
-            n_strata=np.empty(size + 1, dtype=np.int64),
-            n_single=np.empty(size + 1, dtype=np.int64),
+            rows=np.empty((depths, n_rows), dtype=np.int32),
+            starts=np.empty((depths, n_rows + 1), dtype=np.int32),
+            n_strata=np.empty(depths, dtype=np.int64),
+            n_single=np.empty(depths, dtype=np.int64),
             runs=np.empty(n_rows + 1, dtype=np.int32),
             run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
             touched=np.empty(self._most_levels, dtype=np.int32),
@@ -234,7 +276,9 @@ class Contingency:
         """Tables of code lengths, unless no set of this size can be thin enough to need them."""
         most = self._most_levels
         strata = min(self.n_rows, self._most_strata(set_size + 1))
-        if self.n_rows >= length_below * most * self.class_levels[0] * strata:
+        fewest_rows = self.n_rows - int(self._most_missing[: set_size + 2].sum())
+        most_cells = max(1, most * self.target_levels * strata)
+        if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
             self._lengths = np.stack(
@@ -275,28 +319,54 @@ class Contingency:
             wants_tables=wants_tables,
             scale=self.pearson_scale,
         )
+        scratch, groups = self._buffers_for(given.shape[1])
+        if self.has_missing:
+            tests = np.empty((len(candidates), 10), dtype=np.int64)
+            self._kernels.summarise_present(
+                self._prepared, prices, scratch, self._labels, groups, self._present, given,
+                candidate_start, candidates, self.length_class, tests,
+            )  # fmt: skip
+            return _summaries_of_tests(tests)
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 6), dtype=np.int64)
-        scratch, groups = self._buffers_for(given.shape[1])
         self._kernels.summarise(
             self._prepared, prices, scratch, self._labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
-        return Summaries(fit, strata, length, splits, *unions.T)
+        return Summaries(fit, strata, length, splits, _ALL_ROWS, *unions.T)
 
 
-def _check(codes: Codes, cardinalities: Int64Array) -> None:
-    """Refuse what would make the kernels write outside their tables."""
+def _summaries_of_tests(tests: Int64Array) -> Summaries:
+    """Name sums that are made for every test anew, so that no two share a given set."""
+    fit, strata, length, rows = tests[:, 6:].T
+    no_splits = np.empty((len(tests), 0), dtype=np.int64)
+    return Summaries(fit, strata, length, no_splits, rows, *tests[:, :6].T)
+
+
+def _find_gaps(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]:
+    """Which columns have missing values; refuses what would make kernels write outside tables."""
     if codes.shape[1] > MAX_ROWS:
         raise DataError(
             f"A table may have at most {MAX_ROWS:,} rows; this one has {codes.shape[1]:,}. "
             "Take a sample of it."
         )
-    if (codes.max(axis=1) >= cardinalities).any():
+    largest = codes.max(axis=1)
+    if (largest > cardinalities).any():
         raise DataError(
-            "The codes of a column must be smaller than its number of levels. "
-            "Build the table with DiscreteTable.from_codes or from_data, which see to it."
+            "The codes of a column must be smaller than its number of levels, or equal to it for "
+            "a missing value. Build the table with DiscreteTable.from_codes or from_data, which "
+            "see to it."
         )
+    has_gaps: npt.NDArray[np.bool_] = largest == cardinalities
+    return has_gaps
+
+
+def _count_missing(
+    codes: Codes, cardinalities: Int64Array, has_gaps: npt.NDArray[np.bool_]
+) -> Int64Array:
+    """How many values are missing in each column that has gaps, most first."""
+    counts = [np.count_nonzero(codes[i] == cardinalities[i]) for i in has_gaps.nonzero()[0]]
+    return np.array(sorted(counts, reverse=True), dtype=np.int64)

@@ -20,6 +20,11 @@ grouped
     ``x`` alone, for when even the strata that occur are too many for a table. Cost and memory
     depend on the rows, never on a product of cardinalities.
 
+Missing values have the code that follows the last level of their column. ``summarise`` is for
+tables without any; ``summarise_present`` counts every test on the rows that are complete for it,
+and is compiled when a table first needs it. Incomplete rows have no bit in any stratum, or are
+counted in cells beside the table, or are not labelled or sorted at all.
+
 Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access. All
 kernels are in one file because Numba's disk cache notices changes in a kernel's own file only.
 """
@@ -59,6 +64,8 @@ MANY_STRATA = np.int64(1 << 24)
 
 # columns of ``out_given`` and ``out_unions``
 FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
+# further columns of ``out_unions``, for tables with missing values: the given set of each test
+OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(6, 10)
 
 # places of ``Scratch.state``: the last set whose strata are on each stack, or -1, and what is ready
 # for the present set
@@ -146,6 +153,17 @@ class Groups(NamedTuple):
     in_stratum: Any
     in_run: Any
     gathered: Any
+
+
+class Present(NamedTuple):
+    """What is needed to leave out rows with missing values."""
+
+    has_gaps: Any  # [column]: whether any value is missing
+    is_complete: Any  # [row]: whether the target and the given set are there
+    not_labelled: Any  # complete rows that are alone in their stratum
+    not_grouped: Any
+    by_y: Any  # dense [stratum, y] of the rows of one test
+    labels: Any  # the labels again, but with the sizes of strata and runs in one test
 
 
 # Inner kernels are called by kernels only: without entry points for Python they compile faster.
@@ -243,26 +261,32 @@ def _count_strata(depth, prepared, scratch):
 
 @_inner
 def _count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitmaps, level_counts,
-                       segments, table):  # fmt: skip
-    """Fill ``table[stratum, y, x]`` from the bitmaps of the strata and of the column's levels."""
+                       segments, has_gaps, has_gap, table):  # fmt: skip
+    """Fill ``table[stratum, y, x]`` from the bitmaps of the strata and of the column's levels.
+
+    The last stratum does not follow by subtraction if the given set has gaps, nor the first level
+    if the column has.
+    """
     n_y = segments.size - 1
     source = np.uint64(depth)
+    n_counted, first_level = n_strata - (not has_gaps), np.int64(not has_gap)
     last = (n_strata - 1) * n_y
     for y in range(n_y):
         lo = np.uint64(segments[y])
         hi = np.uint64(segments[y + 1])
-        for level in range(1, levels):
+        for level in range(first_level, levels):
             bitmap = np.uint64(first_bitmap + level)
             left = level_counts[bitmap, y]
-            for stratum in range(n_strata - 1):
+            for stratum in range(n_counted):
                 count = np.uint64(0)
                 row = np.uint64(stratum)
                 for word in range(lo, hi):
                     count += _popcount(strata[source, row, word] & bitmaps[bitmap, word])
                 table[(stratum * n_y + y) * levels + level] = np.int32(count)
                 left -= np.int32(count)
-            table[(last + y) * levels + level] = left
-        for stratum in range(n_strata):
+            if not has_gaps:
+                table[(last + y) * levels + level] = left
+        for stratum in range(0 if has_gap else n_strata):
             cell = (stratum * n_y + y) * levels
             rest = by_y[stratum * n_y + y]
             for level in range(1, levels):
@@ -519,13 +543,20 @@ def _leave_out_single(labels, n_strata):
 @_inner
 def _label_rows(given, prepared, labels):
     """Label every row with its stratum and its run; returns whether the table was large enough."""
-    counts, cells, stratum, table = labels.counts, labels.cells, labels.stratum, labels.table
     n_rows = prepared.codes.shape[1]
-    counts[N_KEPT] = n_rows
-    counts[N_SINGLE] = 0
+    labels.counts[N_KEPT] = n_rows
     for row in range(np.uint64(n_rows)):
         labels.rows[row] = np.int32(row)
-        stratum[row] = 0
+    return _label_kept_rows(given, prepared, labels)
+
+
+@_inner
+def _label_kept_rows(given, prepared, labels):
+    """Label the rows that are kept so far; returns whether the table was large enough."""
+    counts, cells, stratum, table = labels.counts, labels.cells, labels.stratum, labels.table
+    counts[N_SINGLE] = 0
+    for position in range(np.uint64(counts[N_KEPT])):
+        stratum[position] = 0
     n_strata = 1
     depth = 0
     while depth < given.size:
@@ -575,18 +606,27 @@ def _size_labels(labels):
 @_inner
 def _sum_labelled(x, levels, prices, wants_lengths, labels, out, j):
     """Sum over the table of ``x`` with the strata that occur."""
+    sums = _count_labelled(x, levels, prices, wants_lengths, labels)
+    freedom = pearson = 0
+    if prices.wants_tables:
+        freedom, pearson = _tabulate_labelled(levels, prices.scale, labels)
+    _clear_labelled(levels, labels)
+    _put_labelled(sums, freedom, pearson, prices, wants_lengths, labels, out, j)
+
+
+@_inner
+def _count_labelled(x, width, prices, wants_lengths, labels):
+    """Count ``x`` in runs and strata and sum over the counts; returns fit, length and sets."""
     increments, lengths = prices.entropy[1], prices.lengths[0]
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
-    n_kept, n_single = labels.counts[N_KEPT], labels.counts[N_SINGLE]
+    n_kept = labels.counts[N_KEPT]
     one = np.uint64(1)
-    # the strata's own cells come after those of the runs
-    first = np.uint64(labels.counts[N_RUNS] * levels)
-    end = first + np.uint64(labels.counts[N_STRATA] * levels)
+    first = np.uint64(labels.counts[N_RUNS] * width)  # the strata's own cells come after
     _copy(labels.run, n_kept, in_run)
-    _combine(labels, x, levels, in_run)
+    _combine(labels, x, width, in_run)
     _copy(labels.stratum, n_kept, in_stratum)
-    _combine(labels, x, levels, in_stratum)
-    fit = length = sets = freedom = pearson = 0
+    _combine(labels, x, width, in_stratum)
+    fit = length = sets = 0
     for position in range(np.uint64(n_kept)):
         run_cell, cell = np.uint64(in_run[position]), first + np.uint64(in_stratum[position])
         run_count, count = np.uint64(table[run_cell]), np.uint64(table[cell])
@@ -596,39 +636,55 @@ def _sum_labelled(x, levels, prices, wants_lengths, labels, out, j):
         sets += count == 0
         table[run_cell] = np.int32(run_count + one)
         table[cell] = np.int32(count + one)
-    if prices.wants_tables:
-        freedom, pearson = _tabulate_labelled(prices.scale, labels, table[first:end])
-    _clear(table[:first], in_run, n_kept)
-    _clear(table[first:end], in_stratum, n_kept)
+    return fit, length, sets
+
+
+@_inner
+def _clear_labelled(width, labels):
+    """Leave the table as it was before counting."""
+    n_kept, first = labels.counts[N_KEPT], np.uint64(labels.counts[N_RUNS] * width)
+    end = first + np.uint64(labels.counts[N_STRATA] * width)
+    _clear(labels.table[:first], labels.cells, n_kept)
+    _clear(labels.table[first:end], labels.other_cells, n_kept)
+
+
+@_inner
+def _put_labelled(sums, freedom, pearson, prices, wants_lengths, labels, out, j):
+    """Write down the sums over labelled rows and over the rows that are alone in a stratum."""
+    fit, length, sets = sums
+    n_single = labels.counts[N_SINGLE]
     out[j, FIT] = fit
     out[j, STRATA] = sets + n_single
-    out[j, LENGTH] = length + (n_single * lengths[one] if wants_lengths else 0)
+    out[j, LENGTH] = length + (n_single * prices.lengths[0, 1] if wants_lengths else 0)
     out[j, FREEDOM] = freedom
     out[j, PEARSON] = pearson
 
 
 @_inner
-def _tabulate_labelled(scale, labels, own):
+def _tabulate_labelled(width, scale, labels):
     """Sum adjusted freedom and Pearson's statistic over a table that was just counted.
 
     In a stratum with r levels of the target and c of the column, (r - 1)(c - 1) is r - 1 for every
     level of the column but one. Counts are made negative once they are used.
     """
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
-    freedom = labels.counts[N_STRATA] - labels.counts[N_RUNS]
-    pearson = 0
+    first = labels.counts[N_RUNS] * width
+    freedom = pearson = 0
     for position in range(labels.counts[N_KEPT]):
         run, stratum = labels.run[position], labels.stratum[position]
-        count, n_xz = table[in_run[position]], own[in_stratum[position]]
+        run_cell, cell = in_run[position], first + in_stratum[position]
+        count, n_xz = table[run_cell], table[cell]
         if count > 0:
-            table[in_run[position]] = -count
+            table[run_cell] = -count
             n_z, n_yz = labels.stratum_sizes[stratum], labels.run_sizes[run]
             pearson += _pearson_term(count, n_z, abs(n_xz), n_yz, scale)
         if n_xz > 0:
-            own[in_stratum[position]] = -n_xz
+            table[cell] = -n_xz
             freedom += labels.runs_of_stratum[stratum] - 1
     for stratum in range(labels.counts[N_STRATA]):
-        pearson -= np.int64(labels.stratum_sizes[stratum] * scale)
+        if labels.stratum_sizes[stratum] > 0:
+            freedom -= labels.runs_of_stratum[stratum] - 1
+            pearson -= np.int64(labels.stratum_sizes[stratum] * scale)
     return freedom, pearson
 
 
@@ -740,11 +796,12 @@ def _list_dense(counts, n_groups, n_y, lengths, wants_lengths, sizes, cells):
 @_inner
 def _list_labelled(labels, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``_list_dense`` does."""
-    n_strata, n_single = labels.counts[N_STRATA], labels.counts[N_SINGLE]
+    n_strata = n_single = labels.counts[N_SINGLE]
     n_sizes = n_cells = 0
     length = n_single * lengths[0, 1] if wants_lengths else 0
-    for stratum in range(n_strata):
+    for stratum in range(labels.counts[N_STRATA]):
         size = labels.stratum_sizes[stratum]
+        n_strata += size > 0
         if wants_lengths:
             length += lengths[0, np.uint64(size)]
         scratch.sizes[n_sizes] = size
@@ -752,7 +809,7 @@ def _list_labelled(labels, lengths, wants_lengths, scratch):
     for run in range(labels.counts[N_RUNS]):
         scratch.cells[n_cells] = labels.run_sizes[run]
         n_cells += labels.runs_of_stratum[labels.stratum_of_run[run]] > 1
-    return n_strata + n_single, n_sizes, n_cells, length
+    return n_strata, n_sizes, n_cells, length
 
 
 @_inner
@@ -896,7 +953,7 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
         way = _cheapest(n_strata, product, levels, n_y, n_rows, n_words, can_and, labelling)
         if way == POPCOUNT:
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
-                               bitmaps, level_counts, segments, table)  # fmt: skip
+                               bitmaps, level_counts, segments, False, False, table)  # fmt: skip
             _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
                        table, column_sums, out, j)  # fmt: skip
         elif way == HISTOGRAM:
@@ -953,3 +1010,303 @@ def summarise(prepared, prices, scratch, labels, groups, given, candidate_start,
                     out_unions)  # fmt: skip
         _sum_unions(given, index, lo, hi, candidates, listed[0], product, is_packed, thin, prepared,
                     prices, scratch, labels, groups, out_unions)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- missing values
+
+
+@_inner
+def _mark_complete(given, prepared, present):
+    """Mark the rows that are complete for the target and the given set."""
+    is_complete = present.is_complete
+    is_complete[:] = True
+    for index in range(given.size + 1):
+        column = given[index] if index < given.size else prepared.target
+        if present.has_gaps[column]:
+            levels, codes = prepared.cardinalities[column], prepared.codes[column]
+            for row in range(np.uint64(is_complete.size)):
+                is_complete[row] &= codes[row] < levels
+
+
+@_inner
+def _fill_complete_base(given, n_cells, prepared, row_base, present):
+    """Give each complete row the number of its cell, and all others the one after the last."""
+    _fill_base(given, 1, prepared, row_base)
+    _mark_complete(given, prepared, present)
+    for row in range(np.uint64(row_base.size)):
+        if not present.is_complete[row]:
+            row_base[row] = n_cells
+
+
+@_inner
+def _squeeze(n_groups, levels, table):
+    """Take the column of the missing values out of a dense table."""
+    width = np.uint64(levels)
+    for group in range(np.uint64(n_groups)):
+        for x in range(width):
+            table[group * width + x] = table[group * (width + np.uint64(1)) + x]
+
+
+@_inner
+def _label_complete_rows(given, prepared, labels, present):
+    """Label the complete rows; returns whether the table was large enough."""
+    _mark_complete(given, prepared, present)
+    n_kept = np.uint64(0)
+    for row in range(np.uint64(present.is_complete.size)):
+        labels.rows[n_kept] = np.int32(row)
+        n_kept += np.uint64(present.is_complete[row])
+    labels.counts[N_KEPT] = n_kept
+    if not _label_kept_rows(given, prepared, labels):
+        return False
+    _list_single(
+        labels.rows, labels.counts[N_KEPT], labels.counts[N_SINGLE], present.is_complete,
+        present.not_labelled,
+    )  # fmt: skip
+    return True
+
+
+@_inner
+def _group_complete_rows(given, prepared, groups, present):
+    """Sort the complete rows by stratum of ``given`` and, inside a stratum, by target level."""
+    _mark_complete(given, prepared, present)
+    n_kept = 0
+    for row in prepared.order:
+        if present.is_complete[row]:
+            groups.rows[0, n_kept] = row
+            n_kept += 1
+    groups.starts[0, 0] = 0
+    groups.starts[0, 1] = n_kept
+    groups.n_strata[0] = 1
+    groups.n_single[0] = 0
+    for depth in range(given.size):
+        _refine(depth, prepared.codes[given[depth]], groups)
+    end = groups.starts[given.size, groups.n_strata[given.size]]
+    _list_single(
+        groups.rows[given.size], end, groups.n_single[given.size], present.is_complete,
+        present.not_grouped,
+    )  # fmt: skip
+
+
+@_inner
+def _list_single(rows, n_kept, n_single, is_complete, single):
+    """List the complete rows that are not kept, for they are alone in their stratum."""
+    if n_single == 0:
+        return
+    for position in range(n_kept):
+        is_complete[rows[position]] = False
+    found = 0
+    for row in range(is_complete.size):
+        if is_complete[row]:
+            single[found] = row
+            found += 1
+
+
+@_inner
+def _count_present(rows, n_rows, x, levels):
+    """How many of some rows have a value of ``x``."""
+    count = 0
+    for index in range(np.uint64(n_rows)):
+        count += x[np.uint64(rows[index])] < levels
+    return count
+
+
+@_inner
+def _sum_dense_present(n_groups, n_y, levels, prices, scratch, present, out, j):
+    """Sum over a dense table; returns the list of its strata, its rows and if it is thin."""
+    table, by_y = scratch.table, present.by_y
+    n_rows = 0
+    width = np.uint64(levels)
+    for group in range(np.uint64(n_groups * n_y)):
+        total = np.int32(0)
+        for x in range(width):
+            total += table[group * width + x]
+        by_y[group] = total
+        n_rows += total
+    listed = _list_dense(by_y, n_groups, n_y, prices.lengths, prices.length_below > 0,
+                         scratch.sizes, scratch.cells)  # fmt: skip
+    is_thin = n_rows < prices.length_below * (listed[0] * levels * n_y)
+    _sum_dense(n_groups, n_y, levels, prices.entropy, prices.lengths, is_thin, prices.wants_tables,
+               prices.scale, table, scratch.column_sums, out, j)  # fmt: skip
+    return listed, n_rows, is_thin
+
+
+@_inner
+def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
+    """Take the missing values of a column back out of a count, and size what is left."""
+    fit, length, sets = sums
+    entropy, lengths, table = prices.entropy[0], prices.lengths[0], labels.table
+    n_strata, n_runs, width = labels.counts[N_STRATA], labels.counts[N_RUNS], levels + 1
+    for stratum in range(n_strata):
+        kept.runs_of_stratum[stratum] = 0
+    cell = np.uint64(levels)
+    for run in range(np.uint64(n_runs)):
+        missing = table[cell]
+        table[cell] = 0
+        fit -= entropy[np.uint64(missing)]
+        kept.run_sizes[run] = labels.run_sizes[run] - missing
+        stratum = np.uint64(labels.stratum_of_run[run])
+        kept.runs_of_stratum[stratum] += np.int32(kept.run_sizes[run] > 0)
+        cell += np.uint64(width)
+    for stratum in range(np.uint64(n_strata)):
+        missing = table[cell]
+        table[cell] = 0
+        fit += entropy[np.uint64(missing)]
+        if wants_lengths:
+            length -= lengths[np.uint64(missing)]
+        sets -= missing > 0
+        kept.stratum_sizes[stratum] = labels.stratum_sizes[stratum] - missing
+        cell += np.uint64(width)
+    return fit, length, sets
+
+
+@_inner
+def _sum_labelled_present(x, levels, has_gap, prices, scratch, labels, present, out, j):
+    """Sum over the table of ``x`` with the labelled strata; returns as the dense one does."""
+    wants_lengths = prices.length_below > 0
+    width = levels + has_gap
+    sums = _count_labelled(x, width, prices, wants_lengths, labels)
+    kept = labels
+    if has_gap:
+        kept = present.labels
+        kept.counts[:] = labels.counts
+        kept.counts[N_SINGLE] = _count_present(
+            present.not_labelled, labels.counts[N_SINGLE], x, levels
+        )
+        sums = _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept)
+    freedom = pearson = 0
+    if prices.wants_tables:
+        freedom, pearson = _tabulate_labelled(width, prices.scale, kept)
+    _clear_labelled(width, labels)
+    _put_labelled(sums, freedom, pearson, prices, wants_lengths, kept, out, j)
+    n_rows = kept.counts[N_SINGLE]
+    for stratum in range(kept.counts[N_STRATA]):
+        n_rows += kept.stratum_sizes[stratum]
+    listed = _list_labelled(kept, prices.lengths, wants_lengths, scratch)
+    return listed, n_rows, wants_lengths
+
+
+@_inner
+def _keep_present(depth, x, levels, groups, present):
+    """Keep the sorted rows that have a value of ``x``, and the strata that have such rows."""
+    rows, starts = groups.rows, groups.starts
+    source, sink = np.uint64(depth), np.uint64(depth + 1)
+    found = 0
+    place = np.uint64(0)
+    for stratum in range(groups.n_strata[depth]):
+        first = place
+        for position in range(
+            np.uint64(starts[source, stratum]), np.uint64(starts[source, stratum + 1])
+        ):
+            row = rows[source, position]
+            rows[sink, place] = row
+            place += np.uint64(x[np.uint64(row)] < levels)
+        starts[sink, found] = first
+        found += place > first
+    starts[sink, found] = place
+    groups.n_strata[depth + 1] = found
+    groups.n_single[depth + 1] = _count_present(
+        present.not_grouped, groups.n_single[depth], x, levels
+    )
+
+
+@_inner
+def _sum_grouped_present(depth, x, levels, prepared, prices, scratch, groups, present, out, j):
+    """Sum over the table of ``x`` stratum by stratum; returns as the dense one does."""
+    wants_lengths = prices.length_below > 0
+    _keep_present(depth, x, levels, groups, present)
+    _mark_runs(depth + 1, prepared, groups)
+    _sum_grouped(depth + 1, x, prices, wants_lengths, groups, out, j)
+    n_rows = groups.starts[depth + 1, groups.n_strata[depth + 1]] + groups.n_single[depth + 1]
+    listed = _list_grouped(depth + 1, groups, prices.lengths, wants_lengths, scratch)
+    return listed, n_rows, wants_lengths
+
+
+@_inner
+def _put_own(counted, kind, prices, sizes, cells, out, j):
+    """Sum over the given set of a test, in the rows of that test."""
+    (n_strata, n_sizes, n_cells, length), n_rows, is_thin = counted
+    out[j, OWN_FIT] = _sum_listed(n_sizes, n_cells, prices.entropy, 0, sizes, cells)
+    out[j, OWN_STRATA] = n_strata
+    out[j, OWN_LENGTH] = length
+    out[j, OWN_ROWS] = n_rows
+    split = np.int64(0)
+    if is_thin:
+        split = -_sum_listed(n_sizes, n_cells, prices.lengths, kind, sizes, cells)
+    out[j, SPLIT] = split
+
+
+@_inner
+def _has_complete_labels(given, width, prepared, state, labels, present):
+    """Whether complete rows are labelled and ``width`` cells a stratum and a run fit the table."""
+    if state[HAS_LABELS] == 0 and state[HAS_GROUPS] == 0:
+        state[HAS_LABELS] = _label_complete_rows(given, prepared, labels, present)
+    return (
+        state[HAS_LABELS] == 1
+        and (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * width <= labels.table.size
+    )
+
+
+@_inner
+def _count_present_rows(way, given, n_strata, product, has_gaps, column, prepared, prices, scratch,
+                        labels, groups, present, out, j):  # fmt: skip
+    """Count the table of a given set with one candidate, on the rows complete for both."""
+    levels, has_gap = prepared.cardinalities[column], present.has_gaps[column]
+    n_y, x = prepared.cardinalities[prepared.target], prepared.codes[column]
+    state = scratch.state
+    if way == POPCOUNT:
+        _count_by_popcount(given.size, n_strata, levels, prepared.level_start[column],
+                           scratch.strata, scratch.by_y, prepared.bitmaps, prepared.level_counts,
+                           prepared.segments, has_gaps, has_gap, scratch.table)  # fmt: skip
+        return _sum_dense_present(n_strata, n_y, levels, prices, scratch, present, out, j)
+    if way == HISTOGRAM:
+        if state[HAS_BASE] == 0:
+            _fill_complete_base(given, product * n_y, prepared, scratch.row_base, present)
+            state[HAS_BASE] = 1
+        width = levels + has_gap
+        _count_by_histogram(scratch.row_base, x, width, (product * n_y + 1) * width, scratch.table)
+        if has_gap:
+            _squeeze(product * n_y, levels, scratch.table)
+        return _sum_dense_present(product, n_y, levels, prices, scratch, present, out, j)
+    if _has_complete_labels(given, levels + has_gap, prepared, state, labels, present):
+        return _sum_labelled_present(x, levels, has_gap, prices, scratch, labels, present, out, j)
+    if state[HAS_GROUPS] == 0:
+        _group_complete_rows(given, prepared, groups, present)
+        state[HAS_GROUPS] = 1
+    return _sum_grouped_present(given.size, x, levels, prepared, prices, scratch, groups, present,
+                                out, j)  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def summarise_present(prepared, prices, scratch, labels, groups, present, given, candidate_start,
+                      candidates, length_class, out):  # fmt: skip
+    """Summarise a batch of tests, each on the rows that are complete for its variables.
+
+    As ``summarise``, but what belongs to the given set is summed anew for every candidate: the
+    columns from ``OWN_FIT`` on of ``out[j]``.
+    """
+    n_rows, n_words = prepared.codes.shape[1], prepared.bitmaps.shape[1]
+    n_y, state = prepared.cardinalities[prepared.target], scratch.state
+    state[LAST_PACKED] = -1
+    for index in range(given.shape[0]):
+        members = given[index]
+        product, is_packed = _size_up(members, prepared, scratch)
+        has_gaps = present.has_gaps[members].any()
+        state[HAS_BASE] = state[HAS_LABELS] = state[HAS_GROUPS] = 0
+        n_strata = product
+        if is_packed:
+            shared = _shared_prefix(given, index, state[LAST_PACKED])
+            n_strata = _fill_strata(members, shared, prepared, scratch)
+            state[LAST_PACKED] = index
+            _count_strata(members.size, prepared, scratch)
+        for j in range(candidate_start[index], candidate_start[index + 1]):
+            column = candidates[j]
+            can_and = is_packed and prepared.level_start[column] >= 0
+            labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
+            # a stratum and a level more, for rows that are left out
+            way = _cheapest(n_strata + 1, product + 1, prepared.cardinalities[column] + 1, n_y,
+                            n_rows, n_words, can_and, labelling)  # fmt: skip
+            counted = _count_present_rows(
+                way, members, n_strata, product, has_gaps, column, prepared, prices, scratch,
+                labels, groups, present, out, j,
+            )  # fmt: skip
+            _put_own(counted, length_class[column], prices, scratch.sizes, scratch.cells, out, j)
