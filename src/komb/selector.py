@@ -78,8 +78,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     discretize, bins
         As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
         A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
-        mapping it goes by its name (see ``blanket_``). Off by default: a continuous column is an
-        error.
+        mapping it goes by its name (see ``blanket_``). ``discretize=dict(other.blanket_.cuts)``
+        cuts where another selector did. Off by default: a continuous column is an error.
     missing
         As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be
         none in ``y``.
@@ -345,8 +345,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return {names[i]: columns[i] for i in self.get_support(indices=True)}
 
     def _levels_of(self, name: str, column: Any) -> Levels:
+        """Encode a selected column as it was for the search."""
+        cuts = self.blanket_.cuts
+        discretize = {name: cuts[name]} if name in cuts else None
+        data = {name: column}
         try:
-            return DiscreteTable.from_data({name: column}, missing=self.missing).levels[0]
+            table = DiscreteTable.from_data(data, discretize=discretize, missing=self.missing)
+            return table.levels[0]
         except MissingValuesError:
             if self.missing == "error":
                 raise
@@ -355,11 +360,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_levels(self, X: Any) -> None:
         """Raise if a selected feature has a level that it did not have before."""
         for name, column in self._selected(_twice_if_short(X)).items():
-            if name not in self.levels_:
-                continue  # it was cut
-            known = self.levels_[name]
+            found = self._levels_of(name, column)  # refuses missing values if fit did
+            known = self.levels_.get(name, found)  # any number is in some bin of a column
             passing = {*known, None} if self.missing == "testwise" else set(known)
-            unknown = [level for level in self._levels_of(name, column) if level not in passing]
+            unknown = [level for level in found if level not in passing]
             if unknown:
                 _refuse_levels(name, unknown, known)
 

@@ -202,9 +202,15 @@ class TestWhichColumns:
         assert encoded.column("c") == [1, 2, 3, 4]
         assert dict(encoded.cuts) == {"a": (2.0, 4.0), "b": (2.5,)}
 
+    @pytest.mark.parametrize(
+        "points", [(2, 4), range(2, 5, 2), np.array([2, 4]), pd.Series([2, 4])]
+    )
+    def test_cut_points_in_any_kind_of_list(self, points: Any) -> None:
+        assert table({"a": [1, 2, 3, 4]}, discretize={"a": points}).cuts["a"] == (2.0, 4.0)
+
     def test_a_continuous_column_that_a_mapping_forgets(self) -> None:
         with pytest.raises(
-            ContinuousColumnError, match=r"'x' looks .* Name it in 'discretize' too"
+            ContinuousColumnError, match=r"'x' looks .* Name what to cut in 'discretize' too"
         ):
             table(discretize={"y": [1]})
 
@@ -372,6 +378,7 @@ class TestReuse:
         ({"discretize": {"x": ["1"]}}, ParameterError, "ascending finite numbers"),
         ({"discretize": {"x": [True]}}, ParameterError, "ascending finite numbers"),
         ({"discretize": {"x": 5}}, ParameterError, "ascending finite numbers"),
+        ({"discretize": {"x": {1, 2}}}, ParameterError, "ascending finite numbers"),
         ({"discretize": {"x": None}}, ParameterError, "ascending finite numbers"),
         ({"discretize": "uniform", "bins": 1}, ParameterError, "'bins' must be a whole number, at"),
         ({"discretize": "uniform", "bins": 2.5}, ParameterError, "'bins' must be a whole number"),

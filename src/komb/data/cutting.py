@@ -60,8 +60,7 @@ def find_cuts(
         return ()
     clipped = np.clip(numbers, low, high)
     if way == "mdl":
-        if classes is None:
-            raise AssertionError("mdl needs classes")
+        assert classes is not None
         return mdl_cuts(clipped, classes)
     cuts = _bin_edges(clipped, way, bins)
     if way == "quantile" and len(cuts) < bins - 1:

@@ -137,7 +137,7 @@ def _explain_continuous(
     (name, problem), *others = problems.items()
     also = f" So do: {_and_more(repr(other) for other, _ in others)}." if others else ""
     if is_cutting:
-        remedy = f"Name it in 'discretize' too: {{{name!r}: 'quantile'}}."
+        remedy = f"Name what to cut in 'discretize' too, e.g. {{{name!r}: 'quantile'}}."
     else:
         remedy = (
             'Have such columns cut into bins: discretize="quantile"; or say where to cut: '

@@ -8,13 +8,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from komb import defaults
 from komb.data.checks import check_count
@@ -172,8 +170,8 @@ def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
 def _check_rule(name: Name, rule: object) -> Rule:
     if isinstance(rule, str):
         return _check_word("discretize", "way", rule, WAYS)
-    is_listed = isinstance(rule, Sequence | np.ndarray) and not isinstance(rule, bytes)
-    points = [_to_point(point) for point in rule] if is_listed else [math.nan]  # type: ignore[attr-defined]
+    is_list = isinstance(rule, Iterable) and not isinstance(rule, bytes | Mapping | Set)
+    points = [_to_point(point) for point in rule] if is_list else [math.nan]  # type: ignore[attr-defined]
     is_ascending = all(low < high for low, high in pairwise(points))
     if not is_ascending or not all(map(math.isfinite, points)) or len(points) >= MAX_LEVELS:
         rule_text = f"have ascending finite numbers as cut points of {name!r}"
