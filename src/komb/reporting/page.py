@@ -182,7 +182,11 @@ def _methods(comparison: Comparison, blanket: Blanket) -> str:
 def _made(content: Content) -> str:
     given = content.blanket.parameters
     facts = [("method", content.blanket.method)]
-    facts += [(words, _show(given[name])) for name, words in _PARAMETERS.items() if name in given]
+    facts += [
+        (words, _show(given[name]))
+        for name, words in _PARAMETERS.items()
+        if given.get(name) not in (None, (), {})
+    ]
     versions = {"komb": __version__, **show_versions()}
     facts += [("versions", ", ".join(f"{name} {number}" for name, number in versions.items()))]
     return facts_html(facts)
