@@ -460,7 +460,7 @@ class TestWarmUp:
     ) -> None:
         logged = threading.Event()
         monkeypatch.setattr(warmup, "PATIENCE", 0.01)
-        monkeypatch.setattr(warmup, "_search_tiny_table", lambda _: logged.wait(5))
+        monkeypatch.setattr(warmup, "_search_tiny_table", lambda *_: logged.wait(5))
         warn = warmup._log.warning
 
         def warn_and_go_on(text: str) -> None:
