@@ -112,6 +112,15 @@ def test_rows_with_a_missing_value_are_left_out(table: DiscreteTable, seed: int)
             assert nats == pytest.approx(naive.g(rest), rel=1e-9, abs=1e-9)
 
 
+def test_a_column_of_missing_values_leaves_nothing_to_permute() -> None:
+    codes = np.array([[0, 1] * 20, [0, 1] * 20, [0] * 40])
+    levels = [2, 2, 0]
+    assert run(codes, levels, 0, 1, []).varies[0]
+    for target, x, members in [(0, 1, [2]), (0, 2, []), (2, 0, [1])]:
+        made = run(codes, levels, target, x, members)
+        assert (made.varies[0], made.shuffles[0], perm.p_values(made)[0]) == (False, 0, 1.0)
+
+
 @thorough
 @given(tables(n_rows=(5, 120), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_moments_are_those_of_the_shuffles(table: DiscreteTable, seed: int) -> None:

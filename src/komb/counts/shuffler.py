@@ -97,7 +97,7 @@ class Shuffler:
             group_sizes=integers(),
             first_group=integers(),
             by_bits=np.zeros(size, dtype=np.bool_),
-            local=np.full(most_levels, -1, dtype=np.int32),
+            local=np.full(max(1, most_levels), -1, dtype=np.int32),
             x_of=integers(),
             y_of=integers(),
             x_counts=integers(),

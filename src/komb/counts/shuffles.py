@@ -189,7 +189,7 @@ def _group_rows(given, table, strata):
     n_keys = 1
     for column in given:
         width = table.cardinalities[column]
-        if n_keys > _KEYS_AT_MOST // width:
+        if n_keys > _KEYS_AT_MOST // max(width, 1):  # a column of missing values has no level
             n_keys = _number_keys(strata)
         codes = table.codes[column]
         for row in range(n_rows):
