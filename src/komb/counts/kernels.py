@@ -1119,11 +1119,11 @@ def _count_present(rows, n_rows, x, levels):
 
 
 @_inner
-def _sum_dense_present(n_groups, members, column, product, is_compact, prepared, prices, scratch,
-                       present, length_class, out, out_margins, j):  # fmt: skip
+def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, cardinalities,
+                       entropy, lengths, length_below, wants_tables, scale, table, by_y, sizes,
+                       cells, column_sums, length_class, out, out_margins, j):  # fmt: skip
     """Sum over a dense table, and over the given set in the rows of the table."""
-    levels, n_y = prepared.cardinalities[column], prepared.cardinalities[prepared.target]
-    table, by_y = scratch.table, present.by_y
+    levels = cardinalities[column]
     n_rows = 0
     width = np.uint64(levels)
     for group in range(np.uint64(n_groups * n_y)):
@@ -1132,69 +1132,64 @@ def _sum_dense_present(n_groups, members, column, product, is_compact, prepared,
             total += table[group * width + x]
         by_y[group] = total
         n_rows += total
-    listed = _list_dense(by_y, n_groups, n_y, prices.lengths, prices.length_below > 0,
-                         scratch.sizes, scratch.cells)  # fmt: skip
-    is_thin = n_rows < prices.length_below * (listed[0] * levels * n_y)
-    _put_own(listed, n_rows, is_thin, length_class[column], prices, scratch, out, j)
+    listed = _list_dense(by_y, n_groups, n_y, lengths, length_below > 0, sizes, cells)
+    is_thin = n_rows < length_below * (listed[0] * levels * n_y)
+    _put_own(listed, n_rows, is_thin, length_class[column], entropy, lengths, sizes, cells, out, j)
     if out_margins.shape[1] > 0:
-        is_thin |= _sum_margins(n_groups, n_rows, members, column, product, is_compact, prepared,
-                                prices, scratch, present, length_class, out_margins, j)  # fmt: skip
-    _sum_dense(n_groups, n_y, levels, prices.entropy, prices.lengths, is_thin, prices.wants_tables,
-               prices.scale, table, scratch.column_sums, out, j)  # fmt: skip
+        is_thin |= _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes,
+                                cardinalities, entropy, lengths, length_below, table, by_y, sizes,
+                                cells, length_class, out_margins, j)  # fmt: skip
+    _sum_dense(n_groups, n_y, levels, entropy, lengths, is_thin, wants_tables, scale, table,
+               column_sums, out, j)  # fmt: skip
 
 
 @_inner
-def _sum_margins(n_groups, n_rows, members, column, product, is_compact, prepared, prices, scratch,
-                 present, length_class, out_margins, j):  # fmt: skip
+def _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes, cardinalities,
+                 entropy, lengths, length_below, table, margin, sizes, cells, length_class,
+                 out_margins, j):  # fmt: skip
     """Sum over the table without each of the members in turn; returns if any is then thin.
 
     That is what the test of this member, given the others and the column, has as its given set.
     """
-    levels, n_y = prepared.cardinalities[column], prepared.cardinalities[prepared.target]
     if n_rows == 0:
         out_margins[j] = 0
         return False
-    if product * levels * n_y > present.by_y.size:
+    if product * levels * n_y > margin.size:
         out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
         return False
     is_any_thin = False
     stride = 1
     for place in range(members.size - 1, -1, -1):
-        width = prepared.cardinalities[members[place]]
+        width = cardinalities[members[place]]
         n_left = product // width * levels
-        _add_up(n_groups, n_left, width, stride, levels, n_y, is_compact, members.size, scratch,
-                present.by_y)  # fmt: skip
+        _add_up(n_groups, n_left, width, stride, levels, n_y, stratum_codes, table, margin)
         n_strata, n_sizes, n_cells, length = _list_dense(
-            present.by_y, n_left, n_y, prices.lengths, prices.length_below > 0, scratch.sizes,
-            scratch.cells,
-        )  # fmt: skip
-        margin = out_margins[j, place]
-        margin[MARGIN_FIT] = _sum_listed(
-            n_sizes, n_cells, prices.entropy, 0, scratch.sizes, scratch.cells
+            margin, n_left, n_y, lengths, length_below > 0, sizes, cells
         )
-        margin[MARGIN_STRATA] = n_strata
-        margin[MARGIN_LENGTH] = length
-        margin[MARGIN_SPLIT] = 0
-        if n_rows < prices.length_below * (n_strata * width * n_y):
-            is_any_thin = True
-            margin[MARGIN_SPLIT] = -_sum_listed(
-                n_sizes, n_cells, prices.lengths, length_class[members[place]], scratch.sizes,
-                scratch.cells,
-            )  # fmt: skip
+        is_thin = n_rows < length_below * (n_strata * width * n_y)
+        split = np.int64(0)
+        if is_thin:
+            kind = length_class[members[place]]
+            split = -_sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
+        fit = _sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
+        out_margins[j, place, MARGIN_FIT] = fit
+        out_margins[j, place, MARGIN_STRATA] = n_strata
+        out_margins[j, place, MARGIN_LENGTH] = length
+        out_margins[j, place, MARGIN_SPLIT] = split
+        is_any_thin |= is_thin
         stride *= width
     return is_any_thin
 
 
 @_inner
-def _add_up(n_groups, n_left, width, stride, levels, n_y, is_compact, depth, scratch, margin):
+def _add_up(n_groups, n_left, width, stride, levels, n_y, stratum_codes, table, margin):
     """Add up ``table[stratum, y, x]`` over one column of the given set: ``margin[rest, x, y]``."""
-    table, codes = scratch.table, scratch.codes
     for cell in range(np.uint64(n_left * n_y)):
         margin[cell] = 0
+    cell = np.uint64(0)
     for stratum in range(n_groups):
-        code = np.int64(codes[depth, stratum]) if is_compact else stratum
+        code = np.int64(stratum_codes[stratum]) if stratum_codes.size > 0 else stratum
         rest = code // (width * stride) * stride + code % stride
-        cell = np.uint64(stratum * n_y * levels)
         for y in range(n_y):
             sink = np.uint64(rest * levels * n_y + y)
             for _ in range(levels):
@@ -1255,7 +1250,8 @@ def _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, pre
     for stratum in range(kept.counts[N_STRATA]):
         n_rows += kept.stratum_sizes[stratum]
     listed = _list_labelled(kept, prices.lengths, wants_lengths, scratch)
-    _put_own(listed, n_rows, wants_lengths, kind, prices, scratch, out, j)
+    _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
+             scratch.cells, out, j)  # fmt: skip
 
 
 @_inner
@@ -1292,21 +1288,21 @@ def _sum_grouped_present(depth, x, levels, kind, prepared, prices, scratch, grou
     _sum_grouped(depth + 1, x, prices, wants_lengths, groups, out, j)
     n_rows = groups.starts[depth + 1, groups.n_strata[depth + 1]] + groups.n_single[depth + 1]
     listed = _list_grouped(depth + 1, groups, prices.lengths, wants_lengths, scratch)
-    _put_own(listed, n_rows, wants_lengths, kind, prices, scratch, out, j)
+    _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
+             scratch.cells, out, j)  # fmt: skip
 
 
 @_inner
-def _put_own(listed, n_rows, is_thin, kind, prices, scratch, out, j):
+def _put_own(listed, n_rows, is_thin, kind, entropy, lengths, sizes, cells, out, j):
     """Sum over the given set of a test, which was just listed in the rows of that test."""
     n_strata, n_sizes, n_cells, length = listed
-    sizes, cells = scratch.sizes, scratch.cells
-    out[j, OWN_FIT] = _sum_listed(n_sizes, n_cells, prices.entropy, 0, sizes, cells)
+    out[j, OWN_FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
     out[j, OWN_STRATA] = n_strata
     out[j, OWN_LENGTH] = length
     out[j, OWN_ROWS] = n_rows
     split = np.int64(0)
     if is_thin:
-        split = -_sum_listed(n_sizes, n_cells, prices.lengths, kind, sizes, cells)
+        split = -_sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
     out[j, SPLIT] = split
 
 
@@ -1322,40 +1318,72 @@ def _has_complete_labels(given, width, prepared, state, labels, present):
 
 
 @_inner
-def _sum_present(way, given, n_strata, product, has_gaps, column, prepared, prices, scratch,
-                 labels, groups, present, length_class, out, out_margins, j):  # fmt: skip
-    """Count and sum the table of a given set with a candidate, on the rows complete for both."""
+def _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
+                        length_class, out, j):  # fmt: skip
+    """Count and sum the table of a given set with a candidate, by labels or else by groups."""
     levels, has_gap = prepared.cardinalities[column], present.has_gaps[column]
-    n_y, x = prepared.cardinalities[prepared.target], prepared.codes[column]
-    state = scratch.state
-    if way == POPCOUNT:
-        _count_by_popcount(given.size, n_strata, levels, prepared.level_start[column],
-                           scratch.strata, scratch.by_y, prepared.bitmaps, prepared.level_counts,
-                           prepared.segments, has_gaps, has_gap, scratch.table)  # fmt: skip
-        _sum_dense_present(n_strata, given, column, product, True, prepared, prices, scratch,
-                           present, length_class, out, out_margins, j)  # fmt: skip
-    elif way == HISTOGRAM:
-        if state[HAS_BASE] == 0:
-            _fill_complete_base(given, product * n_y, prepared, scratch.row_base, present)
-            state[HAS_BASE] = 1
-        width = levels + has_gap
-        _count_by_histogram(scratch.row_base, x, width, (product * n_y + 1) * width, scratch.table)
-        if has_gap:
-            _squeeze(product * n_y, levels, scratch.table)
-        _sum_dense_present(product, given, column, product, False, prepared, prices, scratch,
-                           present, length_class, out, out_margins, j)  # fmt: skip
-    else:
-        out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
-        kind = length_class[column]
-        if _has_complete_labels(given, levels + has_gap, prepared, state, labels, present):
-            _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out,
-                                  j)  # fmt: skip
-            return
-        if state[HAS_GROUPS] == 0:
-            _group_complete_rows(given, prepared, groups, present)
-            state[HAS_GROUPS] = 1
-        _sum_grouped_present(given.size, x, levels, kind, prepared, prices, scratch, groups,
-                             present, out, j)  # fmt: skip
+    x, state, kind = prepared.codes[column], scratch.state, length_class[column]
+    if _has_complete_labels(given, levels + has_gap, prepared, state, labels, present):
+        _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out,
+                              j)  # fmt: skip
+        return
+    if state[HAS_GROUPS] == 0:
+        _group_complete_rows(given, prepared, groups, present)
+        state[HAS_GROUPS] = 1
+    _sum_grouped_present(given.size, x, levels, kind, prepared, prices, scratch, groups, present,
+                         out, j)  # fmt: skip
+
+
+@_inner
+def _sum_present(given, lo, hi, candidates, n_strata, product, is_packed, prepared, prices, scratch,
+                 labels, groups, present, length_class, out, out_margins):  # fmt: skip
+    """Count and sum the table of a given set with each candidate, on the rows complete for both."""
+    # taken out of their tuples once: every access through a tuple counts references
+    bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
+    cardinalities, level_start = prepared.cardinalities, prepared.level_start
+    strata, strata_by_y, table = scratch.strata, scratch.by_y, scratch.table
+    column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
+    sizes, cells, stratum_codes = scratch.sizes, scratch.cells, scratch.codes[given.size]
+    entropy, lengths, length_below = prices.entropy, prices.lengths, prices.length_below
+    wants_tables, scale = prices.wants_tables, prices.scale
+    gaps, by_y = present.has_gaps, present.by_y
+    n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
+    has_gaps = False
+    for column in given:
+        has_gaps |= gaps[column]
+    for j in range(lo, hi):
+        column = candidates[j]
+        levels, has_gap = cardinalities[column], gaps[column]
+        can_and = is_packed and level_start[column] >= 0
+        labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
+        # a stratum and a level more, for rows that are left out
+        way = _cheapest(n_strata + 1, product + 1, levels + 1, n_y, n_rows, n_words, can_and,
+                        labelling)  # fmt: skip
+        if way == POPCOUNT:
+            _count_by_popcount(given.size, n_strata, levels, level_start[column], strata,
+                               strata_by_y, bitmaps, level_counts, segments, has_gaps, has_gap,
+                               table)  # fmt: skip
+            _sum_dense_present(n_strata, n_y, given, column, product, stratum_codes, cardinalities,
+                               entropy, lengths, length_below, wants_tables, scale, table, by_y,
+                               sizes, cells, column_sums, length_class, out, out_margins,
+                               j)  # fmt: skip
+        elif way == HISTOGRAM:
+            if state[HAS_BASE] == 0:
+                _fill_complete_base(given, product * n_y, prepared, row_base, present)
+                state[HAS_BASE] = 1
+            width = levels + has_gap
+            n_cells = (product * n_y + 1) * width
+            _count_by_histogram(row_base, prepared.codes[column], width, n_cells, table)
+            if has_gap:
+                _squeeze(product * n_y, levels, table)
+            _sum_dense_present(product, n_y, given, column, product, stratum_codes[:0],
+                               cardinalities, entropy, lengths, length_below, wants_tables, scale,
+                               table, by_y, sizes, cells, column_sums, length_class, out,
+                               out_margins, j)  # fmt: skip
+        else:
+            out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
+            _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
+                                length_class, out, j)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -1368,13 +1396,11 @@ def summarise_present(prepared, prices, scratch, labels, groups, present, given,
     gets the same for the test of ``given[i]`` with the candidate in its place, unless the table is
     too large to be dense.
     """
-    n_rows, n_words = prepared.codes.shape[1], prepared.bitmaps.shape[1]
-    n_y, state = prepared.cardinalities[prepared.target], scratch.state
+    state = scratch.state
     state[LAST_PACKED] = -1
     for index in range(given.shape[0]):
         members = given[index]
         product, is_packed = _size_up(members, prepared, scratch)
-        has_gaps = present.has_gaps[members].any()
         state[HAS_BASE] = state[HAS_LABELS] = state[HAS_GROUPS] = 0
         n_strata = product
         if is_packed:
@@ -1382,13 +1408,6 @@ def summarise_present(prepared, prices, scratch, labels, groups, present, given,
             n_strata = _fill_strata(members, shared, prepared, scratch)
             state[LAST_PACKED] = index
             _count_strata(members.size, prepared, scratch)
-        for j in range(candidate_start[index], candidate_start[index + 1]):
-            column = candidates[j]
-            can_and = is_packed and prepared.level_start[column] >= 0
-            labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
-            # a stratum and a level more, for rows that are left out
-            way = _cheapest(n_strata + 1, product + 1, prepared.cardinalities[column] + 1, n_y,
-                            n_rows, n_words, can_and, labelling)  # fmt: skip
-            _sum_present(way, members, n_strata, product, has_gaps, column, prepared, prices,
-                         scratch, labels, groups, present, length_class, out, out_margins,
-                         j)  # fmt: skip
+        _sum_present(members, candidate_start[index], candidate_start[index + 1], candidates,
+                     n_strata, product, is_packed, prepared, prices, scratch, labels, groups,
+                     present, length_class, out, out_margins)  # fmt: skip
