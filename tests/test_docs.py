@@ -168,6 +168,11 @@ def test_every_page_is_in_a_table_of_contents(page: str) -> None:
     assert page in listed
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_left_to_be_filled_in(page: str) -> None:
+    assert re.findall(r"@@|\?\?\?|\b(?:TODO|FIXME|MEASURED)\b", PAGES[page]) == []
+
+
 # ------------------------------------------------------------------------------- pages and the code
 
 
