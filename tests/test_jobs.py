@@ -93,11 +93,12 @@ class TestSameResults:
             found = komb.markov_blankets(TABLE, **options)
         assert facts(found) == facts(komb.markov_blankets(TABLE, **options))
 
-    def test_cut_and_incomplete_columns(self) -> None:
+    @pytest.mark.parametrize("missing", ["level", "testwise"])
+    def test_cut_and_incomplete_columns(self, missing: str) -> None:
         columns: dict[str, Any] = {str(name): TABLE.column(name) for name in TARGETS}
         columns["X1"] = [None, *columns["X1"][1:]]
         columns["time"] = np.random.default_rng(3).random(TABLE.n_rows)
-        options: dict[str, Any] = {"discretize": {"time": "uniform"}, "missing": "level"}
+        options: dict[str, Any] = {"discretize": {"time": "uniform"}, "missing": missing}
         found = komb.markov_blankets(columns, n_jobs=2, **options)
         assert facts(found) == facts(komb.markov_blankets(columns, **options))
         assert list(found["X1"].cuts) == ["time"]

@@ -191,6 +191,12 @@ class TestContent:
             assert part.replace("ididentifier", "id identifier") in text
         assert "left" not in page.blanket
 
+    def test_missing_values_left_out_of_tests(self) -> None:
+        data = {"a": [0, 1, None, 1] * 30, "b": [0, 1, 1, None] * 30, "c": [0, 1, 1, 1] * 30}
+        text = check_whole(komb.report(data, "c", missing="testwise").html).text
+        assert "60 missing values in 2 columns, left out of the tests they concern." in text
+        assert "0: 30, 1: 60, missing: 30" in text
+
     def test_options_arrive(self) -> None:
         options: dict[str, Any] = {
             "order": 2, "max_separator": 3, "alpha": 0.05, "test": "g", "df": "adjusted",
