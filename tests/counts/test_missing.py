@@ -238,6 +238,56 @@ def test_lengths_are_there_for_every_thin_test(
             assert some.split[test] == every.split[test]
 
 
+@thorough
+@given(batches(), st.sampled_from([0.0, 5.0, np.inf]))
+def test_all_tests_of_a_union_from_one_table(
+    batch: tuple[DiscreteTable, int, list[Question]], length_below: float
+) -> None:
+    """What is read off the margins of a table is what tests of their own would have."""
+    table, target, questions = batch
+    contingency = prepare(table, target)
+    if not contingency.has_missing:
+        return
+    sets = np.array([members for members, _ in questions], dtype=np.int64)
+    counts = [len(candidates) for _, candidates in questions]
+    exchanged = contingency.summarise_exchanged(
+        sets.reshape(len(questions), -1),
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        np.array([x for _, candidates in questions for x in candidates], dtype=np.int64),
+        length_below=length_below,
+    )
+    unions = [(members, x) for members, candidates in questions for x in candidates]
+    for place, sums in enumerate(exchanged):
+        for test, (members, x) in enumerate(unions):
+            if sums.strata[test] < 0:
+                assert place < len(members)  # too large for margins; never the test itself
+                continue
+            given_set = list(members)
+            candidate = x
+            if place < len(members):
+                given_set[place], candidate = x, members[place]
+            alone = summarise(
+                contingency, [(tuple(given_set), (candidate,))], length_below=length_below
+            )
+            names = ["fit", "strata", "rows", "union_fit", "union_strata"]
+            cells = table.cardinalities[[target, candidate]].prod() * alone.strata[0]
+            if alone.rows[0] < length_below * max(1, cells):
+                names += ["length", "union_length", "split"]
+            for name in names:
+                assert getattr(sums, name)[test] == getattr(alone, name)[0], name
+
+
+def test_tables_with_margins_are_the_common_ones() -> None:
+    """Few levels by bitmaps, more in dense tables, many by labels: the last has no margins."""
+    table = with_gaps(make_table([2, 3, 2, 30, 25, 200, 190], 500, seed=0), [0.1] * 7, seed=0)
+    contingency = prepare(table, 0)
+    for members, x, has_margins in [([1], 2, True), ([3], 4, True), ([5, 6], 3, False)]:
+        first, *_ = contingency.summarise_exchanged(
+            np.array([members]), np.array([0, 1]), np.array([x])
+        )
+        assert (first.strata[0] >= 0) == has_margins
+
+
 def test_gaps_in_columns_that_are_not_asked_about() -> None:
     """Then the sums are those of the table without that column."""
     complete = make_table([2, 3, 4, 2, 20], 400, seed=0)

@@ -5,7 +5,9 @@ variables inside a pool. It counts each set of ``size + 1`` variables once and r
 all its elements from it, and it keeps only the dependences, which are few. Sets are numbered by
 their colexicographic rank, ``rank({c1 < c2 < ...}) = C(c1, 1) + C(c2, 2) + ...``.
 
-If values are missing, every test has rows of its own and is counted by itself.
+If values are missing, the rows of a set are those that are complete for it, and so are those of the
+given set of each of its tests: a margin of its table. Sets whose tables are too large for that have
+their other tests counted one by one.
 """
 
 from __future__ import annotations
@@ -105,26 +107,28 @@ class Sweeper:
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
-        self._n_tables = 0
+        self._n_tables = self._n_decided = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
-        """Decide every test; ``on_progress`` is called with (sets counted, sets in all)."""
+        """Decide every test; ``on_progress`` is called with what is done and what there is.
+
+        That is sets counted, or tests decided if tests have tables of their own.
+        """
         n_unions = math.comb(len(self._pool), self._size + 1)
         n_tests = (self._size + 1) * n_unions
         sets = colex_subsets(len(self._pool), self._size)
-        if self._contingency.has_missing:
-            total, chunks = n_tests, self._by_set(sets, None)
-        elif self._wants_tables:
-            total, chunks = n_tests, self._by_set(sets, self._summarise_given(sets))
-        else:
-            total, chunks = n_unions, self._by_union(sets, self._summarise_given(sets))
-        n_before = self._n_tables
+        has_missing = self._contingency.has_missing
+        is_by_union = not (has_missing or self._wants_tables)
+        chunks = self._with_gaps if has_missing else self._without_gaps
         ranks, members = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for found_ranks, found_members in chunks:
+        for found_ranks, found_members in chunks(sets):
             ranks.append(found_ranks)
             members.append(found_members)
             if on_progress is not None:
-                on_progress(self._n_tables - n_before, total)
+                if is_by_union:
+                    on_progress(self._n_tables - len(sets), n_unions)
+                else:
+                    on_progress(self._n_decided, n_tests)
         swept = Sweep(self._pool, self._size, np.concatenate(ranks), np.concatenate(members))
         swept.n_tests, swept.n_tables = n_tests, self._n_tables
         return swept
@@ -162,23 +166,70 @@ class Sweeper:
             )
         return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
+    def _without_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+        own = self._summarise_given(sets)
+        return self._by_set(sets, own) if self._wants_tables else self._by_union(sets, own)
+
+    def _with_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+        return self._by_set(sets, None) if self._wants_tables else self._by_gappy_union(sets)
+
     def _by_union(
         self, sets: Int64Array, own: Summaries
     ) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every union once, as its set without the largest element plus that element."""
+        for chunk, counts, union in self._unions(sets):
+            sums = self._count(sets[chunk], counts, union[:, -1])
+            for omitted in range(self._size + 1):
+                ranks, candidate = self._tests_of(union, omitted)
+                yield self._dependences(ranks, candidate, own, ranks, sums)
+
+    def _unions(self, sets: Int64Array) -> Iterator[tuple[slice, Int64Array, Int64Array]]:
+        """Chunks of the given sets, how many larger elements each can have, and the unions."""
         n_pool = len(self._variables)
         followers = n_pool - 1 - sets[:, -1]
         for chunk in self._chunks(followers):
             counts = followers[chunk]
             largest = np.concatenate([np.arange(n_pool - count, n_pool) for count in counts])
-            union = np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
-            sums = self._count(sets[chunk], counts, largest)
-            for omitted in range(self._size + 1):
-                given = np.delete(union, omitted, axis=1)
-                ranks = rank_sets(given, self._binomials)
-                candidate = union[:, omitted]
-                hit = self._decide(self._test_sums(candidate, ranks, own, sums))
-                yield ranks[hit], self._variables[candidate[hit]]
+            yield chunk, counts, np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
+
+    def _tests_of(self, union: Int64Array, omitted: int) -> tuple[Int64Array, Int64Array]:
+        """Ranks of the unions without one of their elements, and those elements."""
+        given = np.delete(union, omitted, axis=1)
+        return rank_sets(given, self._binomials), union[:, omitted]
+
+    def _by_gappy_union(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+        """Count every union once, with the margins that are the given sets of its tests."""
+        for chunk, counts, union in self._unions(sets):
+            self._n_tables += len(union)
+            by_element = self._contingency.summarise_exchanged(
+                self._columns(sets[chunk]),
+                np.concatenate(([0], np.cumsum(counts))),
+                self._variables[union[:, -1]],
+                length_below=self._length_below,
+            )
+            *others, last = by_element
+            left = []
+            # columns of the table are in descending order
+            for omitted, sums in enumerate([*reversed(others), last]):
+                ranks, candidate = self._tests_of(union, omitted)
+                is_counted = sums.strata >= 0
+                if not is_counted.all():
+                    left.append((ranks[~is_counted], candidate[~is_counted]))
+                    sums = Summaries(*(array[is_counted] for array in sums))
+                    ranks, candidate = ranks[is_counted], candidate[is_counted]
+                yield self._dependences(ranks, candidate, sums, np.arange(len(ranks)), sums)
+            if left:
+                yield self._by_test(sets, *map(np.concatenate, zip(*left, strict=True)))
+
+    def _by_test(
+        self, sets: Int64Array, ranks: Int64Array, candidates: Int64Array
+    ) -> tuple[Int64Array, Int64Array]:
+        """Count some tests by themselves, those with the same given set together."""
+        order = np.lexsort((candidates, ranks))
+        ranks, candidates = ranks[order], candidates[order]
+        found, counts = np.unique(ranks, return_counts=True)
+        sums = self._count(sets[found], counts, candidates)
+        return self._dependences(ranks, candidates, sums, np.arange(len(ranks)), sums)
 
     def _by_set(
         self, sets: Int64Array, own: Summaries | None
@@ -192,11 +243,9 @@ class Sweeper:
             ranks = np.repeat(np.arange(chunk.start, chunk.stop), counts[chunk])
             sums = self._count(sets[chunk], counts[chunk], others)
             if own is None:
-                tests = self._test_sums(others, np.arange(len(others)), sums, sums)
+                yield self._dependences(ranks, others, sums, np.arange(len(ranks)), sums)
             else:
-                tests = self._test_sums(others, ranks, own, sums)
-            hit = self._decide(tests)
-            yield ranks[hit], self._variables[others[hit]]
+                yield self._dependences(ranks, others, own, ranks, sums)
 
     def _count(self, sets: Int64Array, counts: Int64Array, candidates: Int64Array) -> Summaries:
         self._n_tables += len(candidates)
@@ -209,10 +258,19 @@ class Sweeper:
             wants_tables=self._wants_tables,
         )
 
-    def _test_sums(
-        self, candidate: Int64Array, ranks: Int64Array, own: Summaries, unions: Summaries
-    ) -> TestSums:
-        return TestSums(self._contingency, self._variables[candidate], own, ranks, unions)
+    def _dependences(
+        self,
+        ranks: Int64Array,
+        candidates: Int64Array,
+        own: Summaries,
+        index: Int64Array,
+        unions: Summaries,
+    ) -> tuple[Int64Array, Int64Array]:
+        """Decide some tests; returns the given set and the candidate of the dependences."""
+        variables = self._variables[candidates]
+        hit = self._decide(TestSums(self._contingency, variables, own, index, unions))
+        self._n_decided += len(ranks)
+        return ranks[hit], variables[hit]
 
 
 def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:

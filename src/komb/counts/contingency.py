@@ -194,6 +194,7 @@ class Contingency:
         n_levels = self.target_levels
         return self._kernels.Scratch(
             strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
+            codes=np.empty((size + 1, n_strata), dtype=np.int32),
             n_strata=np.empty(size + 1, dtype=np.int64),
             by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
             table=np.empty(self._kernels.MAX_DENSE_CELLS, dtype=np.int32),
@@ -311,22 +312,13 @@ class Contingency:
         wants_splits : bool
             Whether to sum the split lengths of the given sets for every length class.
         """
-        lengths, length_below = self._lengths_for(given.shape[1], length_below)
-        prices = self._kernels.Prices(
-            entropy=self._entropy,
-            lengths=lengths,
-            length_below=length_below,
-            wants_tables=wants_tables,
-            scale=self.pearson_scale,
-        )
-        scratch, groups = self._buffers_for(given.shape[1])
         if self.has_missing:
-            tests = np.empty((len(candidates), 10), dtype=np.int64)
-            self._kernels.summarise_present(
-                self._prepared, prices, scratch, self._labels, groups, self._present, given,
-                candidate_start, candidates, self.length_class, tests,
-            )  # fmt: skip
-            return _summaries_of_tests(tests)
+            no_margins = np.empty((len(candidates), 0, 4), dtype=np.int64)
+            return self._summarise_present(
+                given, candidate_start, candidates, no_margins, length_below, wants_tables
+            )
+        prices = self._prices(given.shape[1], length_below, wants_tables)
+        scratch, groups = self._buffers_for(given.shape[1])
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
@@ -338,12 +330,61 @@ class Contingency:
         fit, strata, length = sums.T
         return Summaries(fit, strata, length, splits, _ALL_ROWS, *unions.T)
 
+    def summarise_exchanged(
+        self,
+        given: Int64Array,
+        candidate_start: Int64Array,
+        candidates: Int64Array,
+        *,
+        length_below: float = 0.0,
+    ) -> list[Summaries]:
+        """Summarise every union of a given set and a candidate, and the tests of all its elements.
 
-def _summaries_of_tests(tests: Int64Array) -> Summaries:
-    """Name sums that are made for every test anew, so that no two share a given set."""
-    fit, strata, length, rows = tests[:, 6:].T
-    no_splits = np.empty((len(tests), 0), dtype=np.int64)
-    return Summaries(fit, strata, length, no_splits, rows, *tests[:, :6].T)
+        For tables with missing values, whose given sets belong to a test. Returns one summary for
+        each column of ``given``, of the tests in which that column is the candidate and the
+        candidate takes its place, and as the last one what :meth:`summarise` returns. Tests whose
+        table is too large are left out of all but the last: their ``strata`` are negative.
+        """
+        margins = np.empty((len(candidates), given.shape[1], 4), dtype=np.int64)
+        sums = self._summarise_present(
+            given, candidate_start, candidates, margins, length_below, wants_tables=False
+        )
+        exchanged = [
+            sums._replace(fit=fit, strata=strata, length=length, split=split)
+            for fit, strata, length, split in margins.transpose(1, 2, 0)
+        ]
+        return [*exchanged, sums]
+
+    def _summarise_present(
+        self,
+        given: Int64Array,
+        candidate_start: Int64Array,
+        candidates: Int64Array,
+        margins: Int64Array,
+        length_below: float,
+        wants_tables: bool,
+    ) -> Summaries:
+        """Summarise every test on the rows that are complete for it; no two share a given set."""
+        prices = self._prices(given.shape[1], length_below, wants_tables)
+        scratch, groups = self._buffers_for(given.shape[1])
+        tests = np.empty((len(candidates), 10), dtype=np.int64)
+        self._kernels.summarise_present(
+            self._prepared, prices, scratch, self._labels, groups, self._present, given,
+            candidate_start, candidates, self.length_class, tests, margins,
+        )  # fmt: skip
+        fit, strata, length, rows = tests[:, 6:].T
+        no_splits = np.empty((len(tests), 0), dtype=np.int64)
+        return Summaries(fit, strata, length, no_splits, rows, *tests[:, :6].T)
+
+    def _prices(self, set_size: int, length_below: float, wants_tables: bool) -> object:
+        lengths, length_below = self._lengths_for(set_size, length_below)
+        return self._kernels.Prices(
+            entropy=self._entropy,
+            lengths=lengths,
+            length_below=length_below,
+            wants_tables=wants_tables,
+            scale=self.pearson_scale,
+        )
 
 
 def _find_gaps(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]:

@@ -66,6 +66,9 @@ MANY_STRATA = np.int64(1 << 24)
 FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
 # further columns of ``out_unions``, for tables with missing values: the given set of each test
 OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(6, 10)
+# last axis of ``out_margins``
+MARGIN_FIT, MARGIN_STRATA, MARGIN_LENGTH, MARGIN_SPLIT = range(4)
+NOT_COUNTED = -1  # instead of a margin's strata
 
 # places of ``Scratch.state``: the last set whose strata are on each stack, or -1, and what is ready
 # for the present set
@@ -105,6 +108,7 @@ class Scratch(NamedTuple):
     """Buffers kept from call to call."""
 
     strata: Any  # [columns of the given set so far, stratum, word]
+    codes: Any  # [columns so far, stratum]: its place among all that there could be
     n_strata: Any  # [columns so far]
     by_y: Any
     table: Any
@@ -219,11 +223,13 @@ def _fill_strata(given, shared, prepared, scratch):
     The strata of its first ``shared`` columns are there already, from the set before.
     """
     strata, n_strata, bitmaps = scratch.strata, scratch.n_strata, prepared.bitmaps
+    codes = scratch.codes
     n_words = np.uint64(bitmaps.shape[1])
     if shared < 0:
         valid = bitmaps.shape[0] - 1
         for word in range(n_words):
             strata[0, 0, word] = bitmaps[valid, word]
+        codes[0, 0] = 0
         n_strata[0] = 1
         shared = 0
     for depth in range(shared, given.size):
@@ -239,6 +245,8 @@ def _fill_strata(given, shared, prepared, scratch):
                     strata[sink, found, word] = both
                     seen |= both
                 if seen != np.uint64(0):
+                    code = codes[source, stratum] * prepared.cardinalities[column] + level
+                    codes[sink, found] = code
                     found += np.uint64(1)
         n_strata[depth + 1] = found
     return n_strata[given.size]
@@ -1111,9 +1119,11 @@ def _count_present(rows, n_rows, x, levels):
 
 
 @_inner
-def _sum_dense_present(n_groups, n_y, levels, prices, scratch, present, out, j):
-    """Sum over a dense table; returns the list of its strata, its rows and if it is thin."""
-    table, by_y = scratch.table, present.by_y
+def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, cardinalities,
+                       entropy, lengths, length_below, wants_tables, scale, table, by_y, sizes,
+                       cells, column_sums, length_class, out, out_margins, j):  # fmt: skip
+    """Sum over a dense table, and over the given set in the rows of the table."""
+    levels = cardinalities[column]
     n_rows = 0
     width = np.uint64(levels)
     for group in range(np.uint64(n_groups * n_y)):
@@ -1122,12 +1132,70 @@ def _sum_dense_present(n_groups, n_y, levels, prices, scratch, present, out, j):
             total += table[group * width + x]
         by_y[group] = total
         n_rows += total
-    listed = _list_dense(by_y, n_groups, n_y, prices.lengths, prices.length_below > 0,
-                         scratch.sizes, scratch.cells)  # fmt: skip
-    is_thin = n_rows < prices.length_below * (listed[0] * levels * n_y)
-    _sum_dense(n_groups, n_y, levels, prices.entropy, prices.lengths, is_thin, prices.wants_tables,
-               prices.scale, table, scratch.column_sums, out, j)  # fmt: skip
-    return listed, n_rows, is_thin
+    listed = _list_dense(by_y, n_groups, n_y, lengths, length_below > 0, sizes, cells)
+    is_thin = n_rows < length_below * (listed[0] * levels * n_y)
+    _put_own(listed, n_rows, is_thin, length_class[column], entropy, lengths, sizes, cells, out, j)
+    if out_margins.shape[1] > 0:
+        is_thin |= _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes,
+                                cardinalities, entropy, lengths, length_below, table, by_y, sizes,
+                                cells, length_class, out_margins, j)  # fmt: skip
+    _sum_dense(n_groups, n_y, levels, entropy, lengths, is_thin, wants_tables, scale, table,
+               column_sums, out, j)  # fmt: skip
+
+
+@_inner
+def _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes, cardinalities,
+                 entropy, lengths, length_below, table, margin, sizes, cells, length_class,
+                 out_margins, j):  # fmt: skip
+    """Sum over the table without each of the members in turn; returns if any is then thin.
+
+    That is what the test of this member, given the others and the column, has as its given set.
+    """
+    if n_rows == 0:
+        out_margins[j] = 0
+        return False
+    if product * levels * n_y > margin.size:
+        out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
+        return False
+    is_any_thin = False
+    stride = 1
+    for place in range(members.size - 1, -1, -1):
+        width = cardinalities[members[place]]
+        n_left = product // width * levels
+        _add_up(n_groups, n_left, width, stride, levels, n_y, stratum_codes, table, margin)
+        n_strata, n_sizes, n_cells, length = _list_dense(
+            margin, n_left, n_y, lengths, length_below > 0, sizes, cells
+        )
+        is_thin = n_rows < length_below * (n_strata * width * n_y)
+        split = np.int64(0)
+        if is_thin:
+            kind = length_class[members[place]]
+            split = -_sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
+        fit = _sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
+        out_margins[j, place, MARGIN_FIT] = fit
+        out_margins[j, place, MARGIN_STRATA] = n_strata
+        out_margins[j, place, MARGIN_LENGTH] = length
+        out_margins[j, place, MARGIN_SPLIT] = split
+        is_any_thin |= is_thin
+        stride *= width
+    return is_any_thin
+
+
+@_inner
+def _add_up(n_groups, n_left, width, stride, levels, n_y, stratum_codes, table, margin):
+    """Add up ``table[stratum, y, x]`` over one column of the given set: ``margin[rest, x, y]``."""
+    for cell in range(np.uint64(n_left * n_y)):
+        margin[cell] = 0
+    cell = np.uint64(0)
+    for stratum in range(n_groups):
+        code = np.int64(stratum_codes[stratum]) if stratum_codes.size > 0 else stratum
+        rest = code // (width * stride) * stride + code % stride
+        for y in range(n_y):
+            sink = np.uint64(rest * levels * n_y + y)
+            for _ in range(levels):
+                margin[sink] += table[cell]
+                cell += np.uint64(1)
+                sink += np.uint64(n_y)
 
 
 @_inner
@@ -1160,8 +1228,8 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
 
 
 @_inner
-def _sum_labelled_present(x, levels, has_gap, prices, scratch, labels, present, out, j):
-    """Sum over the table of ``x`` with the labelled strata; returns as the dense one does."""
+def _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out, j):
+    """Sum over the table of ``x`` with the labelled strata, and over those in its rows."""
     wants_lengths = prices.length_below > 0
     width = levels + has_gap
     sums = _count_labelled(x, width, prices, wants_lengths, labels)
@@ -1182,7 +1250,8 @@ def _sum_labelled_present(x, levels, has_gap, prices, scratch, labels, present, 
     for stratum in range(kept.counts[N_STRATA]):
         n_rows += kept.stratum_sizes[stratum]
     listed = _list_labelled(kept, prices.lengths, wants_lengths, scratch)
-    return listed, n_rows, wants_lengths
+    _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
+             scratch.cells, out, j)  # fmt: skip
 
 
 @_inner
@@ -1210,28 +1279,30 @@ def _keep_present(depth, x, levels, groups, present):
 
 
 @_inner
-def _sum_grouped_present(depth, x, levels, prepared, prices, scratch, groups, present, out, j):
-    """Sum over the table of ``x`` stratum by stratum; returns as the dense one does."""
+def _sum_grouped_present(depth, x, levels, kind, prepared, prices, scratch, groups, present, out,
+                         j):  # fmt: skip
+    """Sum over the table of ``x`` stratum by stratum, and over the strata in its rows."""
     wants_lengths = prices.length_below > 0
     _keep_present(depth, x, levels, groups, present)
     _mark_runs(depth + 1, prepared, groups)
     _sum_grouped(depth + 1, x, prices, wants_lengths, groups, out, j)
     n_rows = groups.starts[depth + 1, groups.n_strata[depth + 1]] + groups.n_single[depth + 1]
     listed = _list_grouped(depth + 1, groups, prices.lengths, wants_lengths, scratch)
-    return listed, n_rows, wants_lengths
+    _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
+             scratch.cells, out, j)  # fmt: skip
 
 
 @_inner
-def _put_own(counted, kind, prices, sizes, cells, out, j):
-    """Sum over the given set of a test, in the rows of that test."""
-    (n_strata, n_sizes, n_cells, length), n_rows, is_thin = counted
-    out[j, OWN_FIT] = _sum_listed(n_sizes, n_cells, prices.entropy, 0, sizes, cells)
+def _put_own(listed, n_rows, is_thin, kind, entropy, lengths, sizes, cells, out, j):
+    """Sum over the given set of a test, which was just listed in the rows of that test."""
+    n_strata, n_sizes, n_cells, length = listed
+    out[j, OWN_FIT] = _sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
     out[j, OWN_STRATA] = n_strata
     out[j, OWN_LENGTH] = length
     out[j, OWN_ROWS] = n_rows
     split = np.int64(0)
     if is_thin:
-        split = -_sum_listed(n_sizes, n_cells, prices.lengths, kind, sizes, cells)
+        split = -_sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
     out[j, SPLIT] = split
 
 
@@ -1247,50 +1318,89 @@ def _has_complete_labels(given, width, prepared, state, labels, present):
 
 
 @_inner
-def _count_present_rows(way, given, n_strata, product, has_gaps, column, prepared, prices, scratch,
-                        labels, groups, present, out, j):  # fmt: skip
-    """Count the table of a given set with one candidate, on the rows complete for both."""
+def _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
+                        length_class, out, j):  # fmt: skip
+    """Count and sum the table of a given set with a candidate, by labels or else by groups."""
     levels, has_gap = prepared.cardinalities[column], present.has_gaps[column]
-    n_y, x = prepared.cardinalities[prepared.target], prepared.codes[column]
-    state = scratch.state
-    if way == POPCOUNT:
-        _count_by_popcount(given.size, n_strata, levels, prepared.level_start[column],
-                           scratch.strata, scratch.by_y, prepared.bitmaps, prepared.level_counts,
-                           prepared.segments, has_gaps, has_gap, scratch.table)  # fmt: skip
-        return _sum_dense_present(n_strata, n_y, levels, prices, scratch, present, out, j)
-    if way == HISTOGRAM:
-        if state[HAS_BASE] == 0:
-            _fill_complete_base(given, product * n_y, prepared, scratch.row_base, present)
-            state[HAS_BASE] = 1
-        width = levels + has_gap
-        _count_by_histogram(scratch.row_base, x, width, (product * n_y + 1) * width, scratch.table)
-        if has_gap:
-            _squeeze(product * n_y, levels, scratch.table)
-        return _sum_dense_present(product, n_y, levels, prices, scratch, present, out, j)
+    x, state, kind = prepared.codes[column], scratch.state, length_class[column]
     if _has_complete_labels(given, levels + has_gap, prepared, state, labels, present):
-        return _sum_labelled_present(x, levels, has_gap, prices, scratch, labels, present, out, j)
+        _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out,
+                              j)  # fmt: skip
+        return
     if state[HAS_GROUPS] == 0:
         _group_complete_rows(given, prepared, groups, present)
         state[HAS_GROUPS] = 1
-    return _sum_grouped_present(given.size, x, levels, prepared, prices, scratch, groups, present,
-                                out, j)  # fmt: skip
+    _sum_grouped_present(given.size, x, levels, kind, prepared, prices, scratch, groups, present,
+                         out, j)  # fmt: skip
+
+
+@_inner
+def _sum_present(given, lo, hi, candidates, n_strata, product, is_packed, prepared, prices, scratch,
+                 labels, groups, present, length_class, out, out_margins):  # fmt: skip
+    """Count and sum the table of a given set with each candidate, on the rows complete for both."""
+    # taken out of their tuples once: every access through a tuple counts references
+    bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
+    cardinalities, level_start = prepared.cardinalities, prepared.level_start
+    strata, strata_by_y, table = scratch.strata, scratch.by_y, scratch.table
+    column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
+    sizes, cells, stratum_codes = scratch.sizes, scratch.cells, scratch.codes[given.size]
+    entropy, lengths, length_below = prices.entropy, prices.lengths, prices.length_below
+    wants_tables, scale = prices.wants_tables, prices.scale
+    gaps, by_y = present.has_gaps, present.by_y
+    n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
+    has_gaps = False
+    for column in given:
+        has_gaps |= gaps[column]
+    for j in range(lo, hi):
+        column = candidates[j]
+        levels, has_gap = cardinalities[column], gaps[column]
+        can_and = is_packed and level_start[column] >= 0
+        labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
+        # a stratum and a level more, for rows that are left out
+        way = _cheapest(n_strata + 1, product + 1, levels + 1, n_y, n_rows, n_words, can_and,
+                        labelling)  # fmt: skip
+        if way == POPCOUNT:
+            _count_by_popcount(given.size, n_strata, levels, level_start[column], strata,
+                               strata_by_y, bitmaps, level_counts, segments, has_gaps, has_gap,
+                               table)  # fmt: skip
+            _sum_dense_present(n_strata, n_y, given, column, product, stratum_codes, cardinalities,
+                               entropy, lengths, length_below, wants_tables, scale, table, by_y,
+                               sizes, cells, column_sums, length_class, out, out_margins,
+                               j)  # fmt: skip
+        elif way == HISTOGRAM:
+            if state[HAS_BASE] == 0:
+                _fill_complete_base(given, product * n_y, prepared, row_base, present)
+                state[HAS_BASE] = 1
+            width = levels + has_gap
+            n_cells = (product * n_y + 1) * width
+            _count_by_histogram(row_base, prepared.codes[column], width, n_cells, table)
+            if has_gap:
+                _squeeze(product * n_y, levels, table)
+            _sum_dense_present(product, n_y, given, column, product, stratum_codes[:0],
+                               cardinalities, entropy, lengths, length_below, wants_tables, scale,
+                               table, by_y, sizes, cells, column_sums, length_class, out,
+                               out_margins, j)  # fmt: skip
+        else:
+            out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
+            _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
+                                length_class, out, j)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def summarise_present(prepared, prices, scratch, labels, groups, present, given, candidate_start,
-                      candidates, length_class, out):  # fmt: skip
+                      candidates, length_class, out, out_margins):  # fmt: skip
     """Summarise a batch of tests, each on the rows that are complete for its variables.
 
     As ``summarise``, but what belongs to the given set is summed anew for every candidate: the
-    columns from ``OWN_FIT`` on of ``out[j]``.
+    columns from ``OWN_FIT`` on of ``out[j]``. If ``out_margins`` has room, ``out_margins[j, i]``
+    gets the same for the test of ``given[i]`` with the candidate in its place, unless the table is
+    too large to be dense.
     """
-    n_rows, n_words = prepared.codes.shape[1], prepared.bitmaps.shape[1]
-    n_y, state = prepared.cardinalities[prepared.target], scratch.state
+    state = scratch.state
     state[LAST_PACKED] = -1
     for index in range(given.shape[0]):
         members = given[index]
         product, is_packed = _size_up(members, prepared, scratch)
-        has_gaps = present.has_gaps[members].any()
         state[HAS_BASE] = state[HAS_LABELS] = state[HAS_GROUPS] = 0
         n_strata = product
         if is_packed:
@@ -1298,15 +1408,6 @@ def summarise_present(prepared, prices, scratch, labels, groups, present, given,
             n_strata = _fill_strata(members, shared, prepared, scratch)
             state[LAST_PACKED] = index
             _count_strata(members.size, prepared, scratch)
-        for j in range(candidate_start[index], candidate_start[index + 1]):
-            column = candidates[j]
-            can_and = is_packed and prepared.level_start[column] >= 0
-            labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
-            # a stratum and a level more, for rows that are left out
-            way = _cheapest(n_strata + 1, product + 1, prepared.cardinalities[column] + 1, n_y,
-                            n_rows, n_words, can_and, labelling)  # fmt: skip
-            counted = _count_present_rows(
-                way, members, n_strata, product, has_gaps, column, prepared, prices, scratch,
-                labels, groups, present, out, j,
-            )  # fmt: skip
-            _put_own(counted, length_class[column], prices, scratch.sizes, scratch.cells, out, j)
+        _sum_present(members, candidate_start[index], candidate_start[index + 1], candidates,
+                     n_strata, product, is_packed, prepared, prices, scratch, labels, groups,
+                     present, length_class, out, out_margins)  # fmt: skip
