@@ -215,7 +215,8 @@ class Explanation(Collection[Name]):
     """Why the members of a blanket are in it, and why other columns are not.
 
     It is a collection of the columns it explains: members first, then columns that were left out
-    although they depend on the target. ``explanation[name]`` is the :class:`~komb.explanation.Reason` of a column.
+    although they depend on the target. ``explanation[name]`` is the
+    :class:`~komb.explanation.Reason` of a column.
 
     Attributes
     ----------
