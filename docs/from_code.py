@@ -131,7 +131,7 @@ class Parameter:
             return "must be given"
         if isinstance(self.info.show_default, str):
             return self.info.show_default
-        return "" if self.default in (None, False) else f"`{self.default}`"
+        return "" if self.default is None or self.default is False else f"`{self.default}`"
 
 
 def all_commands() -> str:

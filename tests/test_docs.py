@@ -219,6 +219,13 @@ def test_options_on_the_page_are_those_of_the_help(
     assert set(re.findall(options, helped)) == set(re.findall(options, shown))
 
 
+def test_defaults_of_options_are_shown_even_if_they_are_nothing() -> None:
+    known = {entry.name: entry for entry in from_code.parameters_of(from_code.commands()["find"])}
+    defaults = {name: known[name].shown_default for name in ("data", "alpha", "json", "start")}
+    assert defaults == {"data": "must be given", "alpha": "`0.01`", "json": "", "start": ""}
+    assert known["seed"].shown_default == "`0`"
+
+
 def test_parts_are_written_once(tmp_path: Path) -> None:
     from_code.write_all(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == set(from_code.parts())
