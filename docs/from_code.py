@@ -120,9 +120,9 @@ class Parameter:
     def shown(self) -> str:
         """The option as it is typed, or what an argument is called."""
         if self.is_argument:
-            return self.name.upper()
-        names = ", ".join(self.spellings)
-        return names if self.kind is bool else f"{names} {self.metavar}"
+            return f"`{self.name.upper()}`"
+        names = f"`{', '.join(self.spellings)}`"
+        return names if self.kind is bool else f"{names} `{self.metavar}`"
 
     @property
     def shown_default(self) -> str:
@@ -131,7 +131,7 @@ class Parameter:
             return "must be given"
         if isinstance(self.info.show_default, str):
             return self.info.show_default
-        return "" if self.default in (None, False) else f"`{self.default}`"
+        return "" if self.default is None or self.default is False else f"`{self.default}`"
 
 
 def all_commands() -> str:
@@ -156,7 +156,7 @@ def one_command(name: str) -> str:
         if entry.is_needed and not entry.is_argument
     ]
     usage = ["komb", name, *arguments, *needed, "[OPTIONS]"]
-    rows = [(f"`{entry.shown}`", entry.info.help or "", entry.shown_default) for entry in known]
+    rows = [(entry.shown, entry.info.help or "", entry.shown_default) for entry in known]
     rows.append(("`--help`", "Show the options and exit.", ""))
     return (
         f"## `komb {name}`\n\n{inspect.getdoc(function)}\n\n"

@@ -168,6 +168,11 @@ def test_every_page_is_in_a_table_of_contents(page: str) -> None:
     assert page in listed
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_left_to_be_filled_in(page: str) -> None:
+    assert re.findall(r"@@|\?\?\?|\b(?:TODO|FIXME|MEASURED)\b", PAGES[page]) == []
+
+
 # ------------------------------------------------------------------------------- pages and the code
 
 
@@ -212,6 +217,13 @@ def test_options_on_the_page_are_those_of_the_help(
     options = r"(?<![\w-])--?[a-z][\w-]*"
     _, _, shown = from_code.one_command(name).partition("| option")
     assert set(re.findall(options, helped)) == set(re.findall(options, shown))
+
+
+def test_defaults_of_options_are_shown_even_if_they_are_nothing() -> None:
+    known = {entry.name: entry for entry in from_code.parameters_of(from_code.commands()["find"])}
+    defaults = {name: known[name].shown_default for name in ("data", "alpha", "json", "start")}
+    assert defaults == {"data": "must be given", "alpha": "`0.01`", "json": "", "start": ""}
+    assert known["seed"].shown_default == "`0`"
 
 
 def test_parts_are_written_once(tmp_path: Path) -> None:
