@@ -1056,21 +1056,14 @@ def _squeeze(n_groups, levels, table):
 
 
 @_inner
-def _label_complete_rows(given, prepared, labels, present):
-    """Label the complete rows; returns whether the table was large enough."""
+def _keep_complete_rows(given, prepared, labels, present):
+    """Keep the complete rows for labelling."""
     _mark_complete(given, prepared, present)
     n_kept = np.uint64(0)
     for row in range(np.uint64(present.is_complete.size)):
         labels.rows[n_kept] = np.int32(row)
         n_kept += np.uint64(present.is_complete[row])
     labels.counts[N_KEPT] = n_kept
-    if not _label_kept_rows(given, prepared, labels):
-        return False
-    _list_single(
-        labels.rows, labels.counts[N_KEPT], labels.counts[N_SINGLE], present.is_complete,
-        present.not_labelled,
-    )  # fmt: skip
-    return True
 
 
 @_inner
@@ -1183,7 +1176,10 @@ def _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes,
 
 @_inner
 def _add_up(n_groups, n_left, width, stride, levels, n_y, stratum_codes, table, margin):
-    """Add up ``table[stratum, y, x]`` over one column of the given set: ``margin[rest, x, y]``."""
+    """Add up ``table[stratum, y, x]`` over one column of the given set: ``margin[rest, x, y]``.
+
+    Without ``stratum_codes`` a stratum has its number for a code.
+    """
     for cell in range(np.uint64(n_left * n_y)):
         margin[cell] = 0
     cell = np.uint64(0)
@@ -1228,15 +1224,18 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
 
 
 @_inner
-def _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out, j):
-    """Sum over the table of ``x`` with the labelled strata, and over those in its rows."""
+def _sum_labelled_present(column, kind, prepared, prices, scratch, labels, present, out, j):
+    """Sum over the table of a column with the labelled strata, and over those in its rows."""
+    x, levels = prepared.codes[column], prepared.cardinalities[column]
+    has_gap = present.has_gaps[column]
     wants_lengths = prices.length_below > 0
     width = levels + has_gap
     sums = _count_labelled(x, width, prices, wants_lengths, labels)
     kept = labels
     if has_gap:
         kept = present.labels
-        kept.counts[:] = labels.counts
+        for place in range(kept.counts.size):
+            kept.counts[place] = labels.counts[place]
         kept.counts[N_SINGLE] = _count_present(
             present.not_labelled, labels.counts[N_SINGLE], x, levels
         )
@@ -1279,9 +1278,10 @@ def _keep_present(depth, x, levels, groups, present):
 
 
 @_inner
-def _sum_grouped_present(depth, x, levels, kind, prepared, prices, scratch, groups, present, out,
+def _sum_grouped_present(depth, column, kind, prepared, prices, scratch, groups, present, out,
                          j):  # fmt: skip
-    """Sum over the table of ``x`` stratum by stratum, and over the strata in its rows."""
+    """Sum over the table of a column stratum by stratum, and over the strata in its rows."""
+    x, levels = prepared.codes[column], prepared.cardinalities[column]
     wants_lengths = prices.length_below > 0
     _keep_present(depth, x, levels, groups, present)
     _mark_runs(depth + 1, prepared, groups)
@@ -1307,83 +1307,57 @@ def _put_own(listed, n_rows, is_thin, kind, entropy, lengths, sizes, cells, out,
 
 
 @_inner
-def _has_complete_labels(given, width, prepared, state, labels, present):
-    """Whether complete rows are labelled and ``width`` cells a stratum and a run fit the table."""
-    if state[HAS_LABELS] == 0 and state[HAS_GROUPS] == 0:
-        state[HAS_LABELS] = _label_complete_rows(given, prepared, labels, present)
-    return (
-        state[HAS_LABELS] == 1
-        and (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * width <= labels.table.size
-    )
+def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, prepared, prices,
+                      scratch, present, length_class, out, out_margins):  # fmt: skip
+    """Count and sum the table of a given set with each candidate, on the rows complete for both.
 
-
-@_inner
-def _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
-                        length_class, out, j):  # fmt: skip
-    """Count and sum the table of a given set with a candidate, by labels or else by groups."""
-    levels, has_gap = prepared.cardinalities[column], present.has_gaps[column]
-    x, state, kind = prepared.codes[column], scratch.state, length_class[column]
-    if _has_complete_labels(given, levels + has_gap, prepared, state, labels, present):
-        _sum_labelled_present(x, levels, has_gap, kind, prices, scratch, labels, present, out,
-                              j)  # fmt: skip
-        return
-    if state[HAS_GROUPS] == 0:
-        _group_complete_rows(given, prepared, groups, present)
-        state[HAS_GROUPS] = 1
-    _sum_grouped_present(given.size, x, levels, kind, prepared, prices, scratch, groups, present,
-                         out, j)  # fmt: skip
-
-
-@_inner
-def _sum_present(given, lo, hi, candidates, n_strata, product, is_packed, prepared, prices, scratch,
-                 labels, groups, present, length_class, out, out_margins):  # fmt: skip
-    """Count and sum the table of a given set with each candidate, on the rows complete for both."""
+    Returns whether some are left to be counted in other ways.
+    """
     # taken out of their tuples once: every access through a tuple counts references
     bitmaps, level_counts, segments = prepared.bitmaps, prepared.level_counts, prepared.segments
     cardinalities, level_start = prepared.cardinalities, prepared.level_start
     strata, strata_by_y, table = scratch.strata, scratch.by_y, scratch.table
-    column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
+    column_sums, row_base = scratch.column_sums, scratch.row_base
     sizes, cells, stratum_codes = scratch.sizes, scratch.cells, scratch.codes[given.size]
     entropy, lengths, length_below = prices.entropy, prices.lengths, prices.length_below
     wants_tables, scale = prices.wants_tables, prices.scale
     gaps, by_y = present.has_gaps, present.by_y
     n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
-    has_gaps = False
+    has_gaps = has_base = some_are_left = False
     for column in given:
-        has_gaps |= gaps[column]
+        if gaps[column]:
+            has_gaps = True
     for j in range(lo, hi):
         column = candidates[j]
         levels, has_gap = cardinalities[column], gaps[column]
         can_and = is_packed and level_start[column] >= 0
-        labelling = COST_LABELLING_ROW if state[HAS_LABELS] == 0 else 0.0
+        labelling = 0.0 if some_are_left else COST_LABELLING_ROW
         # a stratum and a level more, for rows that are left out
         way = _cheapest(n_strata + 1, product + 1, levels + 1, n_y, n_rows, n_words, can_and,
                         labelling)  # fmt: skip
+        if way == BY_STRATUM:
+            out_margins[j, :, MARGIN_STRATA] = out[j, OWN_STRATA] = NOT_COUNTED
+            some_are_left = True
+            continue
+        n_groups, codes = n_strata, stratum_codes
         if way == POPCOUNT:
             _count_by_popcount(given.size, n_strata, levels, level_start[column], strata,
                                strata_by_y, bitmaps, level_counts, segments, has_gaps, has_gap,
                                table)  # fmt: skip
-            _sum_dense_present(n_strata, n_y, given, column, product, stratum_codes, cardinalities,
-                               entropy, lengths, length_below, wants_tables, scale, table, by_y,
-                               sizes, cells, column_sums, length_class, out, out_margins,
-                               j)  # fmt: skip
-        elif way == HISTOGRAM:
-            if state[HAS_BASE] == 0:
+        else:
+            n_groups, codes = product, stratum_codes[:0]  # every stratum is in its place
+            if not has_base:
                 _fill_complete_base(given, product * n_y, prepared, row_base, present)
-                state[HAS_BASE] = 1
+                has_base = True
             width = levels + has_gap
             n_cells = (product * n_y + 1) * width
             _count_by_histogram(row_base, prepared.codes[column], width, n_cells, table)
             if has_gap:
                 _squeeze(product * n_y, levels, table)
-            _sum_dense_present(product, n_y, given, column, product, stratum_codes[:0],
-                               cardinalities, entropy, lengths, length_below, wants_tables, scale,
-                               table, by_y, sizes, cells, column_sums, length_class, out,
-                               out_margins, j)  # fmt: skip
-        else:
-            out_margins[j, :, MARGIN_STRATA] = NOT_COUNTED
-            _sum_sparse_present(given, column, prepared, prices, scratch, labels, groups, present,
-                                length_class, out, j)  # fmt: skip
+        _sum_dense_present(n_groups, n_y, given, column, product, codes, cardinalities, entropy,
+                           lengths, length_below, wants_tables, scale, table, by_y, sizes, cells,
+                           column_sums, length_class, out, out_margins, j)  # fmt: skip
+    return some_are_left
 
 
 @njit(cache=True, nogil=True)
@@ -1396,18 +1370,41 @@ def summarise_present(prepared, prices, scratch, labels, groups, present, given,
     gets the same for the test of ``given[i]`` with the candidate in its place, unless the table is
     too large to be dense.
     """
-    state = scratch.state
-    state[LAST_PACKED] = -1
+    # calls are not nested deeper than they must be: every level is optimised anew
+    scratch.state[LAST_PACKED] = -1
     for index in range(given.shape[0]):
         members = given[index]
+        lo, hi = candidate_start[index], candidate_start[index + 1]
         product, is_packed = _size_up(members, prepared, scratch)
-        state[HAS_BASE] = state[HAS_LABELS] = state[HAS_GROUPS] = 0
         n_strata = product
         if is_packed:
-            shared = _shared_prefix(given, index, state[LAST_PACKED])
+            shared = _shared_prefix(given, index, scratch.state[LAST_PACKED])
             n_strata = _fill_strata(members, shared, prepared, scratch)
-            state[LAST_PACKED] = index
+            scratch.state[LAST_PACKED] = index
             _count_strata(members.size, prepared, scratch)
-        _sum_present(members, candidate_start[index], candidate_start[index + 1], candidates,
-                     n_strata, product, is_packed, prepared, prices, scratch, labels, groups,
-                     present, length_class, out, out_margins)  # fmt: skip
+        if not _sum_dense_tables(members, lo, hi, candidates, n_strata, product, is_packed,
+                                 prepared, prices, scratch, present, length_class, out,
+                                 out_margins):  # fmt: skip
+            continue
+        _keep_complete_rows(members, prepared, labels, present)
+        has_labels = _label_kept_rows(members, prepared, labels)
+        has_groups = False
+        if has_labels:
+            _list_single(labels.rows, labels.counts[N_KEPT], labels.counts[N_SINGLE],
+                         present.is_complete, present.not_labelled)  # fmt: skip
+        for j in range(lo, hi):
+            column = candidates[j]
+            width = prepared.cardinalities[column] + present.has_gaps[column]
+            if out[j, OWN_STRATA] != NOT_COUNTED:
+                continue
+            if has_labels and (
+                (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * width <= labels.table.size
+            ):
+                _sum_labelled_present(column, length_class[column], prepared, prices, scratch,
+                                      labels, present, out, j)  # fmt: skip
+                continue
+            if not has_groups:
+                _group_complete_rows(members, prepared, groups, present)
+                has_groups = True
+            _sum_grouped_present(members.size, column, length_class[column], prepared, prices,
+                                 scratch, groups, present, out, j)  # fmt: skip
