@@ -23,7 +23,7 @@ _log = logging.getLogger("komb")
 PATIENCE = 1.5
 """Seconds of compiling after which the user is told; reading from disk takes less."""
 
-NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept for the next time"
+NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
 
 _done: set[tuple[np.dtype[Any], bool, bool]] = set()
 
