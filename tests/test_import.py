@@ -18,6 +18,7 @@ SOURCE = Path(komb.__file__).parent
 
 LAYERS = (
     "errors",
+    "frozen",
     "jobs",
     "defaults",
     "data",

@@ -235,6 +235,13 @@ class TestBlanket:
 class TestHeatmap:
     found = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=1))
 
+    def test_what_it_cannot_draw(self) -> None:
+        with pytest.raises(ParameterError, match=r"'blankets' must be several.*blanket\.plot\(\)"):
+            komb.plot_blankets(self.found["Y"])  # type: ignore[arg-type]
+        for draw in (self.found.plot, self.found["Y"].plot):
+            with pytest.raises(ParameterError, match=r"'ax' must be matplotlib axes.*savefig"):
+                draw("picture.png")
+
     def test_targets_and_members(self) -> None:
         ax = komb.plot_blankets(self.found)
         names = ["X1", "X2", "Y", "E1"]

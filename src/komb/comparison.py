@@ -14,10 +14,10 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from komb.exporting import dump_json, known_fields, make_frame
+from komb.frozen import FrozenMapping
 from komb.plots import Mark, draw_matrix
 from komb.rendering import (
     DOT,
@@ -124,7 +124,7 @@ class Comparison:
     truth: tuple[Name, ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "blankets", MappingProxyType(dict(self.blankets)))
+        object.__setattr__(self, "blankets", FrozenMapping(self.blankets))
 
     @property
     def scores(self) -> dict[str, Score] | None:

@@ -13,11 +13,11 @@ import math
 import shutil
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.errors import UnknownNameError
 from komb.exporting import dump_json, known_fields, make_frame
+from komb.frozen import FrozenMapping
 from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class Explanation(Collection[Name]):
     max_separator: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

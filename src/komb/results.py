@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.data.labels import show_numbers
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import dump_json, from_entries, known_fields, make_frame, to_entries
+from komb.frozen import FrozenMapping
 from komb.rendering import (
     NOTHING,
     Grid,
@@ -217,7 +217,7 @@ class Blanket(_WithTable, Collection[Name]):
 
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts"):
-            object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
+            object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
         object.__setattr__(self, "_table", None)
 
     def with_table(self, table: DiscreteTable | None) -> Blanket:
@@ -787,6 +787,9 @@ def plot_blankets(
     """
     from komb.plots.heatmap import Cell, draw_heatmap
 
+    if isinstance(blankets, Blanket):
+        remedy = "Draw a single one with blanket.plot()."
+        raise ParameterError.because("blankets", "be several blankets", blankets, remedy)
     found = blankets if isinstance(blankets, Mapping) else Blankets(blankets)
     names = dict.fromkeys([*found, *(name for blanket in found.values() for name in blanket)])
     place = {name: number for number, name in enumerate(names)}
@@ -921,7 +924,8 @@ def cut_notes(blanket: Blanket) -> Iterator[str]:
         yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut; 'cuts' has them all."
     constant = [name for name in names if not blanket.cuts[name]]
     if constant:
-        yield f"Without cut points, and so constant: {show_names(constant, _NAMES_WIDTH)}."
+        but = " but for missing values" if blanket.parameters.get("missing") == "level" else ""
+        yield f"Without cut points, and so constant{but}: {show_names(constant, _NAMES_WIDTH)}."
     if any(_way(blanket, name) == "mdl" for name in constant):
         yield (
             "mdl cuts look at one column at a time: what shows only in combination needs another "

@@ -78,7 +78,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     discretize, bins
         As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
         A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
-        mapping it goes by its name (see ``blanket_``). ``discretize=dict(other.blanket_.cuts)``
+        mapping it goes by its name (see ``blanket_``). ``discretize=other.blanket_.cuts``
         cuts where another selector did. Off by default: a continuous column is an error.
     missing
         As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be

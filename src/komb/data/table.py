@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from komb.data.encode import Columns, Later, encode_array, encode_matrix
 from komb.data.problems import Missing, explain
 from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import ParameterError, UnknownNameError
+from komb.frozen import FrozenMapping
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -65,7 +65,7 @@ class DiscreteTable:
         codes = np.ascontiguousarray(self.codes)[:]  # a view, so the caller's flag stays as it is
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "cuts", MappingProxyType(dict(self.cuts)))
+        object.__setattr__(self, "cuts", FrozenMapping(self.cuts))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
     @classmethod

@@ -50,6 +50,23 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     return file
 
 
+def check_axes(ax: object) -> None:
+    """Raise if a picture cannot be drawn there.
+
+    Examples
+    --------
+    >>> check_axes("blanket.png")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'ax' must be matplotlib axes, or None; got 'blanket.png'. ...
+    """
+    need_matplotlib()
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        remedy = 'To write a file: plot().figure.savefig("picture.png").'
+        raise ParameterError.because("ax", "be matplotlib axes, or None", ax, remedy)
+
+
 def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure that axes are on to a file."""
     file = check_picture(path)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from komb.plots.canvas import make_room, need_matplotlib, shorten
+from komb.plots.canvas import check_axes, make_room, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def draw_heatmap(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['a', 'b', 'c']
     """
-    need_matplotlib()
+    check_axes(ax)
     from matplotlib.figure import Figure
 
     n_rows, n_columns = max(len(targets), 1), max(len(members), 1)

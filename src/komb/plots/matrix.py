@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from komb.plots.canvas import make_room, need_matplotlib
+from komb.plots.canvas import check_axes, make_room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def draw_matrix(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['iamb', 'komb']
     """
-    need_matplotlib()
+    check_axes(ax)
     from matplotlib.figure import Figure
 
     if ax is not None:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from komb.plots.canvas import fit, grow, make_room, need_matplotlib, shorten
+from komb.plots.canvas import check_axes, fit, grow, make_room, shorten
 from komb.rendering import show_name
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) 
     >>> [text.get_text() for text in draw_blanket("Y", spokes).texts]
     ['X1\np = 1e-18', 'X2\np = 3e-17', 'Y']
     """
-    need_matplotlib()
+    check_axes(ax)
     from matplotlib.figure import Figure
 
     nodes = arrange(spokes)
