@@ -25,7 +25,7 @@ demo: $(INSTALLED)
 	@$(BIN)/komb demo
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

@@ -240,7 +240,7 @@ class TestHeatmap:
             komb.plot_blankets(self.found["Y"])  # type: ignore[arg-type]
         for draw in (self.found.plot, self.found["Y"].plot):
             with pytest.raises(ParameterError, match=r"'ax' must be matplotlib axes.*savefig"):
-                draw("picture.png")
+                draw("picture.png")  # type: ignore[arg-type]
 
     def test_targets_and_members(self) -> None:
         ax = komb.plot_blankets(self.found)

@@ -456,10 +456,9 @@ class TestUnknownLevels:
     def test_cut_points_can_be_used_again(self) -> None:
         X, y = mixed()
         cuts = MarkovBlanketSelector(discretize="quantile").fit(X, y).blanket_.cuts
-        again = pickle.loads(pickle.dumps(clone(MarkovBlanketSelector(discretize=cuts)))).fit(
-            X.head(300), y.head(300)
-        )
-        assert again.blanket_.cuts == cuts
+        copied = clone(MarkovBlanketSelector(discretize=cuts))
+        again = pickle.loads(pickle.dumps(copied))
+        assert again.fit(X.head(300), y.head(300)).blanket_.cuts == cuts
 
 
 class TestMissing:

@@ -20,6 +20,9 @@ from tests.citests.recorder import Recorder
 from tests.citests.test_statistics import check_against_twin
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, with_gaps
 
+# On one worker, for the kernels of tables with missing values take half a minute to compile.
+pytestmark = pytest.mark.xdist_group("missing")
+
 thorough = settings(max_examples=30, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]

@@ -30,6 +30,9 @@ from tests.counts.test_contingency import (
     twin_split,
 )
 
+# On one worker, for the kernels of tables with missing values take half a minute to compile.
+pytestmark = pytest.mark.xdist_group("missing")
+
 thorough = settings(
     max_examples=60,
     deadline=None,

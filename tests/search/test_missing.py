@@ -18,6 +18,9 @@ from tests.counts.tables import LOW_KIND, columns_of, with_gaps
 from tests.search.running import tasks
 from tests.search.test_classics import compare_end_to_end
 
+# On one worker, for the kernels of tables with missing values take half a minute to compile.
+pytestmark = pytest.mark.xdist_group("missing")
+
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
 
