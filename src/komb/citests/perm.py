@@ -28,8 +28,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, Tests, TestSums
+from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
 from komb.citests.registry import TestOptions, ci_test
+from komb.counts.contingency import Contingency
 from komb.counts.shuffler import Shuffler, Shuffles
 from komb.errors import ParameterError
 
@@ -59,12 +60,12 @@ class PermutationTest:
     def __init__(self, options: TestOptions) -> None:
         self._seed = options.seed
         self._most = shuffles_for(options.alpha)
-        self._shufflers: dict[int, Shuffler] = {}
+        self._shelf = ShufflerShelf()
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
         tests = sums.tests
-        shuffled = self._shuffler(tests).run(
+        shuffled = self._shelf.shuffler(tests.contingency).run(
             tests.sets, tests.set_of, tests.candidates,
             seed=self._seed, most=self._most, enough=ENOUGH,
         )  # fmt: skip
@@ -82,8 +83,15 @@ class PermutationTest:
             ),
         )
 
-    def _shuffler(self, tests: Tests) -> Shuffler:
-        contingency = tests.contingency
+
+class ShufflerShelf:
+    """Tables prepared for shuffling, of the targets asked about last."""
+
+    def __init__(self) -> None:
+        self._shufflers: dict[int, Shuffler] = {}
+
+    def shuffler(self, contingency: Contingency) -> Shuffler:
+        """Return the one of a contingency's target."""
         shuffler = self._shufflers.get(contingency.target)
         if shuffler is None:
             while len(self._shufflers) >= _PREPARED_TARGETS:
