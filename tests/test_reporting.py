@@ -354,7 +354,17 @@ class TestCommand:
         assert (code, err) == (0, "")
         assert printed == f"Markov blanket of Y: X1, X2, E1\nReport: {out}\n"
         text = check_whole(out.read_text("utf-8")).text
-        assert f"komb report {file} --target Y -o {out} --order 2 --include E1" in text
+        command = f"komb report {file} --target Y -o {out} --order 2 --include E1"
+        assert f"{command} --methods gs,iamb\n" in text
+
+    @pytest.mark.parametrize("options", ["", " --methods gs", " --no-comparison"])
+    def test_it_says_which_methods_to_compare(
+        self, capsys: pytest.CaptureFixture[str], file: Path, options: str
+    ) -> None:
+        out = file.with_name("report.html")
+        assert self.run(capsys, file, "-t", "Y", "-o", out, *options.split())[0] == 0
+        text = check_whole(out.read_text("utf-8")).text
+        assert f"again:komb report {file} --target Y -o {out}{options}\n" in text
 
     @pytest.mark.parametrize(
         ("options", "parts"),

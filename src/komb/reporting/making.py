@@ -175,6 +175,7 @@ discretize, bins, missing, seed
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),
+        methods=None if methods is None else compared,
     )
     page = Report(blanket, explanation, comparison, make_page(content))
     if file is not None:
