@@ -297,7 +297,9 @@ class TestStrength:
         [
             (Member("a", (), 9.0, 1, 0.0123, "g", True), "p = 0.012"),
             (Member("a", (), 9.0, 1, 1e-30, "g", True), "p = 1e-30"),
-            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 1e-21,710, unreliable"),
+            (Member("a", (), 9.0, 1, 5.1e-23, "g", True), "p = 5e-23"),
+            (Member("a", (), 9.0, 1, 9.7e-23, "g", True), "p = 1e-22"),
+            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 9e-21,711, unreliable"),
             (Member("a", (), 7.25, None, None, "sci", True), "7.2 bits"),
             (Member("a", None), "by request"),
         ],
