@@ -145,6 +145,12 @@ class TestText:
         assert "Caution: 4 of 120 tests had too few rows for test g to be trusted." in text
         assert "use test g-sci" in text
 
+    def test_a_permutation_test_needs_something_to_shuffle(self) -> None:
+        text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "perm"}))
+        assert "Caution: 4 of 120 tests had nothing to shuffle" in text
+        assert "to be trusted" not in text
+        assert "g-sci" not in text
+
     def test_an_unreliable_member_is_marked(self) -> None:
         assert "g (unreliable)" in str(
             make_blanket(details=(Member("a", (), 9.0, 1, 0.1, "g", False),))

@@ -961,7 +961,14 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
     if blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
-    if blanket.unreliable:
+    if blanket.unreliable and test == "perm":
+        yield (
+            f"Caution: {blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to "
+            "shuffle: among rows that agree in the columns held fixed, one of the two tested is "
+            "constant. They count as independent, and say nothing. Collect more rows, merge rare "
+            "levels or exclude columns with many levels."
+        )
+    elif blanket.unreliable:
         on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
         remedy = "Collect more rows, merge rare levels or exclude columns with many levels"
         remedy += "." if test in ("sci", "g-sci") else ", or use test g-sci."
