@@ -326,6 +326,8 @@ class TestBadInput:
         assert (code, out) == (2, "")
         assert "'find'" in err
         assert err.count("\n") == 1
+        assert "?." not in err
+        assert ".." not in err
 
 
 class TestCompare:

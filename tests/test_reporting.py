@@ -178,7 +178,7 @@ class TestContent:
         page = komb.report(data, "old", exclude=["left"], methods=[], **options)
         text = check_whole(page.html).text
         for part in (
-            "40 missing values in 1 column, a level of its own.",
+            "40 missing values in 1 column, a level of their own.",
             "1 column of numbers cut into bins",
             "cut at 40, 50",
             "Constant, and so of no use: same.",
@@ -190,6 +190,8 @@ class TestContent:
         ):
             assert part.replace("ididentifier", "id identifier") in text
         assert "left" not in page.blanket
+        assert '1<span class="narrow"> level</span>' in page.html
+        assert '2<span class="narrow"> levels</span>' in page.html
 
     def test_missing_values_left_out_of_tests(self) -> None:
         data = {"a": [0, 1, None, 1] * 30, "b": [0, 1, 1, None] * 30, "c": [0, 1, 1, 1] * 30}

@@ -34,7 +34,9 @@ def exit_codes() -> Iterator[None]:
         _fail(_in_shell_terms(str(error)), EXIT_FAILED)
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "komb")
-        _fail(f"{error.format_message().rstrip('.')}. See '{where} --help'.")
+        message = error.format_message().rstrip(".")
+        stop = "" if message.endswith("?") else "."
+        _fail(f"{message}{stop} See '{where} --help'.")
     except KeyboardInterrupt as interrupt:
         typer.echo(_in_shell_terms(str(interrupt)) or "Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
