@@ -286,7 +286,10 @@ class TestFiles:
         [
             ({"target": "y"}, "no column 'y'"),
             ({"method": "kmb"}, "no method 'kmb'"),
+            ({"method": ["iamb"]}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
+            ({"method": ["iamb"], "methods": []}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
             ({"methods": ["kmb"]}, "no method 'kmb'"),
+            ({"methods": [["iamb"]]}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
             ({"methods": "komb"}, "'methods' must be a list"),
             ({"alpha": 2}, "'alpha' must be"),
         ],
