@@ -264,7 +264,10 @@ class TestBadInput:
             ("--target Y --include Y", ["'include' must not name the target"]),
             ("--target Y --include E1 --exclude E1", ["'exclude'", "'include'", "['E1']"]),
             ("--target Y --start x1", ["'start'", "Did you mean 'X1'"]),
-            ("--target Y --start-method kmob", ["'start'", "the name of a method", "got 'kmob'"]),
+            ("--target Y --start-method kmob", ["'--start-method'", "Did you mean 'komb'", "'gs'"]),
+            ("--target Y --start-method X1", ["no method 'X1'", "use --start."]),
+            ("--target Y --exclude X1,X2", ["no column 'X1,X2'", "--exclude X1 --exclude X2."]),
+            ("--target Y --include X1,E1", ["repeat the option: --include X1 --include E1."]),
             ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
             ("--target Y --max-conditioning 2", ["'max_conditioning'", "method 'komb'", "got 2"]),
             ("--target Y --max-conditioning few", ["--max-conditioning"]),
@@ -326,6 +329,8 @@ class TestBadInput:
         assert (code, out) == (2, "")
         assert "'find'" in err
         assert err.count("\n") == 1
+        assert "?." not in err
+        assert ".." not in err
 
 
 class TestCompare:

@@ -263,6 +263,13 @@ class TestHeatmap:
         assert light[0] > light[1] > light[2]
         assert len({tuple(cell) for cell in row}) == 5
 
+    def test_the_bar_also_speaks_of_tests_without_a_p_value(self) -> None:
+        ax = draw_heatmap("", ["a"], ["a", "b"], {(0, 1): Cell(9.0)})
+        (bar,) = ax.child_axes
+        ticks = [text.get_text() for text in bar.get_yticklabels()]
+        assert ticks[0] == "7 bits (p = 0.008)"
+        assert ticks[-1] == "1,000 bits or more (p = 9e-302)"
+
     def test_marks(self) -> None:
         cells = {(0, 1): Cell(9.0, is_one_sided=True), (1, 2): Cell(9.0, is_together=True)}
         ax = draw_heatmap("", ["a", "b"], ["a", "b", "c"], cells)

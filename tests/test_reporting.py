@@ -178,7 +178,7 @@ class TestContent:
         page = komb.report(data, "old", exclude=["left"], methods=[], **options)
         text = check_whole(page.html).text
         for part in (
-            "40 missing values in 1 column, a level of its own.",
+            "40 missing values in 1 column, a level of their own.",
             "1 column of numbers cut into bins",
             "cut at 40, 50",
             "Constant, and so of no use: same.",
@@ -190,6 +190,8 @@ class TestContent:
         ):
             assert part.replace("ididentifier", "id identifier") in text
         assert "left" not in page.blanket
+        assert '1<span class="narrow"> level</span>' in page.html
+        assert '2<span class="narrow"> levels</span>' in page.html
 
     def test_missing_values_left_out_of_tests(self) -> None:
         data = {"a": [0, 1, None, 1] * 30, "b": [0, 1, 1, None] * 30, "c": [0, 1, 1, 1] * 30}
@@ -284,7 +286,10 @@ class TestFiles:
         [
             ({"target": "y"}, "no column 'y'"),
             ({"method": "kmb"}, "no method 'kmb'"),
+            ({"method": ["iamb"]}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
+            ({"method": ["iamb"], "methods": []}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
             ({"methods": ["kmb"]}, "no method 'kmb'"),
+            ({"methods": [["iamb"]]}, r"no method \['iamb'\]\. Did you mean 'iamb'"),
             ({"methods": "komb"}, "'methods' must be a list"),
             ({"alpha": 2}, "'alpha' must be"),
         ],
@@ -354,7 +359,17 @@ class TestCommand:
         assert (code, err) == (0, "")
         assert printed == f"Markov blanket of Y: X1, X2, E1\nReport: {out}\n"
         text = check_whole(out.read_text("utf-8")).text
-        assert f"komb report {file} --target Y -o {out} --order 2 --include E1" in text
+        command = f"komb report {file} --target Y -o {out} --order 2 --include E1"
+        assert f"{command} --methods gs,iamb\n" in text
+
+    @pytest.mark.parametrize("options", ["", " --methods gs", " --no-comparison"])
+    def test_it_says_which_methods_to_compare(
+        self, capsys: pytest.CaptureFixture[str], file: Path, options: str
+    ) -> None:
+        out = file.with_name("report.html")
+        assert self.run(capsys, file, "-t", "Y", "-o", out, *options.split())[0] == 0
+        text = check_whole(out.read_text("utf-8")).text
+        assert f"again:komb report {file} --target Y -o {out}{options}\n" in text
 
     @pytest.mark.parametrize(
         ("options", "parts"),

@@ -145,6 +145,12 @@ class TestText:
         assert "Caution: 4 of 120 tests had too few rows for test g to be trusted." in text
         assert "use test g-sci" in text
 
+    def test_a_permutation_test_needs_something_to_shuffle(self) -> None:
+        text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "perm"}))
+        assert "Caution: 4 of 120 tests had nothing to shuffle" in text
+        assert "to be trusted" not in text
+        assert "g-sci" not in text
+
     def test_an_unreliable_member_is_marked(self) -> None:
         assert "g (unreliable)" in str(
             make_blanket(details=(Member("a", (), 9.0, 1, 0.1, "g", False),))
@@ -297,7 +303,9 @@ class TestStrength:
         [
             (Member("a", (), 9.0, 1, 0.0123, "g", True), "p = 0.012"),
             (Member("a", (), 9.0, 1, 1e-30, "g", True), "p = 1e-30"),
-            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 1e-21,710, unreliable"),
+            (Member("a", (), 9.0, 1, 5.1e-23, "g", True), "p = 5e-23"),
+            (Member("a", (), 9.0, 1, 9.7e-23, "g", True), "p = 1e-22"),
+            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 9e-21,711, unreliable"),
             (Member("a", (), 7.25, None, None, "sci", True), "7.2 bits"),
             (Member("a", None), "by request"),
         ],

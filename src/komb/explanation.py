@@ -422,9 +422,9 @@ class Explanation(Collection[Name]):
                 "alone_p_value", "separator", "separator_p_value", "separated", "text")  # fmt: skip
         return make_frame({key: [row.get(key) for row in rows] for key in keys}, backend)
 
-    def _conditions(self) -> str:
+    def _conditions(self, count: int = 1) -> str:
         if not self.order or not self.members:
-            return "on its own"
+            return "on its own" if count == 1 else "on their own"
         return f"alone or given up to {plural(self.order, 'member')}"
 
     def _sheet(self) -> Sheet:
@@ -452,7 +452,7 @@ class Explanation(Collection[Name]):
             count = len(self.unrelated)
             yield (
                 f"{plural(count, 'other column' if self.reasons else 'column')} never depended on "
-                f"{target}, {self._conditions()}."
+                f"{target}, {self._conditions(count)}."
             )
         yield from self._check_notes()
         if any(not evidence.reliable for reason in self.reasons for evidence in _tests_of(reason)):

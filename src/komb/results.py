@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Name: TypeAlias = Hashable
 Backend = Literal["polars", "pandas"]
 
-_PLAIN_DECADES = 15  # smaller p-values are shown as a power of ten alone
+_PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
 _BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from columns
@@ -851,8 +851,21 @@ def show_strength(member: Member) -> str:
     if member.p_value is None:
         return f"{member.bits:,.1f} bits{trust}"
     decades = member.bits * math.log10(2)
-    small = f"1e-{decades:,.0f}" if decades > _PLAIN_DECADES else show_p_value(member.p_value)
+    small = _show_tiny(decades) if decades > _PLAIN_DECADES else show_p_value(member.p_value)
     return f"p = {small}{trust}"
+
+
+def _show_tiny(decades: float) -> str:
+    """Show ten to the power of minus ``decades``, which may be too small for a double.
+
+    Examples
+    --------
+    >>> _show_tiny(22.29), _show_tiny(30.0), _show_tiny(29.99), _show_tiny(21710.4)
+    ('5e-23', '1e-30', '1e-30', '4e-21,711')
+    """
+    power = math.ceil(decades)
+    digit = round(10 ** (power - decades))
+    return f"1e-{power - 1:,}" if digit == 10 else f"{digit}e-{power:,}"
 
 
 def _show_witness(witness: tuple[Name, ...] | None) -> str:
@@ -952,7 +965,14 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
     if blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
-    if blanket.unreliable:
+    if blanket.unreliable and test == "perm":
+        yield (
+            f"Caution: {blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to "
+            "shuffle: among rows that agree in the columns held fixed, one of the two tested is "
+            "constant. They count as independent, and say nothing. Collect more rows, merge rare "
+            "levels or exclude columns with many levels."
+        )
+    elif blanket.unreliable:
         on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
         remedy = "Collect more rows, merge rare levels or exclude columns with many levels"
         remedy += "." if test in ("sci", "g-sci") else ", or use test g-sci."

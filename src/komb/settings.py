@@ -113,8 +113,8 @@ def check_settings(
     Traceback (most recent call last):
     komb.errors.ParameterError: 'alpha' must be a number between 0 and 1, both excluded; got 1. ...
     """
-    _check_name("method", method, algorithms())
-    _check_name("test", test, tests())
+    check_name("method", method, algorithms())
+    check_name("test", test, tests())
     make_test(test, df, seed, alpha=_check_alpha(alpha))  # knows what it takes
     start_method = start if isinstance(start, str) else None
     if start_method is not None:
@@ -308,7 +308,15 @@ def _position(parameter: str, name: Name, table: DiscreteTable) -> int:
         raise UnknownNameError(f"In {parameter!r}: {error}") from None
 
 
-def _check_name(kind: str, name: object, known: Iterable[str]) -> None:
+def check_name(kind: str, name: object, known: Iterable[str]) -> None:
+    """Raise unless a name is known; it may be anything.
+
+    Examples
+    --------
+    >>> check_name("test", ["g"], tests())
+    Traceback (most recent call last):
+    komb.errors.UnknownNameError: There is no test ['g']. Known: ...
+    """
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among(kind, name, known)
 

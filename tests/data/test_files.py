@@ -186,8 +186,9 @@ def test_a_wrong_delimiter(write: Write) -> None:
 
 @pytest.mark.parametrize("content", ["a,b\n", "a,b", '"a,b\n1,2\n'])
 def test_no_rows(write: Write, content: str) -> None:
-    with pytest.raises(DataError, match="no rows below the header"):
+    with pytest.raises(DataError, match=r"no rows below the header\. .*has rows of data") as caught:
         read_table(write(content))
+    assert ("quotes are closed" in str(caught.value)) == ('"' in content)
 
 
 def test_duplicate_names(write: Write) -> None:

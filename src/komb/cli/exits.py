@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,10 @@ from komb.errors import InputError, WorkerError
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+
+_WITH_COMMAS = re.compile(
+    r"In '(?P<option>start|include|exclude)': There is no column '(?P<names>[^']*,[^']*)'\."
+)
 
 # Some versions of typer have a click of their own, so the class is found from one that is public.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -34,7 +40,9 @@ def exit_codes() -> Iterator[None]:
         _fail(_in_shell_terms(str(error)), EXIT_FAILED)
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "komb")
-        _fail(f"{error.format_message().rstrip('.')}. See '{where} --help'.")
+        message = error.format_message().rstrip(".")
+        stop = "" if message.endswith("?") else "."
+        _fail(f"{message}{stop} See '{where} --help'.")
     except KeyboardInterrupt as interrupt:
         typer.echo(_in_shell_terms(str(interrupt)) or "Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
@@ -69,4 +77,20 @@ def _in_shell_terms(message: str) -> str:
         ("'n_jobs'", "'--jobs'"),
     ):
         message = message.replace(in_python, in_shell)
-    return message
+    return message + _hint_at_repeating(message)
+
+
+def _hint_at_repeating(message: str) -> str:
+    """Say how to name several columns, to who put commas between them; a name may have commas.
+
+    Examples
+    --------
+    >>> _hint_at_repeating("In 'exclude': There is no column 'a, b'. Known: 'a', 'b'.")
+    ' To name several columns, repeat the option: --exclude a --exclude b.'
+    """
+    found = _WITH_COMMAS.search(message)
+    if found is None:
+        return ""
+    names = filter(None, map(str.strip, found["names"].split(",")))
+    words = [word for name in names for word in (f"--{found['option']}", name)]
+    return f" To name several columns, repeat the option: {shlex.join(words)}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from komb import defaults
-from komb.errors import ParameterError
+from komb.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,7 +105,19 @@ def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:
         raise ParameterError(
             "'--start' and '--start-method' both say where to start. Leave out one of them."
         )
-    return columns or [] if method is None else method
+    if method is None:
+        return columns or []
+    _check_start_method(method)
+    return method
+
+
+def _check_start_method(method: str) -> None:
+    """Speak of the option: ``start`` of the functions may be columns or a method, this may not."""
+    from komb.search import algorithms
+
+    if method not in algorithms():
+        error = UnknownNameError.among("method", method, algorithms())
+        raise UnknownNameError(f"In '--start-method': {error} To start from a column, use --start.")
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

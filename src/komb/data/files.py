@@ -177,7 +177,10 @@ def _read_text(
     _check_names(names)
     body = data[body_start:].lstrip(b"\n")
     if not body.strip():
-        raise DataError("there are no rows below the header. Check that all quotes are closed.")
+        quotes = ", and that all quotes are closed" if b'"' in data else ""
+        raise DataError(
+            f"there are no rows below the header. Check that the file has rows of data{quotes}."
+        )
     if len(names) > 1 and b"\n\n" in body:
         # Parsers take blank lines for rows of nulls. Those inside quotes belong to the value.
         body = re.sub(rb'("[^"]*")|\n\n+', lambda found: found[1] or b"\n", body)

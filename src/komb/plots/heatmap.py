@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LETTERS = 28  # of a name
-_WEAKEST, _STRONGEST = 1.0, 300.0  # powers of ten of p-values that colours tell apart
-_TICKS = {2: "p = 0.01", 5: "1e-5", 16: "1e-16", 50: "1e-50", 150: "1e-150", 300: "1e-300"}
+_WEAKEST, _STRONGEST = 3.0, 1000.0  # bits that colours tell apart
+_TICKS = (7, 20, 50, 150, 400, 1000)  # bits
 _SELF, _ABSENT, _GRID, _REQUEST = "#D0D0D0", "#F4F4F4", "white", "#999999"
 _LARGE, _SMALL = 0.32, 0.13  # inches of a cell, for few and for many columns
 _FEW, _MANY = 12, 60  # columns
@@ -117,7 +116,7 @@ def _paint(
 
 
 def _scale() -> tuple[Any, Any]:
-    """Return how powers of ten become colours: dark ones are strong, also in print."""
+    """Return how bits become colours: dark ones are strong, also in print."""
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
@@ -130,7 +129,7 @@ def _colour(cell: Cell) -> tuple[float, float, float]:
     if cell.bits is None:
         return to_rgb(_REQUEST)
     colours, norm = _scale()
-    return to_rgb(colours(norm(max(cell.bits * math.log10(2), _WEAKEST))))
+    return to_rgb(colours(norm(max(cell.bits, _WEAKEST))))
 
 
 def _mark(axes: Axes, cells: Mapping[tuple[int, int], Cell], inches: float) -> None:
@@ -174,7 +173,10 @@ def _add_scale(axes: Axes, inches: float) -> None:
     colours, norm = _scale()
     bar = axes.inset_axes((1 + 0.15 / inches, 0, 0.12 / inches, 1))
     scale = axes.figure.colorbar(ScalarMappable(norm, colours), cax=bar)
-    scale.set_ticks(list(_TICKS), labels=list(_TICKS.values()), fontsize=8)
+    # not every test has a p-value, but all have bits
+    more = {_STRONGEST: " or more"}  # which all look the same
+    labels = [f"{bits:,} bits{more.get(bits, '')} (p = {2.0**-bits:.0g})" for bits in _TICKS]
+    scale.set_ticks(list(_TICKS), labels=labels, fontsize=8)
     scale.ax.tick_params(which="minor", length=0)
     scale.outline.set_visible(False)
 

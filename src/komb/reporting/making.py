@@ -20,7 +20,7 @@ from komb.reporting.files import check_page, write_page
 from komb.reporting.page import Content, make_page
 from komb.results import Blanket
 from komb.search import algorithms
-from komb.settings import list_names
+from komb.settings import check_name, list_names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -157,6 +157,8 @@ discretize, bins, missing, seed
         "seed": seed,
     }  # fmt: skip
     compared = list(algorithms()) if methods is None else list_names("methods", methods)
+    for name in (*compared, method):
+        check_name("method", name, algorithms())
     comparison: Comparison | None = None
     if compared:
         names = [str(name) for name in dict.fromkeys([*compared, method])]
@@ -175,6 +177,7 @@ discretize, bins, missing, seed
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),
+        methods=None if methods is None else compared,
     )
     page = Report(blanket, explanation, comparison, make_page(content))
     if file is not None:

@@ -57,8 +57,7 @@ def _notes(table: DiscreteTable, blanket: Blanket) -> Iterator[str]:
         yield f"Left out on request: {show_names(excluded, _NAMES_WIDTH)}."
     gaps = [_missing(table, position) for position in range(table.n_columns)]
     if any(gaps):
-        ways = {"level": "a level of its own", "testwise": "left out of the tests they concern"}
-        way = ways.get(str(blanket.parameters.get("missing")), "kept")
+        way = _way_with_missing(str(blanket.parameters.get("missing")), gaps)
         columns = plural(sum(map(bool, gaps)), "column")
         yield f"{plural(sum(gaps), 'missing value')} in {columns}, {way}."
     if table.cuts:
@@ -66,6 +65,22 @@ def _notes(table: DiscreteTable, blanket: Blanket) -> Iterator[str]:
     constant = [n for n, levels in zip(table.names, table.levels, strict=True) if len(levels) < 2]
     if constant:
         yield f"Constant, and so of no use: {show_names(constant, _NAMES_WIDTH)}."
+
+
+def _way_with_missing(missing: str, gaps: Sequence[int]) -> str:
+    """Say what became of missing values, of which there are so many in each column.
+
+    Examples
+    --------
+    >>> _way_with_missing("level", [1, 0]), _way_with_missing("level", [3, 2])
+    ('a level of its own', 'a level of their own in each')
+    """
+    is_one = sum(gaps) == 1
+    if missing == "level":
+        where = " in each" if sum(map(bool, gaps)) > 1 else ""
+        return f"a level of {'its' if is_one else 'their'} own{where}"
+    tests = f"the tests {'it concerns' if is_one else 'they concern'}"
+    return f"left out of {tests}" if missing == "testwise" else "kept"
 
 
 def _columns(table: DiscreteTable, blanket: Blanket, positions: Sequence[int], title: str) -> str:
@@ -78,7 +93,7 @@ def _columns(table: DiscreteTable, blanket: Blanket, positions: Sequence[int], t
         name, levels = table.names[position], table.levels[position]
         row = {
             "column": _name(name, blanket),
-            "levels": _count(len(levels), "levels"),
+            "levels": _count(len(levels), "level" if len(levels) == 1 else "levels"),
             "missing": _count(_missing(table, position), "missing"),
             "how often": _levels(table, position) + _cuts(table, name),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -62,6 +62,8 @@ class Content:
         How that file was read.
     path
         Where the page goes.
+    methods
+        Those that were to be compared; ``None`` is all of them.
     """
 
     table: DiscreteTable
@@ -72,6 +74,7 @@ class Content:
     source: str = ""
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: str = "report.html"
+    methods: Sequence[object] | None = None
 
 
 def make_page(content: Content) -> str:
@@ -202,7 +205,9 @@ def _repeat(content: Content) -> str:
     target, options = content.blanket.target, content.options
     html = ""
     if content.source:
-        command = show_command(content.source, target, content.path, options, content.reading)
+        command = show_command(
+            content.source, target, content.path, options, content.reading, content.methods
+        )
         html += f"<p>This command makes the page again:</p><pre>{escape(command)}</pre>\n"
     code = show_code(content.source, target, options, content.reading)
     return f"{html}<p>This code finds the blanket again:</p><pre>{escape(code)}</pre>\n"

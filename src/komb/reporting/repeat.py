@@ -50,7 +50,12 @@ def _plain(value: Any) -> Any:
 
 
 def show_command(
-    source: str, target: object, path: str, options: Mapping[str, Any], reading: Mapping[str, Any]
+    source: str,
+    target: object,
+    path: str,
+    options: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    methods: Sequence[object] | None = None,
 ) -> str:
     """Return the command that makes a page of a file.
 
@@ -66,6 +71,8 @@ def show_command(
         Of the search.
     reading
         ``delimiter`` and ``has_header``, as far as they were given.
+    methods
+        Those to compare; ``None`` is all of them.
 
     Examples
     --------
@@ -75,6 +82,8 @@ def show_command(
     words = ["komb", "report", source, "--target", str(target), "-o", path]
     for name, value in chosen(options).items():
         words += _flags(name, value)
+    if methods is not None:
+        words += ["--methods", ",".join(map(str, methods))] if methods else ["--no-comparison"]
     if reading.get("delimiter"):
         words += ["--delimiter", reading["delimiter"].replace("\t", "tab")]
     if reading.get("has_header") is False:
