@@ -37,6 +37,11 @@ class DataSession(Session):
         Rule for the degrees of freedom.
     seed : int
         Of the random numbers of a test that draws some.
+    ignores_mute_sets : bool
+        Whether a set that leaves the target no freedom is no separator: given such a set everything
+        is independent of the target, which says nothing about what it depends on.
+    seed : int
+        Of the random numbers of a test that draws some.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
+        ignores_mute_sets: bool = False,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
@@ -66,6 +72,8 @@ class DataSession(Session):
         self._sweeps: dict[tuple[int, int], Sweep] = {}
         self._largest_sweep: dict[int, int] = {}
         self._tables = self._fallbacks = self._unreliable = 0
+        self._ignores_mute_sets = ignores_mute_sets
+        self._mute: dict[int, set[Variables]] = {}
 
     @property
     def counts(self) -> SessionCounts:
@@ -187,17 +195,37 @@ class DataSession(Session):
         """Count the tables of all questions, those with equally many conditions together."""
         if len(questions) == 1:
             candidates, given = questions[0]
-            return [evaluate(self._sums(target, [candidates], [sorted(given)])).tolist()]
+            sums = self._sums(target, [candidates], [sorted(given)])
+            self._note_mute(target, [given], [len(candidates)], sums)
+            return [evaluate(sums).tolist()]
         answers: list[list[Any]] = [[]] * len(questions)
         for indices in _by_size(questions).values():
             sets = _prefix_friendly([questions[index][1] for index in indices])
             order = sorted(range(len(sets)), key=sets.__getitem__)
             asked = [questions[indices[place]][0] for place in order]
             sums = self._sums(target, asked, [sets[place] for place in order])
+            givens = [questions[indices[place]][1] for place in order]
+            self._note_mute(target, givens, [len(candidates) for candidates in asked], sums)
             answer = iter(evaluate(sums).tolist())
             for place, candidates in zip(order, asked, strict=True):
                 answers[indices[place]] = list(islice(answer, len(candidates)))
         return answers
+
+    def _note_mute(
+        self, target: int, givens: Sequence[Variables], counts: Sequence[int], sums: TestSums
+    ) -> None:
+        """Remember the sets that leave the target no freedom."""
+        if not self._ignores_mute_sets:
+            return
+        is_mute = sums.is_mute[np.cumsum(counts) - 1]
+        if is_mute.any():
+            mute = self._mute.setdefault(target, set())
+            mute.update(
+                given for given, says_nothing in zip(givens, is_mute, strict=True) if says_nothing
+            )
+
+    def _is_mute(self, target: int, given: Variables) -> bool:
+        return given in self._mute.get(target, ())
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]

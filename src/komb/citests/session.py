@@ -237,6 +237,10 @@ class Session(ABC):
             for x, strength in zip(asked, bits, strict=True):
                 row[x] = _DEPENDENT if strength else _INDEPENDENT
 
+    def _is_mute(self, target: int, given: Variables) -> bool:
+        """Whether a set is known to say nothing on separation, and so is no separator."""
+        return False
+
     def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
         """Whether a test has been decided, and is remembered."""
         row = self._memory.get(target, {}).get(given)
@@ -409,7 +413,7 @@ class Session(ABC):
         for questions in _lots(standing, pool - core, min_size, max_size, core):
             answers = self.ask(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
-                if len(dependent) < len(asked):
+                if len(dependent) < len(asked) and not self._is_mute(target, given):
                     for candidate in (asked - set(dependent)) & standing:
                         found[candidate] = given
                         standing.discard(candidate)
@@ -446,6 +450,8 @@ class Session(ABC):
         for questions in _lots(standing, pool - core, 0, max_size, core):
             answers = self.strengths(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
+                if self._is_mute(target, given):
+                    continue
                 for candidate in asked & standing:
                     if candidate in dependent:
                         least[candidate] = min(least[candidate], dependent[candidate])
