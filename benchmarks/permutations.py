@@ -9,14 +9,14 @@ permutation test without conditions only. Times are those of the processor, all 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from common import print_table
+from common import best_of, print_table
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
 
@@ -24,16 +24,6 @@ ROWS, SHUFFLES = 5000, 999
 INDEPENDENT = 20  # pairs of which the mean time is taken
 
 Codes = npt.NDArray[np.int64]
-
-
-def best_of(repeats: int, work: Callable[[], object]) -> float:
-    """Shortest of several runs, in seconds of this process."""
-    best = float("inf")
-    for _ in range(repeats):
-        started = time.process_time()
-        work()
-        best = min(best, time.process_time() - started)
-    return best
 
 
 def draw(levels: int, conditions: int, is_dependent: bool, seed: int) -> Codes:
@@ -48,7 +38,7 @@ def time_komb(columns: Codes) -> float:
     session = DataSession(DiscreteTable.from_codes(columns.T), "perm")
     given = range(2, len(columns))
     session.outcome(0, 1, given)  # prepared once a search
-    return best_of(3, lambda: session.outcome(0, 1, given))
+    return best_of(3, lambda: session.outcome(0, 1, given), process_time)
 
 
 def time_numpy(columns: Codes) -> float:
@@ -72,7 +62,7 @@ def time_numpy(columns: Codes) -> float:
         shuffled = (x[np.lexsort((rng.random(ROWS), stratum))] for _ in range(SHUFFLES // 10))
         return sum(statistic(order) >= data for order in shuffled)
 
-    return 10 * best_of(2, work)
+    return 10 * best_of(2, work, process_time)
 
 
 def time_scipy(columns: Codes) -> float:
@@ -82,7 +72,9 @@ def time_scipy(columns: Codes) -> float:
     counts = np.bincount(columns[0] * levels + columns[1], minlength=levels**2)
     table = counts.reshape(levels, levels)
     method: Any = PermutationMethod(n_resamples=SHUFFLES, rng=np.random.default_rng(0))
-    return best_of(2, lambda: chi2_contingency(table, correction=False, method=method))
+    return best_of(
+        2, lambda: chi2_contingency(table, correction=False, method=method), process_time
+    )
 
 
 def ratio(peer: Callable[[Codes], float], columns: Codes, ours: float) -> tuple[str, str]:

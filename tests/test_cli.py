@@ -22,28 +22,13 @@ import polars as pl
 import pytest
 
 import komb
-from komb import cli, jobs
+from komb import jobs
 from komb.cli import output
 from komb.discover import Progress
 from komb.errors import Interrupted, WorkerError
+from tests.conftest import Run
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in this process; returns the exit code and both outputs."""
-
-    def run_cli(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as caught:
-            cli.main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert isinstance(caught.value.code, int)
-        return caught.value.code, printed.out, printed.err
-
-    return run_cli
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import komb
-from komb import cli, discover
+from komb import discover
 from komb.cli import options as cli_options
 from komb.errors import DataError, InputError, MissingValuesError, ParameterError, UnknownNameError
 from komb.results import Blanket
@@ -327,17 +327,6 @@ class TestCommandLine:
         path = tmp_path / "measured.csv"
         DATA.to_csv(path, index=False)
         return path
-
-    @pytest.fixture
-    def run(self, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-        def run_cli(*arguments: object) -> tuple[int, str, str]:
-            with pytest.raises(SystemExit) as caught:
-                cli.main([str(argument) for argument in arguments])
-            printed = capsys.readouterr()
-            assert isinstance(caught.value.code, int)
-            return caught.value.code, printed.out, printed.err
-
-        return run_cli
 
     def test_find(self, run: Any, file: Path) -> None:
         options = "--discretize quantile --bins 3 --seed 7 --json"

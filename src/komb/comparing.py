@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from komb.data import DiscreteNetwork, DiscreteTable, MarkovField
 from komb.data.codes import Name
 from komb.data.network import graph_blanket
 from komb.data.treatment import Bins, Discretize, check_treatment
-from komb.discover import Progress, markov_blanket
+from komb.discover import OPTION_DEFAULTS, Progress, markov_blanket
 from komb.errors import InputError, Interrupted, ParameterError, UnknownNameError
 from komb.rendering import plural
 from komb.results import Blanket
@@ -45,15 +44,8 @@ if TYPE_CHECKING:
 Methods = Iterable[str] | Mapping[str, Mapping[str, Any]]
 Observer = Callable[[Progress], None]
 
-_PARAMETERS = signature(markov_blanket).parameters.values()
-_DEFAULTS = {
-    parameter.name: parameter.default
-    for parameter in _PARAMETERS
-    if parameter.kind is Parameter.KEYWORD_ONLY and parameter.name != "progress"
-}
-
 _FOR_ALL = ("exclude", "discretize", "bins", "missing")  # one table for all
-_ROW_OPTIONS = [name for name in _DEFAULTS if name not in _FOR_ALL]
+_ROW_OPTIONS = [name for name in OPTION_DEFAULTS if name not in _FOR_ALL]
 
 
 def compare(
@@ -168,7 +160,7 @@ class _Row:
     def check_settings(self, table: DiscreteTable, target: Name) -> None:
         """Check everything else, so that nothing has been searched when a row is refused."""
         with self._naming():
-            settings = check_settings(table, **_DEFAULTS | self.options)
+            settings = check_settings(table, **OPTION_DEFAULTS | self.options)
             check_target(table, target, settings)
 
     @contextmanager
@@ -250,7 +242,7 @@ def _plan(methods: Methods | None, common: Mapping[str, Any]) -> list[_Row]:
         }
         rows.append(_Row(label, fitting | own, tuple(key for key in own if key != "method")))
     for key in OPTIONS:
-        if common[key] != _DEFAULTS.get(key) and not any(key in row.options for row in rows):
+        if common[key] != OPTION_DEFAULTS.get(key) and not any(key in row.options for row in rows):
             rule = "be left out, for none of the methods takes it"
             remedy = f"These are compared: {', '.join(row.label for row in rows)}."
             raise ParameterError.because(key, rule, common[key], remedy)

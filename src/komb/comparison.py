@@ -150,10 +150,6 @@ class Comparison:
     def __rich__(self) -> RenderableType:
         return self._sheet().to_rich()
 
-    def __reduce__(self) -> tuple[type[Comparison], tuple[object, ...]]:
-        # A view of a dictionary cannot be pickled; the constructor makes it again.
-        return Comparison, (self.target, dict(self.blankets), self.members, self.truth)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
 

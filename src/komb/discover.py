@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from typing import Any
 
 from komb import defaults
@@ -202,6 +203,14 @@ def markov_blanket(
     )  # fmt: skip
     position = check_target(table, target, settings)
     return Run(table, settings, check_progress(progress), 1).find(position, 0)
+
+
+OPTION_DEFAULTS = {
+    parameter.name: parameter.default
+    for parameter in signature(markov_blanket).parameters.values()
+    if parameter.kind is Parameter.KEYWORD_ONLY and parameter.name != "progress"
+}
+"""What a search can be asked with, and what holds where nothing is said."""
 
 
 def markov_blankets(

@@ -84,7 +84,19 @@ class ContinuousColumnError(DataError):
 
 
 class FileError(InputError):
-    """A file is missing, unreadable or not a table."""
+    """A file is missing, unreadable or not a table, or cannot be written."""
+
+    @classmethod
+    def on_writing(cls, where: object, error: OSError, remedy: str) -> FileError:
+        """Build the error about a file, or what is in a folder, that could not be written.
+
+        Examples
+        --------
+        >>> print(FileError.on_writing("a.png", OSError(28, "No space left"), "Make room."))
+        Cannot write 'a.png': no space left. Make room.
+        """
+        why = (error.strerror or str(error)).lower()
+        return cls(f"Cannot write {str(where)!r}: {why}. {remedy}")
 
 
 class MissingPackageError(InputError, ImportError):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.errors import UnknownNameError
-from komb.exporting import dump_json, known_fields, make_frame
+from komb.exporting import dump_json, from_plain, known_fields, make_frame, to_plain
 from komb.frozen import FrozenMapping
 from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
 
@@ -302,11 +302,6 @@ class Explanation(Collection[Name]):
     def __rich__(self) -> RenderableType:
         return self._sheet().to_rich()
 
-    def __reduce__(self) -> tuple[type[Explanation], tuple[object, ...]]:
-        # A view of a dictionary cannot be pickled; the constructor makes it again.
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return Explanation, tuple((values | {"parameters": dict(self.parameters)}).values())
-
     def to_text(self, width: int | None = None) -> str:
         """Return what ``print`` shows.
 
@@ -342,10 +337,7 @@ class Explanation(Collection[Name]):
         record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         for key in ("members", "rejected"):
             record[key] = [reason.to_dict() for reason in record[key]]
-        parameters = {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in self.parameters.items()
-        }
+        parameters = to_plain(self.parameters)
         return record | {"unrelated": list(self.unrelated), "parameters": parameters}
 
     @classmethod
@@ -363,10 +355,7 @@ class Explanation(Collection[Name]):
         for key in ("members", "rejected"):
             values[key] = tuple(Reason.from_dict(reason) for reason in values[key])
         values["unrelated"] = tuple(values["unrelated"])
-        values["parameters"] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in values["parameters"].items()
-        }
+        values["parameters"] = from_plain(values["parameters"])
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from columns
 _NAME_FIELDS = {"target", "member", "column"}
 _LIST_FIELDS = {"witness", "members", "separator"}  # of names
 _TEXT_FIELDS = {"label", "method", "test", "status", "text"}
@@ -81,6 +82,41 @@ def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
         if isinstance(entry["value"], list)
         else entry["value"]
         for entry in entries
+    }
+
+
+def to_plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a search with lists in the place of tuples and mappings.
+
+    Examples
+    --------
+    >>> to_plain({"order": 1, "include": ("age",), "bins": {"age": 5}})
+    {'order': 1, 'include': ['age'], 'bins': [{'column': 'age', 'value': 5}]}
+    """
+
+    def plain(value: object) -> object:
+        if isinstance(value, Mapping):
+            return to_entries(value)
+        return list(value) if isinstance(value, tuple) else value
+
+    return {key: plain(value) for key, value in parameters.items()}
+
+
+def from_plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Rebuild parameters from :func:`to_plain`.
+
+    Examples
+    --------
+    >>> from_plain({"include": ["age"], "bins": [{"column": "age", "value": 5}]})
+    {'include': ('age',), 'bins': {'age': 5}}
+    """
+    return {
+        key: value
+        if not isinstance(value, list)
+        else from_entries(value)
+        if key in _BY_COLUMN
+        else tuple(value)
+        for key, value in record.items()
     }
 
 

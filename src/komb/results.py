@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.data.labels import show_numbers
 from komb.errors import DataError, ParameterError, UnknownNameError
-from komb.exporting import dump_json, from_entries, known_fields, make_frame, to_entries
+from komb.exporting import (
+    dump_json,
+    from_entries,
+    from_plain,
+    known_fields,
+    make_frame,
+    to_entries,
+    to_plain,
+)
 from komb.frozen import FrozenMapping
 from komb.rendering import (
     NOTHING,
@@ -47,7 +55,6 @@ Backend = Literal["polars", "pandas"]
 _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
-_BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from columns
 _MOST_CUTS = 5  # columns whose cut points are shown
 _BLANKET_HEADINGS = ("target", "size>", "members", "tests>", "time>")
 
@@ -283,10 +290,8 @@ class Blanket(_WithTable, Collection[Name]):
         return self._sheet().to_rich()
 
     def __reduce__(self) -> tuple[type[Blanket], tuple[object, ...]]:
-        # A view of a dictionary cannot be pickled; the constructor makes it again.
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        values |= {"parameters": dict(self.parameters), "cuts": dict(self.cuts)}
-        return Blanket, tuple(values.values())
+        # Going through the constructor leaves the table behind.
+        return Blanket, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
@@ -302,11 +307,10 @@ class Blanket(_WithTable, Collection[Name]):
         True
         """
         record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        parameters = {key: _to_plain(value) for key, value in self.parameters.items()}
         details = [member.to_dict() for member in self.details]
         target = {"target": record.pop("target"), "members": list(self.members)}
         record |= {"identifiers": list(self.identifiers), "cuts": to_entries(self.cuts)}
-        return target | record | {"details": details, "parameters": parameters}
+        return target | record | {"details": details, "parameters": to_plain(self.parameters)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Blanket:
@@ -329,8 +333,7 @@ class Blanket(_WithTable, Collection[Name]):
         values["details"] = tuple(Member.from_dict(member) for member in values["details"])
         values["identifiers"] = tuple(values.get("identifiers", ()))
         values["cuts"] = from_entries(values.get("cuts", []))
-        parameters = values["parameters"].items()
-        values["parameters"] = {key: _from_plain(key, value) for key, value in parameters}
+        values["parameters"] = from_plain(values["parameters"])
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -714,20 +717,20 @@ class Blankets(Mapping[Name, Blanket]):
         graph.add_nodes_from((name for name in others if name not in self), searched=False)
         for target, blanket in self.items():
             for name in blanket:
+                if graph.has_edge(target, name):
+                    continue  # the one that was searched first has told
                 edge = self._edge(target, name)
                 if edge["mutual"] or symmetry == "or" or name not in self:
                     graph.add_edge(target, name, **edge)
         return graph
 
     def _edge(self, one: Name, other: Name) -> dict[str, Any]:
-        """Gather what two columns say of each other, the one that was searched first before."""
+        """Gather what two columns say of each other."""
         found = {
             target: self[target][name]
             for target, name in ((one, other), (other, one))
             if target in self and name in self[target]
         }
-        if other in self and list(self).index(other) < list(self).index(one):
-            found = dict(reversed(found.items()))
         bits = [member.bits for member in found.values()]
         return {
             "named_by": list(found),
@@ -809,18 +812,6 @@ def plot_blankets(
         cells,
         ax,
     )
-
-
-def _to_plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return to_entries(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _from_plain(key: str, value: object) -> object:
-    if not isinstance(value, list):
-        return value
-    return from_entries(value) if key in _BY_COLUMN else tuple(value)
 
 
 def _show_member(member: Member) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ from sklearn.utils.validation import (
 from komb import defaults
 from komb.data import DiscreteTable
 from komb.data.codes import Array, Levels, Name
+from komb.data.problems import and_more
 from komb.data.treatment import Bins, Discretize
 from komb.discover import markov_blanket
 from komb.errors import (
@@ -52,7 +53,6 @@ from komb.errors import (
     UnknownNameError,
 )
 
-_SHOWN = 5  # levels and columns that a message lists before it says "and k more"
 _FEW_ROWS = 40  # from here on the number of rows no longer decides what counts as continuous
 _NOTHING_SELECTED = (
     "No features were selected: no column was found to depend on y. Members can hide in larger "
@@ -446,7 +446,7 @@ def _check_distinct(names: Sequence[Name]) -> None:
     repeated = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
-            f"'X' must have distinct column names; got {_and_more(repeated)}. Rename or drop all "
+            f"'X' must have distinct column names; got {and_more(repeated)}. Rename or drop all "
             "but one of each."
         )
 
@@ -454,12 +454,6 @@ def _check_distinct(names: Sequence[Name]) -> None:
 def _refuse_levels(name: str, unknown: Sequence[object], known: Levels) -> NoReturn:
     raise DataError(
         f"Found unknown levels in feature {name!r} during transform: "
-        f"{_and_more(map(repr, unknown))}; fit saw {_and_more(map(repr, known))}. Correct them, "
+        f"{and_more(map(repr, unknown))}; fit saw {and_more(map(repr, known))}. Correct them, "
         "fit on data that has them, or let them pass: handle_unknown='ignore'."
     )
-
-
-def _and_more(items: Iterable[str]) -> str:
-    listed = list(items)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more

@@ -17,7 +17,7 @@ from komb.data import DiscreteTable, boolean_table
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.recorder import Recorder
-from tests.citests.test_statistics import check_against_twin
+from tests.citests.test_statistics import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, with_gaps
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
@@ -34,13 +34,7 @@ MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
 def test_outcomes_equal_their_twins(
     test: str, df: str, table: DiscreteTable, seed: int, alpha: float
 ) -> None:
-    rng = np.random.default_rng(seed)
-    session = DataSession(table, test, alpha=alpha, df=df)
-    for _ in range(6):
-        target, x, *others = rng.permutation(table.n_columns).tolist()
-        members = frozenset(others[: rng.integers(0, min(4, len(others)) + 1)])
-        kind = {"test": test, "df": df, "alpha": alpha}
-        check_against_twin(table, target, x, members, session, **kind)
+    check_some_against_twins(test, df, table, seed, alpha)
 
 
 @every_test

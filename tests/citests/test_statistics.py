@@ -54,6 +54,13 @@ def check_against_twin(
 def test_outcomes_equal_their_twins(
     test: str, df: str, table: DiscreteTable, seed: int, alpha: float
 ) -> None:
+    check_some_against_twins(test, df, table, seed, alpha)
+
+
+def check_some_against_twins(
+    test: str, df: str, table: DiscreteTable, seed: int, alpha: float
+) -> None:
+    """Compare the outcomes of some tests, drawn at random, with what is obvious."""
     rng = np.random.default_rng(seed)
     session = DataSession(table, test, alpha=alpha, df=df)
     for _ in range(6):

@@ -70,9 +70,11 @@ def all_questions(n_columns: int, target: int, size: int) -> list[Question]:
 
 
 @st.composite
-def batches(draw: Any, most_sets: int = 6) -> tuple[DiscreteTable, int, list[Question]]:
+def batches(
+    draw: Any, most_sets: int = 6, source: st.SearchStrategy[DiscreteTable] | None = None
+) -> tuple[DiscreteTable, int, list[Question]]:
     """A table, a target and a batch of sets of one size in any order, with columns in any order."""
-    table = draw(tables())
+    table = draw(tables() if source is None else source)
     target = draw(st.integers(0, table.n_columns - 1))
     size = draw(st.integers(0, min(4, table.n_columns - 1)))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))

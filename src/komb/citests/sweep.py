@@ -107,7 +107,8 @@ class Sweeper:
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._binomials = _binomials(len(pool), size + 1)
-        self._sets = self._variables[colex_subsets(len(pool), size)]
+        self._subsets = colex_subsets(len(pool), size)
+        self._sets = self._variables[self._subsets]
         self._n_tables = self._n_decided = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -117,7 +118,7 @@ class Sweeper:
         """
         n_unions = math.comb(len(self._pool), self._size + 1)
         n_tests = (self._size + 1) * n_unions
-        sets = colex_subsets(len(self._pool), self._size)
+        sets = self._subsets
         has_missing = self._contingency.has_missing
         is_by_union = not (has_missing or self._wants_tables)
         chunks = self._with_gaps if has_missing else self._without_gaps

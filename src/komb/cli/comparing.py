@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 @exit_codes()
 def compare(
+    context: typer.Context,
     data: options.Data,
     target: options.Target,
     methods: Annotated[
@@ -63,7 +64,7 @@ def compare(
     """Find the Markov blanket of a column with several methods, side by side."""
     if json and csv:
         raise ParameterError("'--json' and '--csv' both say what to print. Leave out one of them.")
-    begin = options.to_start(start, start_method)
+    arguments = options.to_search(context.params)
     from komb import comparing
     from komb.data.files import naming
     from komb.plots import check_picture
@@ -77,19 +78,7 @@ def compare(
                 target,
                 methods=options.split_names(methods),
                 truth=_read_truth(truth),
-                order=order,
-                max_separator=max_separator,
-                max_conditioning=max_conditioning,
-                alpha=alpha,
-                test=test,
-                df=df,
-                start=begin,
-                include=include or (),
-                exclude=exclude or (),
-                discretize=options.to_discretize(discretize),
-                bins=options.to_bins(bins),
-                missing=missing,
-                seed=seed,
+                **arguments,
                 progress=bar,
             )
     except Interrupted as interrupt:

@@ -85,7 +85,7 @@ def find(
         raise ParameterError(
             "'--quiet' and '--explain' both say what to print. Leave out one of them."
         )
-    begin = options.to_start(start, start_method)
+    arguments = {"method": method, **options.to_search(context.params)}
     from komb.data.files import naming
     from komb.jobs import check_jobs
     from komb.plots import check_picture
@@ -95,23 +95,7 @@ def find(
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
     with naming(data):
-        arguments: dict[str, Any] = {
-            "data": options.read_data(data, delimiter, no_header),
-            "method": method,
-            "order": order,
-            "max_separator": max_separator,
-            "max_conditioning": max_conditioning,
-            "alpha": alpha,
-            "test": test,
-            "df": df,
-            "start": begin,
-            "include": include or (),
-            "exclude": exclude or (),
-            "discretize": options.to_discretize(discretize),
-            "bins": options.to_bins(bins),
-            "missing": missing,
-            "seed": seed,
-        }
+        arguments["data"] = options.read_data(data, delimiter, no_header)
         if targets is not None and len(targets) == 1:
             output.present_one(_find_one(targets[0], arguments, quiet))
             return

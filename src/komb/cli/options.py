@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -118,6 +118,25 @@ def _check_start_method(method: str) -> None:
     if method not in algorithms():
         error = UnknownNameError.among("method", method, algorithms())
         raise UnknownNameError(f"In '--start-method': {error} To start from a column, use --start.")
+
+
+def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options that all searches have mean for the functions that search.
+
+    Parameters
+    ----------
+    given
+        The options of a command as typer has them: ``context.params``.
+    """
+    same = ("order", "max_separator", "max_conditioning", "alpha", "test", "df", "missing", "seed")
+    return {
+        **{name: given[name] for name in same},
+        "start": to_start(given["start"], given["start_method"]),
+        "include": given["include"] or (),
+        "exclude": given["exclude"] or (),
+        "discretize": to_discretize(given["discretize"]),
+        "bins": to_bins(given["bins"]),
+    }
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

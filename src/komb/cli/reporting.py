@@ -16,6 +16,7 @@ from komb.errors import ParameterError
 
 @exit_codes()
 def report(
+    context: typer.Context,
     data: options.Data,
     target: options.Target,
     out: Annotated[
@@ -61,7 +62,7 @@ def report(
         raise ParameterError(
             "'--methods' and '--no-comparison' contradict each other. Leave out one of them."
         )
-    begin = options.to_start(start, start_method)
+    arguments = options.to_search(context.params)
     from komb import reporting
     from komb.data.files import naming
 
@@ -74,19 +75,7 @@ def report(
             target,
             out,
             method=method,
-            order=order,
-            max_separator=max_separator,
-            max_conditioning=max_conditioning,
-            alpha=alpha,
-            test=test,
-            df=df,
-            start=begin,
-            include=include or (),
-            exclude=exclude or (),
-            discretize=options.to_discretize(discretize),
-            bins=options.to_bins(bins),
-            missing=missing,
-            seed=seed,
+            **arguments,
             methods=[] if no_comparison else options.split_names(methods),
             source=str(data),
             reading=reading,

@@ -115,14 +115,14 @@ def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError
     leave_out = f"leave it out, exclude=[{empty[0]!r}]" if len(empty) == 1 else "exclude them"
     if len(empty) == len(problems):
         columns = "Column" if len(empty) == 1 else "Columns"
-        listed = _and_more(map(repr, empty))
+        listed = and_more(map(repr, empty))
         return MissingValuesError(
             f"{columns} {listed}: no values at all, every row is missing; {leave_out}."
         )
     total = sum(problem.count for problem in problems.values())
     columns = "1 column" if len(problems) == 1 else f"{len(problems)} columns"
-    listed = _and_more(f"{name!r} ({problem.why})" for name, problem in problems.items())
-    also = f" In {_and_more(map(repr, empty))} every row is missing: {leave_out}." if empty else ""
+    listed = and_more(f"{name!r} ({problem.why})" for name, problem in problems.items())
+    also = f" In {and_more(map(repr, empty))} every row is missing: {leave_out}." if empty else ""
     return MissingValuesError(
         f"'data' must have no missing values; got {total:,} in {columns}, counting rows from "
         f'0: {listed}. Say what to do: missing="testwise" makes each test on the rows that are '
@@ -135,7 +135,7 @@ def _explain_continuous(
     problems: Mapping[Hashable, ColumnProblem], is_cutting: bool
 ) -> ContinuousColumnError:
     (name, problem), *others = problems.items()
-    also = f" So do: {_and_more(repr(other) for other, _ in others)}." if others else ""
+    also = f" So do: {and_more(repr(other) for other, _ in others)}." if others else ""
     if is_cutting:
         remedy = f"Name what to cut in 'discretize' too, e.g. {{{name!r}: 'quantile'}}."
     else:
@@ -148,7 +148,14 @@ def _explain_continuous(
     )
 
 
-def _and_more(items: Iterable[str]) -> str:
+def and_more(items: Iterable[str]) -> str:
+    """List the first of some items, and say how many more there are.
+
+    Examples
+    --------
+    >>> and_more("abcdefg")
+    'a, b, c, d, e and 2 more'
+    """
     listed = list(items)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(listed[:_SHOWN]) + more

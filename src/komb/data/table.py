@@ -336,7 +336,7 @@ class DiscreteTable:
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
-        values = (self.names, self.codes, self.levels, dict(self.cuts), self.has_missing)
+        values = (self.names, self.codes, self.levels, self.cuts, self.has_missing)
         return DiscreteTable, values
 
 

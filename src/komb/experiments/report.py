@@ -116,6 +116,5 @@ def _write(file: Path, text: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
         remedy = "Name another folder, or make room for it."
-        raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
+        raise FileError.on_writing(file, error, remedy) from None

@@ -73,9 +73,8 @@ def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
     try:
         axes.figure.canvas.print_figure(file, dpi=_DPI)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
         remedy = "Name another file, or make room for it."
-        raise FileError(f"Cannot write {str(file)!r}: {why}. {remedy}") from None
+        raise FileError.on_writing(file, error, remedy) from None
 
 
 def need_matplotlib() -> None:

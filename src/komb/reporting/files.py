@@ -53,6 +53,5 @@ def write_page(page: str, path: Path) -> None:
         os.replace(fresh, path)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        why = (error.strerror or str(error)).lower()
         remedy = "Name another file, or make room for it."
-        raise FileError(f"Cannot write {str(path)!r}: {why}. {remedy}") from None
+        raise FileError.on_writing(path, error, remedy) from None

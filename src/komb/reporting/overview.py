@@ -32,15 +32,16 @@ def overview_html(table: DiscreteTable, blanket: Blanket) -> str:
     """
     matters = {blanket.target, *blanket.members}
     positions = range(table.n_columns)
-    facts = f"<p>{escape(_size(table))}</p>\n{notes_html(_notes(table, blanket))}"
+    gaps = [_missing(table, position) for position in positions]
+    facts = f"<p>{escape(_size(table))}</p>\n{notes_html(_notes(table, blanket, gaps))}"
     if table.n_columns <= _MOST_COLUMNS:
-        return facts + _columns(table, blanket, positions, "All columns")
+        return facts + _columns(table, blanket, gaps, positions, "All columns")
     first = [position for position in positions if table.names[position] in matters]
     summary = f"All {plural(table.n_columns, 'column')}"
     return (
-        f"{facts}{_columns(table, blanket, first, 'The target and its blanket')}"
+        f"{facts}{_columns(table, blanket, gaps, first, 'The target and its blanket')}"
         f"<details><summary>{escape(summary)}</summary>\n"
-        f"{_columns(table, blanket, positions, summary)}</details>\n"
+        f"{_columns(table, blanket, gaps, positions, summary)}</details>\n"
     )
 
 
@@ -51,11 +52,10 @@ def _size(table: DiscreteTable) -> str:
     return f"{rows} and {columns} of {levels} each."
 
 
-def _notes(table: DiscreteTable, blanket: Blanket) -> Iterator[str]:
+def _notes(table: DiscreteTable, blanket: Blanket, gaps: Sequence[int]) -> Iterator[str]:
     excluded = blanket.parameters.get("exclude") or ()
     if excluded:
         yield f"Left out on request: {show_names(excluded, _NAMES_WIDTH)}."
-    gaps = [_missing(table, position) for position in range(table.n_columns)]
     if any(gaps):
         way = _way_with_missing(str(blanket.parameters.get("missing")), gaps)
         columns = plural(sum(map(bool, gaps)), "column")
@@ -83,10 +83,15 @@ def _way_with_missing(missing: str, gaps: Sequence[int]) -> str:
     return f"left out of {tests}" if missing == "testwise" else "kept"
 
 
-def _columns(table: DiscreteTable, blanket: Blanket, positions: Sequence[int], title: str) -> str:
+def _columns(
+    table: DiscreteTable,
+    blanket: Blanket,
+    gaps: Sequence[int],
+    positions: Sequence[int],
+    title: str,
+) -> str:
     headings = {"column": "left", "levels": "right", "missing": "right", "how often": "left"}
-    gaps = any(_missing(table, position) for position in range(table.n_columns))
-    if not gaps:
+    if not any(gaps):
         del headings["missing"]
     rows = []
     for position in positions:
@@ -94,7 +99,7 @@ def _columns(table: DiscreteTable, blanket: Blanket, positions: Sequence[int], t
         row = {
             "column": _name(name, blanket),
             "levels": _count(len(levels), "level" if len(levels) == 1 else "levels"),
-            "missing": _count(_missing(table, position), "missing"),
+            "missing": _count(gaps[position], "missing"),
             "how often": _levels(table, position) + _cuts(table, name),
         }
         rows.append([row[heading] for heading in headings])

@@ -6,24 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from komb import defaults
-
-_DEFAULTS: dict[str, Any] = {
-    "method": defaults.METHOD,
-    "order": defaults.ORDER,
-    "max_separator": None,
-    "max_conditioning": None,
-    "alpha": defaults.ALPHA,
-    "test": defaults.TEST,
-    "df": defaults.DF,
-    "start": (),
-    "include": (),
-    "exclude": (),
-    "discretize": None,
-    "bins": defaults.BINS,
-    "missing": defaults.MISSING,
-    "seed": defaults.SEED,
-}
+from komb.discover import OPTION_DEFAULTS
 
 
 def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,7 +19,7 @@ def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     return {
         name: options[name]
-        for name, default in _DEFAULTS.items()
+        for name, default in OPTION_DEFAULTS.items()
         if name in options and _plain(options[name]) != _plain(default)
     }
 

@@ -1,0 +1,25 @@
+"""What several tests need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from komb import cli
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in this process; returns the exit code and both outputs."""
+
+    def run_cli(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert isinstance(caught.value.code, int)
+        return caught.value.code, printed.out, printed.err
+
+    return run_cli
