@@ -16,11 +16,12 @@ from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, Test
 from komb.citests.registry import make_test
 from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
 from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
-from komb.counts.contingency import Contingency
+from komb.counts.contingency import Contingency, Ledger
 from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
-_PREPARED_TARGETS = 4  # contingencies kept ready; each may hold twice the bytes of the table
+_PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
+_PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
 
 
 class DataSession(Session):
@@ -68,6 +69,7 @@ class DataSession(Session):
         self._table = table
         self._test = make_test(test, df, seed, alpha=alpha)
         self._alpha = alpha
+        self._ledger: Ledger | None = None
         self._prepared: dict[int, Contingency] = {}
         self._sweeps: dict[tuple[int, int], Sweep] = {}
         self._largest_sweep: dict[int, int] = {}
@@ -83,11 +85,21 @@ class DataSession(Session):
     def _contingency(self, target: int) -> Contingency:
         prepared = self._prepared.get(target)
         if prepared is None:
-            while len(self._prepared) >= _PREPARED_TARGETS:
-                self._prepared.pop(next(iter(self._prepared)))
-            prepared = Contingency(self._table.codes, self._table.cardinalities, target)
+            self._make_room()
+            codes, cardinalities = self._table.codes, self._table.cardinalities
+            if self._ledger is None:
+                self._ledger = Ledger(codes, cardinalities)
+            prepared = Contingency(codes, cardinalities, target, self._ledger)
             self._prepared[target] = prepared
         return prepared
+
+    def _make_room(self) -> None:
+        """Forget the contingencies prepared first, if there are many and they are large."""
+        while (
+            len(self._prepared) >= _PREPARED_TARGETS
+            and sum(each.nbytes for each in self._prepared.values()) > _PREPARED_BYTES
+        ):
+            self._prepared.pop(next(iter(self._prepared)))
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None

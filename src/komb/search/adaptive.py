@@ -21,7 +21,7 @@ less than half a chance member, the level itself is the rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from komb.citests.session import EMPTY, Session, Variables
@@ -76,20 +76,80 @@ def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
     return kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Side:
-    """Neighbours as one variable sees them.
+    """The neighbours of one variable as it sees them, searched as far as somebody asks (MMPC).
 
-    Attributes
-    ----------
-    members : mapping
-        Neighbours, with the bits of their weakest dependence given any set of others.
-    separators : mapping
-        Every other variable, with the set that separates it.
+    Members are admitted by the max-min heuristic, the one whose weakest dependence is clearest
+    first; those waiting are then tested given the newcomer and some of the members before it. When
+    nobody waits, the members are weeded out. What becomes of one variable does not depend on when
+    the others are tested given a newcomer, so the one that is asked about is tested first, and once
+    it is separated the rest can wait.
     """
 
-    members: Mapping[int, float]
-    separators: Mapping[int, Variables]
+    session: Session
+    variable: int
+    max_separator: int
+    separators: dict[int, Variables]
+    waiting: dict[int, float]
+    members: dict[int, float] = field(default_factory=dict)
+    newcomer: int = -1
+    untested: set[int] = field(default_factory=set)  # those waiting, given the newcomer
+    is_complete: bool = False
+
+    def bits(self, other: int) -> float:
+        """How clear the weakest dependence of a neighbour is; 0 if it is none."""
+        while not self.is_complete and other not in self.separators:
+            if other in self.untested:
+                self._confront({other})
+            else:
+                self._go_on()
+        return self.members.get(other, 0.0) if other not in self.separators else 0.0
+
+    def finish(self) -> dict[int, float]:
+        """All neighbours, with the bits of their weakest dependence."""
+        while not self.is_complete:
+            self._go_on()
+        return self.members
+
+    def _go_on(self) -> None:
+        if self.untested:
+            self._confront(set(self.untested))
+        elif self.waiting:
+            self._admit(strongest(self.waiting))
+        else:
+            self._weed_out()
+
+    def _admit(self, newcomer: int) -> None:
+        self.members[newcomer] = self.waiting.pop(newcomer)
+        self.newcomer = newcomer
+        self.untested = set(self.waiting)
+
+    def _confront(self, tested: set[int]) -> None:
+        """Test some of those that wait given the newcomer and members before it."""
+        pool = frozenset(self.members) - {self.newcomer}
+        least, separable = self.session.weakest(
+            self.variable, {x: self.waiting[x] for x in tested}, pool, self.max_separator - 1,
+            core=frozenset({self.newcomer}),
+        )  # fmt: skip
+        self.waiting.update(least)
+        for x in separable:
+            del self.waiting[x]
+        self.separators |= separable
+        self.untested -= tested
+
+    def _weed_out(self) -> None:
+        """Drop members that others separate, those admitted after them included."""
+        for member in sorted(self.members):
+            pool = frozenset(self.members) - {member}
+            least, separable = self.session.weakest(
+                self.variable, {member: self.members[member]}, pool, self.max_separator
+            )
+            self.separators |= separable
+            self.members |= least
+            if separable:
+                del self.members[member]
+        self.is_complete = True
 
 
 @dataclass(slots=True)
@@ -100,94 +160,93 @@ class Region:
     variables: Variables
     alpha: float
     max_separator: int
-    sides: dict[int, Side] = field(default_factory=dict)
-    alone: dict[int, dict[int, float]] = field(default_factory=dict)
-    levels: dict[int, float] = field(default_factory=dict)
+    _sides: dict[int, Side] = field(default_factory=dict)
+    _alone: dict[int, dict[int, float]] = field(default_factory=dict)
+    _levels: dict[int, float] = field(default_factory=dict)
 
     def dependents(self, variable: int) -> dict[int, float]:
         """Variables that depend on one without any condition, in bits."""
-        if variable not in self.alone:
+        if variable not in self._alone:
             others = self.variables - {variable}
-            self.alone[variable] = self.session.strengths(variable, [(others, EMPTY)])[0]
-        return self.alone[variable]
+            self._alone[variable] = self.session.strengths(variable, [(others, EMPTY)])[0]
+        return self._alone[variable]
 
     def level(self, variable: int) -> float:
         """Bits that a neighbour of a variable needs."""
-        if variable not in self.levels:
+        if variable not in self._levels:
             bits = self.dependents(variable).values()
-            self.levels[variable] = least_bits(bits, len(self.variables) - 1, self.alpha)
-        return self.levels[variable]
+            self._levels[variable] = least_bits(bits, len(self.variables) - 1, self.alpha)
+        return self._levels[variable]
 
     def side(self, variable: int) -> Side:
         """The neighbours of a variable, as it sees them."""
-        if variable not in self.sides:
-            self.sides[variable] = self._find_side(variable)
-        return self.sides[variable]
-
-    def _find_side(self, variable: int) -> Side:
-        """MMPC: grow by the max-min heuristic, then weed out; with the weakest bits of each."""
-        waiting = self.dependents(variable)
-        separators = dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY)
-        if math.isinf(self.level(variable)):
-            return Side({}, separators | dict.fromkeys(waiting, EMPTY))
-        waiting = dict(waiting)
-        members: dict[int, float] = {}
-        while waiting:
-            newcomer = strongest(waiting)
-            bits = waiting.pop(newcomer)
-            waiting, separable = self.session.weakest(
-                variable, waiting, frozenset(members), self.max_separator - 1,
-                core=frozenset({newcomer}),
-            )  # fmt: skip
-            separators |= separable
-            members[newcomer] = bits
-        for member in sorted(members):
-            pool = frozenset(members) - {member}
-            least, separable = self.session.weakest(
-                variable, {member: members[member]}, pool, self.max_separator
+        if variable not in self._sides:
+            waiting = dict(self.dependents(variable))
+            if math.isinf(self.level(variable)):
+                waiting = {}
+            separators = dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY)
+            self._sides[variable] = Side(
+                self.session, variable, self.max_separator, separators, waiting
             )
-            separators |= separable
-            members |= least
-            if separable:
-                del members[member]
-        return Side(members, separators)
+        return self._sides[variable]
 
     def neighbours(self, variable: int) -> dict[int, float]:
-        """Variables that are joined with one, by what either says."""
-        joined = dict(self.side(variable).members)
-        for other in self.dependents(variable):
-            bits = self.side(other).members.get(variable)
-            if bits is not None:
-                joined[other] = max(bits, joined.get(other, 0.0))
-        return {x: bits for x, bits in joined.items() if bits >= self.level(variable)}
+        """Variables that are joined with one, by what either says, with their bits alone."""
+        alone = self.dependents(variable)
+        return {x: bits for x, bits in alone.items() if self.are_joined(variable, x)}
+
+    def are_joined(self, variable: int, other: int) -> bool:
+        """Whether either of two says that they are neighbours, clearly enough for the first."""
+        level = self.level(variable)
+        if self.dependents(variable).get(other, 0.0) < level:
+            return False  # no dependence is clearer than its weakest
+        own = self.side(variable).finish().get(other, 0.0)
+        return (own > 0 and own >= level) or self.side(other).bits(variable) >= max(level, 1e-9)
 
 
+SPOUSE="family"
 def find_spouses(region: Region, target: int, neighbours: Collection[int]) -> dict[int, Variables]:
     """Neighbours of neighbours that depend on the target given a common child, with that set."""
+    others = region.variables - set(neighbours) - {target}
     shown: dict[int, tuple[float, Variables]] = {}
     for child in sorted(neighbours):
-        beyond = sorted(region.neighbours(child).keys() - set(neighbours) - {target})
-        for x in beyond:
-            bits, given = _weaker_side(region, target, x, child)
-            if bits > shown.get(x, (-1.0, EMPTY))[0]:
-                shown[x] = bits, given
-    bits_of = [bits for bits, _ in shown.values() if bits]
-    needed = least_bits(bits_of, len(shown), region.alpha) if shown else math.inf
-    return {x: given for x, (bits, given) in sorted(shown.items()) if bits and bits >= needed}
+        for x, own in _moved_by(region, target, child, others).items():
+            if not region.are_joined(child, x):
+                continue
+            entry = min(own, _from_beyond(region, target, x, child))
+            if entry[0] > shown.get(x, (0.0, EMPTY))[0]:
+                shown[x] = entry
+    import math as m
+    if SPOUSE=="none": needed=0.
+    elif SPOUSE=="all": needed=least_bits([bits for bits, _ in shown.values()], len(others), region.alpha)
+    elif SPOUSE=="shown": needed=least_bits([bits for bits, _ in shown.values()], len(shown), region.alpha)
+    else: needed=-m.log2(float(SPOUSE))
+    return {x: given for x, (bits, given) in sorted(shown.items()) if bits >= needed}
 
 
-def _weaker_side(region: Region, target: int, x: int, child: int) -> tuple[float, Variables]:
-    """The less clear of two dependences: given what separates either from the other."""
-    own = region.side(target).separators.get(x)
-    other = region.side(x).separators.get(target, EMPTY)
-    givens = {(other if own is None else own) | {child}, other | {child}}
-    answers = region.session.strengths(
-        target, [({x}, given) for given in sorted(givens, key=sorted)]
-    )
-    found = [
-        (answer.get(x, 0.0), given) for answer, given in zip(answers, sorted(givens, key=sorted))
-    ]
-    return min(found, key=lambda entry: entry[0])
+def _moved_by(
+    region: Region, target: int, child: int, others: Collection[int]
+) -> dict[int, tuple[float, Variables]]:
+    """Those that depend on the target given what separates them from it, and a child."""
+    by_given: dict[Variables, set[int]] = {}
+    for x in others:
+        given = region.side(target).separators.get(x, EMPTY) | {child}
+        by_given.setdefault(given, set()).add(x)
+    questions = [(asked, given) for given, asked in by_given.items()]
+    answers = region.session.strengths(target, questions)
+    return {
+        x: (bits, given)
+        for (_, given), answer in zip(questions, answers, strict=True)
+        for x, bits in answer.items()
+    }
+
+
+def _from_beyond(region: Region, target: int, x: int, child: int) -> tuple[float, Variables]:
+    """How clear the dependence is given what separates the target from ``x``, and a child."""
+    region.side(x).bits(target)
+    given = region.side(x).separators.get(target, EMPTY) | {child}
+    answer = region.session.strengths(target, [({x}, given)])[0]
+    return answer.get(x, 0.0), given
 
 
 def find_nearby(session: Session, task: Task, *, alpha: float, max_separator: int = 3) -> Found:
