@@ -45,7 +45,8 @@ def run(
     """Shuffle one test."""
     codes = np.ascontiguousarray(codes, dtype=np.uint8)
     options = {"seed": 0, "most": 999, "enough": 10} | options
-    return Shuffler(codes, np.array(levels), target).run(
+    return Shuffler(codes, np.array(levels)).run(
+        target,
         np.array([members], dtype=np.int64).reshape(1, -1), np.array([0]), np.array([x]),
         seed=options["seed"], most=options["most"], enough=options["enough"],
     )  # fmt: skip
@@ -306,7 +307,7 @@ def test_equal_statistics_count_as_equal() -> None:
         entropy = entropy_table(n_rows, scale_for(n_rows))
         difference = entropy[6] - 3 * entropy[2] - 2 * entropy[3]
         empty = np.zeros((2, n_rows), dtype=np.uint8)
-        assert abs(difference) <= Shuffler(empty, np.array([1, 1]), 0)._slack
+        assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._slack
 
 
 def test_nothing_to_permute() -> None:

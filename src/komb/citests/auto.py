@@ -18,14 +18,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.g import g_statistic
+from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, TestSums
-from komb.citests.perm import ShufflerShelf
+from komb.citests.perm import make_shuffler
 from komb.citests.registry import TestOptions, ci_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.shuffler import Shuffler, Shuffles
 
 SHUFFLES = 64
-"""Of a thin table: the mean is then known to an eighth of a standard deviation."""
+"""Of a thin table where G is near: the mean is then known to an eighth of a standard deviation."""
+
+FEW_SHUFFLES = 16
+"""Of a thin table at first; they are enough where G is far from what shuffles give."""
+
+CLEAR = 8.0
+"""Standard deviations above the mean that are far."""
+
+ENOUGH = 8
+"""Shuffles as large as the data: no more are made then, for the p-value is far from any level."""
+
+SCREENED_ROWS_A_CELL = 2.0
+"""From so many on, what shuffles give is near enough to chi-square to tell what is no dependence:
+none was ever found whose G was too small for one degree of freedom."""
+
+MATCHED = "g-match"
+"""What decided, where it is G with moments from shuffles."""
 
 
 @ci_test(
@@ -42,32 +59,48 @@ class AutomaticTest:
 
     def __init__(self, options: TestOptions) -> None:
         self._seed = options.seed
-        self._shelf = ShufflerShelf()
+        self._shuffler: Shuffler | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
         statistic, freedom = g_statistic(sums), sums.adjusted_freedom.copy()
-        is_reliable = sums.is_thick
-        doubtful = np.flatnonzero(~is_reliable & (freedom > 0))
-        if len(doubtful):
-            is_reliable = is_reliable.copy()
-            is_reliable[doubtful] = self._match(sums, doubtful, statistic, freedom)
-        return Measurement(statistic, freedom, is_reliable, "g")
+        is_thick = sums.is_thick
+        doubtful = np.flatnonzero(~is_thick & (freedom > 0))
+        if not len(doubtful):
+            return Measurement(statistic, freedom, is_thick, "g")
+        is_reliable, decider = is_thick.copy(), np.full(len(statistic), "g", dtype="<U8")
+        is_reliable[doubtful] = self._match(sums, doubtful, statistic, freedom)
+        decider[doubtful] = MATCHED
+        return Measurement(statistic, freedom, is_reliable, decider)
+
+    def screen(self, sums: TestSums, alpha: float) -> BoolArray:
+        """Tell which tests could be dependences; on very thin tables all could."""
+        return is_possible(sums, alpha) | ~sums.has_rows_a_cell(SCREENED_ROWS_A_CELL)
 
     def _match(
         self, sums: TestSums, doubtful: Int64Array, statistic: FloatArray, freedom: Int64Array
     ) -> BoolArray:
         """Put matched statistics and freedoms in place; returns where there was what to shuffle."""
-        tests = sums.tests
-        shuffled = self._shelf.shuffler(tests.contingency).run(
-            tests.sets, tests.set_of[doubtful], tests.candidates[doubtful],
-            seed=self._seed, most=SHUFFLES, enough=SHUFFLES + 1,
-        )  # fmt: skip
+        few = self._shuffle(sums, doubtful, FEW_SHUFFLES)
+        mean, variance = few.mean, few.variance
+        is_open = few.varies & (few.exceedances < ENOUGH)
+        is_open &= few.statistic < mean + CLEAR * np.sqrt(variance)
+        if is_open.any():
+            many = self._shuffle(sums, doubtful[is_open], SHUFFLES)
+            mean[is_open], variance[is_open] = many.mean, many.variance
         nats = 2.0 * math.log(2.0)  # shuffles speak of half of G, in bits
-        mean, variance = nats * shuffled.mean, nats**2 * shuffled.variance
-        varies: BoolArray = shuffled.varies & (variance > 0)
-        matched = np.maximum(np.rint(2 * mean[varies] ** 2 / variance[varies]), 1)
+        varies: BoolArray = few.varies & (variance > 0)
+        mean, variance = nats * mean[varies], nats**2 * variance[varies]
+        matched = np.maximum(np.rint(2 * mean**2 / variance), 1)
         where = doubtful[varies]
-        statistic[where] *= matched / mean[varies]
+        statistic[where] *= matched / mean
         freedom[where] = matched.astype(np.int64)
         return varies
+
+    def _shuffle(self, sums: TestSums, some: Int64Array, most: int) -> Shuffles:
+        tests = sums.tests
+        self._shuffler = self._shuffler or make_shuffler(tests.contingency)
+        return self._shuffler.run(
+            tests.contingency.target, tests.sets, tests.set_of[some], tests.candidates[some],
+            seed=self._seed, most=most, enough=ENOUGH,
+        )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Any
 
@@ -14,14 +15,26 @@ import numpy.typing as npt
 from komb.citests import decision
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
 from komb.citests.registry import make_test
-from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
-from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
+from komb.citests.session import (
+    OnProgress,
+    Outcome,
+    Question,
+    Session,
+    SessionCounts,
+    Variables,
+    by_clarity,
+)
+from komb.citests.sweep import SWEEP_BYTES, Decider, Sweep, Sweeper, sweep_bytes
 from komb.counts.contingency import Contingency, Ledger
 from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
 _PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
 _PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
+
+#: A sweep for clear dependences looks at tables of so many rows a cell, all levels combined. With
+#: fewer a dependence can hardly be clear, and of large tables there are a great many.
+CLEAR_ROWS_A_CELL = 2.0
 
 
 class DataSession(Session):
@@ -41,8 +54,6 @@ class DataSession(Session):
     ignores_mute_sets : bool
         Whether a set that leaves the target no freedom is no separator: given such a set everything
         is independent of the target, which says nothing about what it depends on.
-    seed : int
-        Of the random numbers of a test that draws some.
 
     Examples
     --------
@@ -117,12 +128,57 @@ class DataSession(Session):
             size,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
+            screen=self._screen(self._alpha),
         )
         swept = sweeper.run(on_progress)
         self._tests += swept.n_tests
         self._tables += swept.n_tables
         self._sweeps[target, size] = swept
         self._largest_sweep[target] = max(size, self._largest_sweep.get(target, 0))
+
+    def _screen(self, alpha: float) -> Decider | None:
+        """Return what tells from sums over sets that a test is no dependence, if anything can."""
+        screen = getattr(self._test, "screen", None)
+        return None if screen is None else partial(screen, alpha=alpha)
+
+    def clear_dependences(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        size: int,
+        bits: float,
+        on_progress: OnProgress | None = None,
+    ) -> list[tuple[float, int, Variables]]:
+        """All dependences with ``size`` conditions that are at least so clear, the clearest first.
+
+        Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
+        """
+        alpha = 2.0**-bits
+
+        def decide(sums: TestSums) -> BoolArray:
+            clear: BoolArray = decision.strengths(self._measured(sums), alpha) >= bits
+            return clear
+
+        sweeper = Sweeper(
+            self._contingency(target),
+            decide,
+            sorted(pool),
+            size,
+            length_below=self._test.length_below,
+            wants_tables=self._test.needs_tables,
+            candidates=candidates,
+            screen=self._screen(alpha),
+            most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
+        )
+        found = list(sweeper.dependences(on_progress))
+        self._tests += sweeper.n_tests
+        self._tables += sweeper.n_tables
+        weighed = self._weigh(target, [([x], given) for x, given in found], is_counted=False)
+        return sorted(
+            ((own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)),
+            key=by_clarity,
+        )
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
         """For each question, those candidates that depend on the target given its set."""
@@ -192,11 +248,12 @@ class DataSession(Session):
 
         return self._evaluate(target, questions, weigh)
 
-    def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
+    def _decided(self, target: int, candidates: Sequence[int], given: Variables) -> list[int]:
         swept = self._sweeps.get((target, len(given)))
-        if swept is not None and candidate in swept.pool and given <= swept.pool:
-            return True
-        return super()._is_decided(target, candidate, given)
+        if swept is None or not given <= swept.pool:
+            return super()._decided(target, candidates, given)
+        others = super()._decided(target, [x for x in candidates if x not in swept.pool], given)
+        return [x for x in candidates if x in swept.pool or x in others]
 
     def _evaluate(
         self,
@@ -288,7 +345,7 @@ class DataSession(Session):
         """Turn sums into statistics, and count those that are not what the caller expects."""
         measured = self._test.measure(sums)
         if not isinstance(measured.decider, str):  # not one test for all: some fell back
-            self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
+            self._fallbacks += int(np.count_nonzero(measured.decider != "g"))
         self._unreliable += int(np.count_nonzero(~measured.is_reliable))
         return measured
 
