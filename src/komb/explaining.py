@@ -21,6 +21,7 @@ from komb.citests.separation import subsets
 from komb.citests.session import EMPTY, Question, Session, Variables
 from komb.data import DiscreteTable
 from komb.explanation import Evidence, Explanation, Name, Reason
+from komb.search.task import Choice
 from komb.wording import Wording
 
 Dependence = tuple[int, Variables]  # a column, and what is held fixed when it shows
@@ -41,6 +42,7 @@ def explain_blanket(
     witnesses: Mapping[Name, Sequence[Name] | None],
     method: str,
     parameters: Mapping[str, Any],
+    choices: Mapping[str, Choice] | None = None,
 ) -> Explanation:
     """Explain a blanket that was found in a table.
 
@@ -53,7 +55,9 @@ def explain_blanket(
     witnesses
         The members, each with its witness; ``None`` for one that is there by request.
     method, parameters
-        What the blanket was found with.
+        What the blanket was found with, and numbers in the place of ``"auto"``.
+    choices
+        What the search chose.
 
     Returns
     -------
@@ -67,7 +71,8 @@ def explain_blanket(
     >>> explain_blanket(table, "Y", witnesses, "komb", {"order": 1, "max_separator": 1})
     Explanation('Y': 2 members, 0 left out, 1 unrelated)
     """
-    return _Inquiry(table, target, witnesses, method, parameters).explain()
+    inquiry = _Inquiry(table, target, witnesses, method, parameters)
+    return replace(inquiry.explain(), choices=choices or {})
 
 
 def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSession:
