@@ -156,8 +156,14 @@ class DataSession(Session):
         """
         alpha = 2.0**-bits
 
+        preselect = getattr(self._test, "preselect", None)
+
         def decide(sums: TestSums) -> BoolArray:
-            clear: BoolArray = decision.strengths(self._measured(sums), alpha) >= bits
+            if preselect is None:
+                return np.asarray(decision.strengths(self._measured(sums), alpha) >= bits)
+            clear: BoolArray = preselect(sums, alpha)
+            kept = np.flatnonzero(clear)
+            clear[kept] = decision.strengths(self._measured(sums.only(kept)), alpha) >= bits
             return clear
 
         sweeper = Sweeper(
