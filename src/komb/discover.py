@@ -364,12 +364,12 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self) -> DataSession:
-        """Make a session for searches with these settings."""
+    def open_session(self, algorithm: AlgorithmInfo | None = None) -> DataSession:
+        """Make a session for searches with these settings, by the method or another one."""
         settings = self._settings
         return DataSession(
             self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            ignores_mute_sets=settings.is_automatic,
+            ignores_mute_sets=self._is_automatic(algorithm or settings.algorithm),
         )  # fmt: skip
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
@@ -437,11 +437,10 @@ class Run:
         began = time.perf_counter()
         session = session or self.open_session()
         before = session.counts
-        if settings.start_method is not None:
-            first = self._run(find_algorithm(settings.start_method), session, task)
-            task = replace(task, start=frozenset(first.witnesses))
+        task, earlier = self._begin(task, session)
         found = self._run(settings.algorithm, session, task)
-        counts = session.counts - before  # the evidence, gathered below, is no part of the search
+        # the evidence, gathered below, is no part of the search
+        counts = session.counts - before + earlier
         seconds = time.perf_counter() - began
         outcomes = {
             position: session.outcome(task.target, position, witness)
@@ -450,6 +449,26 @@ class Run:
         }
         choices = dict(found.choices)
         return Finding(task.target, dict(found.witnesses), outcomes, counts, seconds, choices)
+
+    def _begin(
+        self, task: search_task.Task, session: DataSession
+    ) -> tuple[search_task.Task, SessionCounts]:
+        """Let another method find where to start, if there is one; and what that took elsewhere."""
+        elsewhere = SessionCounts(0, 0, 0, 0)
+        if self._settings.start_method is None:
+            return task, elsewhere
+        starter = find_algorithm(self._settings.start_method)
+        if self._is_automatic(starter) == self._is_automatic(self._settings.algorithm):
+            found = self._run(starter, session, task)
+        else:  # one of the two takes mute sets for separators, the other does not
+            own = self.open_session(starter)
+            found = self._run(starter, own, task)
+            elsewhere = own.counts
+        return replace(task, start=frozenset(found.witnesses)), elsewhere
+
+    def _is_automatic(self, algorithm: AlgorithmInfo) -> bool:
+        """Whether a search chooses its options itself."""
+        return self._settings.is_automatic and algorithm.automatic is not None
 
     def _blanket(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
@@ -478,7 +497,8 @@ class Run:
     ) -> search_task.Found:
         settings = self._settings
         options = settings.options_of(algorithm)
-        if settings.is_automatic and algorithm.automatic is not None:
+        if self._is_automatic(algorithm):
+            assert algorithm.automatic is not None
             return algorithm.automatic(session, task, alpha=settings.alpha, **options)
         return algorithm.search(session, task, **options)
 

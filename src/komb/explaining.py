@@ -72,7 +72,8 @@ def explain_blanket(
     Explanation('Y': 2 members, 0 left out, 1 unrelated)
     """
     inquiry = _Inquiry(table, target, witnesses, method, parameters)
-    return replace(inquiry.explain(), choices=choices or {})
+    explanation = inquiry.explain(is_automatic="order" in (choices or {}))
+    return replace(explanation, choices=choices or {})
 
 
 def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSession:
@@ -111,12 +112,12 @@ class _Inquiry:
         self.session: Session = open_session(table, parameters)
         self._known: dict[Dependence, Evidence] = {}
 
-    def explain(self) -> Explanation:
+    def explain(self, *, is_automatic: bool = False) -> Explanation:
         """Ask everything, and put it together."""
         everything = frozenset(range(self.table.n_columns))
         outside = everything - self.blanket - {self.target}
         requested = {x for x, witness in self.witnesses.items() if witness is None}
-        order = self._largest_order(len(outside))
+        order = self._largest_order(len(outside), is_automatic)
         found = self._dependences(outside | requested, order)
         own = {x: witness for x, witness in self.witnesses.items() if witness is not None}
         bound = self._largest_bound(2 * len(own) + self._n_hard(found))
@@ -128,8 +129,9 @@ class _Inquiry:
         alone = {x for x in own if own[x] and self.session.is_dependent(self.target, x, EMPTY)}
         alone_separators = self._separators([(x, EMPTY) for x in sorted(alone)], bound)
         wording = Wording(
-            self.table.names[self.target], self.method, len(self.blanket), order, bound
-        )
+            self.table.names[self.target], self.method, len(self.blanket), order, bound,
+            is_automatic,
+        )  # fmt: skip
 
         def reason(x: int, status: Any) -> Reason:
             given = shown.get(x)
@@ -161,9 +163,12 @@ class _Inquiry:
             max_separator=bound,
         )
 
-    def _largest_order(self, n_outside: int) -> int:
-        """How many members may be held fixed when looking for what depends."""
-        asked = self.parameters.get("order")
+    def _largest_order(self, n_outside: int, is_automatic: bool) -> int:
+        """How many members may be held fixed when looking for what depends.
+
+        An automatic search asks more of groups than these tests do, so they would only tell chance.
+        """
+        asked = None if is_automatic else self.parameters.get("order")
         return self._affordable(_USUAL_BOUND if asked is None else asked, n_outside)
 
     def _largest_bound(self, n_dependences: int) -> int:

@@ -458,13 +458,14 @@ class Explanation(Collection[Name]):
     def _check_notes(self) -> Iterator[str]:
         """Say where less was looked at than in the search."""
         asked = self.parameters.get("max_separator") or self.parameters.get("max_conditioning")
-        if asked is not None and asked > self.max_separator:
+        if asked is not None and min(asked, len(self.members)) > self.max_separator:
             yield (
                 f"Separators of more than {plural(self.max_separator, 'member')} were not tried "
                 f"here, up to {asked} in the search: there are too many."
             )
         order = self.parameters.get("order")
-        if order is not None and order > self.order:
+        is_automatic = "order" in self.choices
+        if order is not None and not is_automatic and min(order, len(self.members)) > self.order:
             yield (
                 f"Dependences given more than {plural(self.order, 'member')} were not looked for "
                 f"here, up to {order} in the search: there are too many."

@@ -27,7 +27,6 @@ Bound = int | str
 """A number, or ``"auto"``."""
 
 _RANDOM_TESTS = ("auto", "perm")  # the seed means nothing to the others
-_FIXED_ORDER = 1  # of a fixed search that is told nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ def check_settings(
     )
     if is_automatic:
         _check_automatic_test(test)
-    level, choices = _choose_alpha(alpha, table, is_automatic)
+    level, choices = _choose_alpha(alpha, table, is_automatic and searches[0].automatic is not None)
     make_test(test, df, seed, alpha=level)  # knows what it takes
     return Settings(
         method=method,
@@ -215,8 +214,8 @@ def _check_options(
 def _check_bound(parameter: str, value: object) -> int:
     """Return a number that could have been ``"auto"`` as well."""
     if isinstance(value, str) or value is None:
-        rule = "be a whole number from 0 on, or 'auto'"
-        raise ParameterError.because(parameter, rule, value, f"Try {parameter}={_FIXED_ORDER}.")
+        rule = "be a whole number, at least 0, or 'auto'"
+        raise ParameterError.because(parameter, rule, value, f"Try {parameter}=1.")
     return check_count(parameter, value)
 
 

@@ -89,6 +89,15 @@ class SessionCounts:
     fallbacks: int  # tests decided by the fall-back for thin tables
     unreliable: int  # tests decided on a table too thin for the test
 
+    def __add__(self, other: SessionCounts) -> SessionCounts:
+        """Work of both."""
+        return SessionCounts(
+            self.tests + other.tests,
+            self.tables + other.tables,
+            self.fallbacks + other.fallbacks,
+            self.unreliable + other.unreliable,
+        )
+
     def __sub__(self, earlier: SessionCounts) -> SessionCounts:
         """Work done since ``earlier``."""
         return SessionCounts(

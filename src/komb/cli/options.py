@@ -161,7 +161,8 @@ def to_number(option: str, text: str, kind: Callable[[str], _Value]) -> _Value |
         return kind(text)
     except ValueError:
         rule = f"be a {'whole ' if kind is int else ''}number, or 'auto'"
-        raise ParameterError.because(option, rule, text, f"Leave {option} out.") from None
+        example = "1" if kind is int else "0.01"
+        raise ParameterError.because(option, rule, text, f"Try {option} {example}.") from None
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

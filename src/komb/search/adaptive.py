@@ -187,11 +187,11 @@ class Side:
                 self._go_on()
         return 0.0 if other in self.separators else self.members.get(other, 0.0)
 
-    def finish(self) -> dict[int, float]:
-        """All neighbours, with the bits of their weakest dependence."""
+    def finish(self) -> Side:
+        """Search to the end."""
         while not self._is_complete:
             self._go_on()
-        return self.members
+        return self
 
     def _go_on(self) -> None:
         if self._untested:
@@ -206,7 +206,7 @@ class Side:
         first = [x for x in self._first if x in self._waiting]
         self._newcomer = first[0] if first else strongest(self._waiting)
         self.members[self._newcomer] = self._waiting.pop(self._newcomer)
-        self._untested = self._waiting.keys() - self._fixed
+        self._untested = self._waiting.keys() - self._fixed  # those stay, whatever the tests say
 
     def _confront(self, tested: set[int]) -> None:
         """Test some of those that wait given the newcomer and members before it."""
@@ -226,7 +226,7 @@ class Side:
 
     def _weed_out(self) -> None:
         """Drop members that others separate, those admitted after them included."""
-        for member in sorted(self.members.keys() - self._fixed):
+        for member in sorted(self.members):
             pool = frozenset(self.members) - {member}
             least, separable = self.session.weakest(
                 self.variable,
@@ -236,7 +236,7 @@ class Side:
             )
             self.separators |= separable
             self.members |= least
-            if separable:
+            if separable and member not in self._fixed:
                 del self.members[member]
         self._is_complete = True
 
@@ -303,7 +303,7 @@ class Region:
         level = self.level(variable)
         if self.alone(variable).get(other, 0.0) < level:
             return False  # no dependence is clearer than its weakest
-        is_own = self.side(variable).finish().get(other, 0.0) >= level
+        is_own = self.side(variable).finish().bits(other) >= level
         return is_own or self.side(other).bits(variable) >= level
 
 
