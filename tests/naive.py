@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from statistics import fmean, pvariance
 from typing import Protocol
 
 from scipy.stats import chi2 as chi2_distribution
@@ -322,6 +323,7 @@ class Permuted:
     p_value: float
     varies: bool
     statistics: list[float]  # of the shuffles: half of G, in bits
+    exceedances: int = 0
 
 
 def permute(
@@ -332,8 +334,9 @@ def permute(
     seed: int,
     most: int = 999,
     levels: Sequence[int] | None = None,
+    enough: int = 10,
 ) -> Permuted:
-    """Shuffle within strata, at most so often or until ten shuffles are as large as the data.
+    """Shuffle within strata, at most so often or until enough shuffles are as large as the data.
 
     A code that is not below its column's number of levels is missing.
     """
@@ -364,9 +367,37 @@ def permute(
             strengths.append(bits_of_dependence(shuffle(margins, rng)))
         statistics.append(math.fsum(strengths))
         exceedances += statistics[-1] > data - 1e-9
-        if exceedances == 10:
-            return Permuted(10 / len(statistics), varies=True, statistics=statistics)
-    return Permuted((1 + exceedances) / (1 + most), varies=True, statistics=statistics)
+        if exceedances == enough:
+            return Permuted(enough / len(statistics), True, statistics, exceedances)
+    return Permuted((1 + exceedances) / (1 + most), True, statistics, exceedances)
+
+
+def matched(
+    columns: Columns, y: int, x: int, given: Collection[int], seed: int
+) -> tuple[float, int] | None:
+    """G and its freedom after shuffles, 16 or 64 of them; None if shuffling changes nothing."""
+    levels = [count_levels(column) for column in columns]
+    codes = [
+        [n if code == MISSING else code for code in column]
+        for column, n in zip(columns, levels, strict=True)
+    ]
+    made = permute(codes, y, x, given, seed, most=16, levels=levels, enough=8)
+    if not made.varies:
+        return None
+    nats = 2 * math.log(2)
+    statistic = g(count(columns, y, x, given))
+    shuffled = [nats * bits for bits in made.statistics]
+    if (
+        made.exceedances < 8
+        and statistic < fmean(shuffled) + 8 * math.sqrt(pvariance(shuffled)) - 1e-9
+    ):
+        made = permute(codes, y, x, given, seed, most=64, levels=levels, enough=8)
+        shuffled = [nats * bits for bits in made.statistics]
+    mean, variance = fmean(shuffled), pvariance(shuffled)
+    if variance < 1e-12 * mean**2:  # rounding
+        return None
+    freedom = max(1, round(2 * mean**2 / variance))
+    return statistic * freedom / mean, freedom
 
 
 @dataclass(frozen=True)
@@ -400,6 +431,8 @@ def run_test(
     t = count(columns, y, x, given)
     cells = t.x_levels * t.y_levels * len(t.z)
     is_thin = t.n_rows < 5 * cells or t.n_rows == 0
+    if test == "auto":
+        return run_automatic_test(columns, y, x, given, alpha, seed, t, is_thin)
     if test == "g-sci":
         test = "sci" if is_thin else "g"
     if test == "sci":
@@ -409,6 +442,29 @@ def run_test(
     freedom = degrees_of_freedom(t, df)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
     return Answer(statistic, freedom, p, test, p > alpha, reliable=not is_thin)
+
+
+def run_automatic_test(
+    columns: Columns,
+    y: int,
+    x: int,
+    given: Collection[int],
+    alpha: float,
+    seed: int,
+    t: Tables,
+    is_thin: bool,
+) -> Answer:
+    """G with adjusted freedom; on a thin table with the moments that shuffles give."""
+    statistic, freedom = g(t), degrees_of_freedom(t, "adjusted")
+    name, is_reliable = "g", not is_thin
+    if is_thin and freedom > 0:
+        name = "g-match"
+        found = matched(columns, y, x, given, seed)
+        if found is not None:
+            is_reliable = True
+            statistic, freedom = found
+    p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
+    return Answer(statistic, freedom, p, name, p > alpha, is_reliable)
 
 
 def log2_p_value(statistic: float, freedom: int) -> float:
