@@ -154,10 +154,9 @@ class DataSession(Session):
 
         Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
         """
-        alpha = 2.0**-bits
 
         def decide(sums: TestSums) -> BoolArray:
-            clear: BoolArray = decision.strengths(self._measured(sums), alpha) >= bits
+            clear: BoolArray = decision.strengths(self._measured(sums), self._alpha) >= bits
             return clear
 
         sweeper = Sweeper(
@@ -168,7 +167,7 @@ class DataSession(Session):
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
             candidates=candidates,
-            screen=self._screen(alpha),
+            screen=self._screen(2.0**-bits),
             most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
         )
         found = list(sweeper.dependences(on_progress))
