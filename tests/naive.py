@@ -512,6 +512,14 @@ class WeighingSession(Session, Protocol):
     def strength(self, y: int, x: int, given: Set) -> float: ...
 
 
+class DoubtingSession(WeighingSession, Protocol):
+    """Says also which answers mean little."""
+
+    def is_mute(self, y: int, x: int, given: Set) -> bool: ...
+
+    def is_large(self, y: int, x: int, given: Set) -> bool: ...
+
+
 @dataclass
 class DataSession:
     """Answers from a table and remembers which questions were asked."""
@@ -538,6 +546,16 @@ class DataSession:
         if answer.df is None:
             return answer.statistic  # bits saved
         return -log2_p_value(answer.statistic, answer.df)
+
+    def is_mute(self, y: int, x: int, given: Set) -> bool:
+        """Whether y is known once the given set is, so that nothing could depend on it."""
+        t = count(self.columns, y, x, given)
+        return len(t.yz) == len(t.z)
+
+    def is_large(self, y: int, x: int, given: Set) -> bool:
+        """Whether a table of all levels would have fewer than two rows a cell."""
+        levels = [count_levels(self.columns[v]) for v in (y, x, *given)]
+        return len(self.columns[0]) < 2 * math.prod(levels)
 
 
 @dataclass
@@ -1131,6 +1149,174 @@ def bamb(
             if x not in found:
                 found[x] = search.separators[x] | {child}
     return found
+
+
+# ------------------------------------------------------------------------------ automatic search
+
+
+def gate(n: int, alpha: float) -> float:
+    """Bits that the clearest of n tests must have: the p-value of all n together is small."""
+    if n * alpha <= 0.5:
+        return -math.log2(alpha)
+    by_chance = max(0.02, 0.5 * (0.5 / (n * alpha)) ** 2)
+    return -math.log2(by_chance / n)
+
+
+def believed(bits: Collection[float], n: int, alpha: float) -> float:
+    """Bits that any of n tests must have, of which some say "dependent" with these bits."""
+    if max(bits, default=0.0) < gate(n, alpha):
+        return math.inf
+    # Benjamini & Hochberg: the largest p-value p with p <= 0.1 rank / n; or one p-value in n
+    passed = [b for b in bits if 2.0**-b <= 0.1 * sum(c >= b for c in bits) / n]
+    return max(-math.log2(alpha) - 1e-8, min([math.log2(n), *passed]))
+
+
+def allowed(n: int, most: int) -> int:
+    """The largest size up to which a pool of n has at most 600 sets; one, if even that has more."""
+    while most > 1 and sum(math.comb(n, size) for size in range(most + 1)) > 600:
+        most -= 1
+    return most
+
+
+@dataclass
+class Automatic:
+    """All that the automatic search knows, found before it is needed."""
+
+    session: DoubtingSession
+    y: int
+    v: Set  # without y
+    alpha: float
+    most: int
+    start: Set = frozenset()
+    include: Set = frozenset()
+    alone: dict[int, dict[int, float]] = field(default_factory=dict)
+    levels: dict[int, float] = field(default_factory=dict)
+    members: dict[int, dict[int, float]] = field(default_factory=dict)  # with their least bits
+    separators: dict[int, dict[int, Set]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        everything = self.v | {self.y}
+        for a in sorted(everything):
+            bits = {b: self.session.strength(a, b, frozenset()) for b in everything - {a}}
+            self.alone[a] = {b: own for b, own in bits.items() if own > 0}
+            self.levels[a] = believed(self.alone[a].values(), len(everything) - 1, self.alpha)
+            self.members[a], self.separators[a] = self.look_around(a)
+
+    def look_around(self, a: int) -> tuple[dict[int, float], dict[int, Set]]:
+        """MMPC of one variable, with bounds on separators that depend on how many there are."""
+        waiting = {} if self.levels[a] == math.inf else dict(self.alone[a])
+        first, fixed = frozenset[int](), frozenset[int]()
+        if a == self.y:
+            first, fixed = self.start | self.include, self.include
+            waiting = dict.fromkeys(fixed, 0.0) | waiting
+        separators = {b: frozenset[int]() for b in (self.v | {self.y}) - {a} - waiting.keys()}
+        members: dict[int, float] = {}
+        while waiting:
+            b = min(first & waiting.keys(), default=first_strongest(waiting))
+            before = frozenset(members)
+            members[b] = waiting.pop(b)
+            for x in sorted(waiting.keys() - fixed):
+                bound = allowed(len(before), self.most - 1)
+                self.confront(a, x, frozenset({b}), before, bound, waiting, separators)
+        for b in sorted(members.keys() - fixed):
+            others = frozenset(members) - {b}
+            bound = allowed(len(others), self.most)
+            self.confront(a, b, frozenset(), others, bound, members, separators)
+        return members, separators
+
+    def confront(
+        self,
+        a: int,
+        x: int,
+        core: Set,
+        pool: Set,
+        bound: int,
+        strengths: dict[int, float],
+        separators: dict[int, Set],
+    ) -> None:
+        """Lower the strength of x to its least given any set; a separator takes it out."""
+        for z in subsets(pool, bound):
+            bits = self.session.strength(a, x, core | z)
+            if bits > 0:
+                strengths[x] = min(strengths[x], bits)
+            elif not self.session.is_mute(a, x, core | z):
+                separators[x] = core | z
+                del strengths[x]
+                return
+
+    def joined(self, a: int, b: int) -> bool:
+        """Whether a or b sees the other, clearly enough for a, with or without conditions."""
+        seen = max(self.members[a].get(b, 0.0), self.members[b].get(a, 0.0))
+        return min(seen, self.alone[a].get(b, 0.0)) >= self.levels[a]
+
+    def spouses(self, neighbours: Set) -> dict[int, Set]:
+        best: dict[int, float] = {}
+        found: dict[int, Set] = {}
+        for x in sorted(self.v - neighbours):
+            for child in sorted(neighbours):
+                if not self.joined(child, x):
+                    continue
+                own = self.separators[self.y].get(x, frozenset()) | {child}
+                its = self.separators[x].get(self.y, frozenset()) | {child}
+                bits = {z: self.session.strength(self.y, x, z) for z in (own, its)}
+                weaker = its if bits[its] < bits[own] else own
+                if bits[weaker] > best.get(x, 0.0):
+                    best[x], found[x] = bits[weaker], weaker
+        return found
+
+    def hidden(self, blanket: Witnesses) -> list[int]:
+        """Those that do not show alone."""
+        alone = self.alone[self.y]
+        return [x for x in sorted(self.v - blanket.keys()) if alone.get(x, 0) < self.levels[self.y]]
+
+    def look_for_groups(self, blanket: Witnesses, size: int) -> None:
+        """Add what depends clearly given ``size`` others, but given none of their subsets."""
+        strength, level = self.session.strength, self.levels[self.y]
+        needed = gate(len(self.v) * math.comb(len(self.v) - 1, size), self.alpha)
+        clear = []
+        for x in self.hidden(blanket):
+            for chosen in combinations(sorted(self.v - {x}), size):
+                z = frozenset(chosen)
+                if not self.session.is_large(self.y, x, z) and strength(self.y, x, z) >= needed:
+                    clear.append((-strength(self.y, x, z), x, chosen))
+        for _, x, chosen in sorted(clear):
+            z = frozenset(chosen)
+            parts = [part for part in subsets(z, size - 1) if part]
+            if x in blanket or any(strength(self.y, x, part) >= level for part in parts):
+                continue
+            larger = [z | some for some in subsets(frozenset(blanket) - z, 2)]
+            if not any(self.undoes(x, given) for given in larger):
+                blanket[x] = z
+
+    def undoes(self, x: int, z: Set) -> bool:
+        is_mute = self.session.is_mute(self.y, x, z)
+        return not is_mute and self.session.independent(self.y, x, z)
+
+
+def automatic(
+    session: DoubtingSession,
+    variables: Iterable[int],
+    y: int,
+    alpha: float,
+    order: int | None = None,
+    most: int = 3,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Neighbours by the word of either side, spouses, then groups as long as tests are few."""
+    v = frozenset(variables) - {y}
+    if not v:
+        return {}
+    search = Automatic(session, y, v, alpha, most, start, include)
+    neighbours = frozenset(x for x in v if search.joined(y, x))
+    blanket: Witnesses = {x: frozenset() for x in neighbours}
+    blanket |= search.spouses(neighbours)
+    for size in range(1, (3 if order is None else order) + 1):
+        n_tests = len(search.hidden(blanket)) * math.comb(len(v) - 1, size)
+        if n_tests == 0 or (order is None and n_tests > {1: 10**8, 2: 10**6, 3: 20_000}[size]):
+            break
+        search.look_for_groups(blanket, size)
+    return dict.fromkeys(include) | blanket
 
 
 # ------------------------------------------------------------------------------------ explaining

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests import auto
 from komb.citests.data_session import DataSession
-from komb.citests.session import EMPTY
-from komb.data import DiscreteTable, boolean_table
+from komb.data import DiscreteTable
 from tests import naive
 from tests.citests.test_statistics import check_some_against_twins
-from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables
+from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, tables
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
