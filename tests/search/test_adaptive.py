@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from komb.citests import session as session_module
 from komb.citests.data_session import DataSession
 from komb.citests.oracles import DistributionOracle
-from komb.citests.session import Session
+from komb.citests.session import Session, Variables
 from komb.data import DiscreteTable, boolean_network, boolean_table
 from komb.search import adaptive
 from komb.search.adaptive import (
@@ -135,8 +135,7 @@ def draw_from(graph: Any, n_rows: int, seed: int) -> DiscreteTable:
         pytest.param(boolean_table("parity", 300, n_irrelevant=2, seed=1), 3, id="parity"),
         pytest.param(boolean_table("ex-1", 200, n_irrelevant=4, seed=1), 3, id="ex-1"),
         pytest.param(boolean_table("and", 200, n_irrelevant=4, seed=2), 0, id="and"),
-        pytest.param(draw_from(ASIA, 250, seed=3), 3, id="asia-either"),
-        pytest.param(draw_from(ASIA, 250, seed=3), 5, id="asia-smoke"),
+        pytest.param(draw_from(ASIA, 250, seed=3), 3, id="asia"),
     ],
 )
 def test_sampled_tables(table: DiscreteTable, target: int) -> None:
@@ -155,12 +154,20 @@ def test_a_network() -> None:
     assert search(session, task, order=0) == search_naively(twin, task, order=0)
 
 
+class LoudDice(Dice):
+    """What depends does so clearly."""
+
+    def strength(self, y: int, x: int, given: Variables) -> float:
+        bits = super().strength(y, x, given)
+        return bits + 5 if bits else 0.0
+
+
 @pytest.mark.parametrize("bias", [0.0, 0.0005])
 def test_separators_out_of_many_neighbours(bias: float) -> None:
     """Nearly everything is a neighbour of everything, and larger separators would be too many."""
     task = Task(0, frozenset(range(1, 18)))
-    found = search(Dice(18, 0, bias, sides=20), task, order=0)
-    assert found == search_naively(Dice(18, 0, bias, sides=20), task, order=0)
+    found = search(LoudDice(18, 0, bias), task, order=0)
+    assert found == search_naively(LoudDice(18, 0, bias), task, order=0)
     assert found
 
 
