@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, compress, islice
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ class DataSession(Session):
         self._largest_sweep: dict[int, int] = {}
         self._tables = self._fallbacks = self._unreliable = 0
         self._ignores_mute_sets = ignores_mute_sets
-        self._mute: dict[int, set[Variables]] = {}
+        self._mute: dict[int, set[tuple[int, Variables]]] = {}
 
     @property
     def counts(self) -> SessionCounts:
@@ -154,16 +154,15 @@ class DataSession(Session):
 
         Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
         """
-        alpha = 2.0**-bits
 
         preselect = getattr(self._test, "preselect", None)
 
         def decide(sums: TestSums) -> BoolArray:
             if preselect is None:
-                return np.asarray(decision.strengths(self._measured(sums), alpha) >= bits)
-            clear: BoolArray = preselect(sums, alpha)
+                return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
+            clear: BoolArray = preselect(sums, 2.0**-bits)
             kept = np.flatnonzero(clear)
-            clear[kept] = decision.strengths(self._measured(sums.only(kept)), alpha) >= bits
+            clear[kept] = decision.strengths(self._measured(sums.only(kept)), self._alpha) >= bits
             return clear
 
         sweeper = Sweeper(
@@ -174,7 +173,7 @@ class DataSession(Session):
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
             candidates=candidates,
-            screen=self._screen(alpha),
+            screen=self._screen(2.0**-bits),
             most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
         )
         found = list(sweeper.dependences(on_progress))
@@ -271,36 +270,38 @@ class DataSession(Session):
         if len(questions) == 1:
             candidates, given = questions[0]
             sums = self._sums(target, [candidates], [sorted(given)])
-            self._note_mute(target, [given], [len(candidates)], sums)
+            self._note_mute(target, questions, sums)
             return [evaluate(sums).tolist()]
         answers: list[list[Any]] = [[]] * len(questions)
         for indices in _by_size(questions).values():
             sets = _prefix_friendly([questions[index][1] for index in indices])
             order = sorted(range(len(sets)), key=sets.__getitem__)
-            asked = [questions[indices[place]][0] for place in order]
-            sums = self._sums(target, asked, [sets[place] for place in order])
-            givens = [questions[indices[place]][1] for place in order]
-            self._note_mute(target, givens, [len(candidates) for candidates in asked], sums)
+            asked = [questions[indices[place]] for place in order]
+            sums = self._sums(
+                target, [candidates for candidates, _ in asked], [sets[place] for place in order]
+            )
+            self._note_mute(target, asked, sums)
             answer = iter(evaluate(sums).tolist())
-            for place, candidates in zip(order, asked, strict=True):
+            for place, (candidates, _) in zip(order, asked, strict=True):
                 answers[indices[place]] = list(islice(answer, len(candidates)))
         return answers
 
     def _note_mute(
-        self, target: int, givens: Sequence[Variables], counts: Sequence[int], sums: TestSums
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]], sums: TestSums
     ) -> None:
-        """Remember the sets that leave the target no freedom."""
+        """Remember the tests whose set leaves the target no freedom.
+
+        If values are missing, the rows of a test and so this depend on the candidate too.
+        """
         if not self._ignores_mute_sets:
             return
-        is_mute = sums.is_mute[np.cumsum(counts) - 1]
+        is_mute = sums.is_mute
         if is_mute.any():
-            mute = self._mute.setdefault(target, set())
-            mute.update(
-                given for given, says_nothing in zip(givens, is_mute, strict=True) if says_nothing
-            )
+            tests = ((x, given) for candidates, given in questions for x in candidates)
+            self._mute.setdefault(target, set()).update(compress(tests, is_mute.tolist()))
 
-    def _is_mute(self, target: int, given: Variables) -> bool:
-        return given in self._mute.get(target, ())
+    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
+        return (candidate, given) in self._mute.get(target, ())
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]

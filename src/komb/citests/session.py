@@ -289,8 +289,8 @@ class Session(ABC):
             found += [(own, x, given) for x, own in strengths.items() if own >= bits]
         return sorted(found, key=by_clarity)
 
-    def _is_mute(self, target: int, given: Variables) -> bool:
-        """Whether a set is known to say nothing on separation, and so is no separator."""
+    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
+        """Whether a test is known to say nothing on separation, and so its set is no separator."""
         return False
 
     def _decided(self, target: int, candidates: Sequence[int], given: Variables) -> list[int]:
@@ -467,10 +467,11 @@ class Session(ABC):
         ):
             answers = self.ask(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
-                if len(dependent) < len(asked) and not self._is_mute(target, given):
+                if len(dependent) < len(asked):
                     for candidate in (asked - set(dependent)) & standing:
-                        found[candidate] = given
-                        standing.discard(candidate)
+                        if not self._is_mute(target, candidate, given):
+                            found[candidate] = given
+                            standing.discard(candidate)
         return found
 
     def weakest(
@@ -506,12 +507,10 @@ class Session(ABC):
         ):
             answers = self.strengths(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
-                if self._is_mute(target, given):
-                    continue
                 for candidate in asked & standing:
                     if candidate in dependent:
                         least[candidate] = min(least[candidate], dependent[candidate])
-                    else:
+                    elif not self._is_mute(target, candidate, given):
                         found[candidate] = given
                         standing.discard(candidate)
                         del least[candidate]

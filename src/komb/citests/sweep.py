@@ -120,7 +120,7 @@ class Sweeper:
         self._length_below = length_below
         self._wants_tables = wants_tables
         self._screen = screen
-        self._most_cells = most_cells / contingency.target_levels
+        self._most_cells = most_cells / max(contingency.target_levels, 1)  # 0: it is never there
         self._levels = contingency.cardinalities[pool].astype(np.float64)
         self._is_asked = np.array([candidates is None or x in candidates for x in pool])
         self._binomials = _binomials(len(pool), size + 1)

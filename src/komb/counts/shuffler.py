@@ -21,6 +21,8 @@ from komb.counts.fixedpoint import FloatArray, Int64Array, entropy_table, scale_
 ROWS_A_CALL = 1 << 20
 """Rows of all tests of one call of the kernel; interrupts are heard between calls."""
 
+_ROUNDING = 1e-12  # share of the mean square below which a variance is none
+
 _FLOAT_ERRORS = 64  # units: what floating point may add to the rounding of a sum, twice
 
 
@@ -157,5 +159,6 @@ class Shuffler:
     def _finish(self, counts: Int64Array, moments: FloatArray) -> Shuffles:
         shuffles, exceedances, statistic, varies = counts.T
         mean, squares = moments.T / np.maximum(shuffles, 1)
-        variance = np.maximum(squares - mean**2, 0.0)
+        variance = squares - mean**2
+        variance[variance < _ROUNDING * squares] = 0.0  # shuffles that are all alike do not vary
         return Shuffles(shuffles, exceedances, statistic / self.scale, varies > 0, mean, variance)

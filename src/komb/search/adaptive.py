@@ -370,7 +370,8 @@ class Groups:
 
     def count_tests(self, size: int) -> int:
         """How many tests it takes to look for groups of an order."""
-        return len(self._hidden()) * math.comb(len(self.region.task.candidates) - 1, size)
+        n_hidden = len(self._hidden())
+        return n_hidden and n_hidden * math.comb(len(self.region.task.candidates) - 1, size)
 
     def _hidden(self) -> set[int]:
         """Variables that do not show alone."""
