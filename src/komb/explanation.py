@@ -456,15 +456,16 @@ class Explanation(Collection[Name]):
             yield "Unreliable: a table with too few rows for its test to be trusted."
 
     def _check_notes(self) -> Iterator[str]:
-        """Say where less was looked at than in the search."""
+        """Say where less was looked at than in the search, and not for lack of members."""
+        largest = max(1, len(self.members))
         asked = self.parameters.get("max_separator") or self.parameters.get("max_conditioning")
-        if asked is not None and asked > self.max_separator:
+        if asked is not None and min(asked, largest) > self.max_separator:
             yield (
                 f"Separators of more than {plural(self.max_separator, 'member')} were not tried "
                 f"here, up to {asked} in the search: there are too many."
             )
         order = self.parameters.get("order")
-        if order is not None and order > self.order:
+        if order is not None and min(order, largest) > self.order:
             yield (
                 f"Dependences given more than {plural(self.order, 'member')} were not looked for "
                 f"here, up to {order} in the search: there are too many."
