@@ -245,8 +245,8 @@ class Explanation(Collection[Name]):
     Examples
     --------
     >>> import komb
-    >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_irrelevant=1), "Y")
-    >>> explanation = blanket.explain()
+    >>> table = komb.boolean_table("and", 500, n_irrelevant=1, seed=1)
+    >>> explanation = komb.markov_blanket(table, "Y").explain()
     >>> explanation
     Explanation('Y': 3 members, 0 left out, 1 unrelated)
     >>> list(explanation), "X1" in explanation
