@@ -918,6 +918,8 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'order 1, started from age, sex'
+    >>> show_parameters({"order": "auto", "max_separator": "auto"})
+    'order auto, separators auto'
     """
     wordings = {
         "order": "order {}",
@@ -937,7 +939,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if shown not in (None, "") and (key, value) != ("missing", "error"):
-            parts.append(wording.format(shown))
+            parts.append(wording.format(shown).replace(f"up to {AUTO}", AUTO))
     return ", ".join(parts)
 
 
