@@ -178,9 +178,9 @@ class Blanket(_WithTable, Collection[Name]):
         The algorithm.
     parameters
         What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``, ``test``, ``df``, ``start``, ``include``,
-        ``exclude``, ``discretize`` and ``missing``; ``bins`` if columns were cut into bins, and
-        ``seed`` if the test draws random numbers.
+        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``,
+        ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and ``missing``;
+        ``bins`` if columns were cut into bins, and ``seed`` if the test draws random numbers.
     n_rows
         How many rows the table has.
     n_columns
