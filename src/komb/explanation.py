@@ -245,8 +245,8 @@ class Explanation(Collection[Name]):
     Examples
     --------
     >>> import komb
-    >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_irrelevant=1), "Y")
-    >>> explanation = blanket.explain()
+    >>> table = komb.boolean_table("and", 500, n_irrelevant=1, seed=1)
+    >>> explanation = komb.markov_blanket(table, "Y").explain()
     >>> explanation
     Explanation('Y': 3 members, 0 left out, 1 unrelated)
     >>> list(explanation), "X1" in explanation
@@ -456,16 +456,17 @@ class Explanation(Collection[Name]):
             yield "Unreliable: a table with too few rows for its test to be trusted."
 
     def _check_notes(self) -> Iterator[str]:
-        """Say where less was looked at than in the search."""
+        """Say where less was looked at than in the search, and not for lack of members."""
+        largest = max(1, len(self.members))
         asked = self.parameters.get("max_separator") or self.parameters.get("max_conditioning")
-        if asked is not None and min(asked, len(self.members)) > self.max_separator:
+        if asked is not None and min(asked, largest) > self.max_separator:
             yield (
                 f"Separators of more than {plural(self.max_separator, 'member')} were not tried "
                 f"here, up to {asked} in the search: there are too many."
             )
         order = self.parameters.get("order")
-        is_automatic = "order" in self.choices
-        if order is not None and not is_automatic and min(order, len(self.members)) > self.order:
+        is_automatic = "order" in self.choices  # asks more of groups than these tests do
+        if order is not None and not is_automatic and min(order, largest) > self.order:
             yield (
                 f"Dependences given more than {plural(self.order, 'member')} were not looked for "
                 f"here, up to {order} in the search: there are too many."

@@ -178,9 +178,9 @@ class Blanket(_WithTable, Collection[Name]):
         The algorithm.
     parameters
         What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include``,
-        ``exclude``, ``discretize`` and ``missing``; ``bins`` if columns were cut into bins, and
-        ``seed`` if the test draws random numbers.
+        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``,
+        ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and ``missing``;
+        ``bins`` if columns were cut into bins, and ``seed`` if the test draws random numbers.
     n_rows
         How many rows the table has.
     n_columns
@@ -190,7 +190,8 @@ class Blanket(_WithTable, Collection[Name]):
     tables
         How many joint tables were counted to compute them.
     fallbacks
-        How many of the tests were decided by the fall-back for thin tables.
+        How many of the tests were decided by the fall-back for thin tables: shuffles for test
+        ``"auto"``, stochastic complexity for ``"g-sci"``.
     unreliable
         How many of the tests were decided on a table too thin for the test.
     identifiers
@@ -271,7 +272,7 @@ class Blanket(_WithTable, Collection[Name]):
         Examples
         --------
         >>> import komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500), "Y")
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500), "Y")
         >>> blanket.parameters["order"], blanket.settled_parameters["order"]
         ('auto', 2)
         """
@@ -917,6 +918,8 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'order 1, started from age, sex'
+    >>> show_parameters({"order": "auto", "max_separator": "auto"})
+    'order auto, separators auto'
     """
     wordings = {
         "order": "order {}",
@@ -936,7 +939,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if shown not in (None, "") and (key, value) != ("missing", "error"):
-            parts.append(wording.format(shown))
+            parts.append(wording.format(shown).replace(f"up to {AUTO}", AUTO))
     return ", ".join(parts)
 
 

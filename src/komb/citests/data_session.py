@@ -154,7 +154,6 @@ class DataSession(Session):
 
         Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
         """
-
         preselect = getattr(self._test, "preselect", None)
 
         def decide(sums: TestSums) -> BoolArray:

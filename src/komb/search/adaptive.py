@@ -427,12 +427,16 @@ def look_for_groups(groups: Groups, order: int | None) -> Choice:
         if order is None and n_tests > MOST_TESTS[size]:
             worth = f"more than the {MOST_TESTS[size]:,} it is worth"
             return Choice(
-                size - 1, f"{_enumerate(looked)}order {size} would take {n_tests:,} tests, {worth}"
+                size - 1, f"{_enumerate(looked)}order {size} would take {_tests(n_tests)}, {worth}"
             )
         groups.look(size)
-        looked.append(f"order {size}: {n_tests:,} tests")
+        looked.append(f"order {size}: {_tests(n_tests)}")
     bound = "the highest that is tried by itself" if order is None else "as asked"
     return Choice(len(sizes), f"{_enumerate(looked)}{bound}")
+
+
+def _tests(count: int) -> str:
+    return f"{count:,} test{'' if count == 1 else 's'}"
 
 
 def _enumerate(parts: Sequence[str]) -> str:
