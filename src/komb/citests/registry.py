@@ -82,7 +82,7 @@ def tests() -> Mapping[str, TestInfo]:
     --------
     >>> import komb
     >>> list(komb.tests())
-    ['chi2', 'g', 'g-sci', 'perm', 'sci']
+    ['auto', 'chi2', 'g', 'g-sci', 'perm', 'sci']
     """
     return MappingProxyType(dict(sorted(_TESTS.items())))
 
