@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests import sweep
+from komb.citests import data_session, sweep
 from komb.citests import tests as registered
 from komb.citests.data_session import CLEAR_ROWS_A_CELL, DataSession
 from komb.citests.measure import TestSums
@@ -224,3 +224,28 @@ def test_mute_sets_agree_with_the_twin(table: DiscreteTable, seed: int, has_gaps
     for x, bits in least.items():
         sets = [z for z in naive.subsets(pool - {x}, 2) if not twin.is_mute(0, x, z)]
         assert bits == pytest.approx(min([99.0, *(twin.strength(0, x, z) for z in sets)]))
+
+
+# ---------------------------------------------------------------------------- many targets at once
+
+
+@pytest.mark.parametrize("test", ["auto", "g", "perm", "sci"])
+def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: str) -> None:
+    """One ledger and one shuffler for all, and contingencies that are prepared again if need be."""
+    table = make_table(MIXED, 60, seed=0)
+    others = {target: set(range(8)) - {target} for target in range(8)}
+    questions = {y: [(others[y], EMPTY), (others[y], frozenset({(y + 1) % 8}))] for y in range(8)}
+    fresh = {y: DataSession(table, test).strengths(y, questions[y]) for y in range(8)}
+    for most in (data_session._PREPARED_BYTES, 0):
+        monkeypatch.setattr(data_session, "_PREPARED_BYTES", most)
+        shared = DataSession(table, test)
+        for y in (*range(8), *range(8)):
+            again = [({x}, z) for xs, z in questions[y] for x in sorted(xs)]
+            answers = {
+                (x, z): shared.measure(y, [x], z).statistic[0] for [x], z in again if x not in z
+            }
+            alone = DataSession(table, test)
+            assert answers == {(x, z): alone.measure(y, [x], z).statistic[0] for x, z in answers}
+            assert shared.strengths(y, questions[y]) == fresh[y]
+        assert len(shared._prepared) == (8 if most else data_session._PREPARED_TARGETS)
+        assert len({id(each._ledger) for each in shared._prepared.values()}) == 1

@@ -30,7 +30,7 @@ from tests.citests.test_oracles import random_dag
 from tests.counts.tables import columns_of, with_gaps
 from tests.search.graphs import ASIA, CHILD
 from tests.search.running import Dice, OneByOne, QuickOracle, Witnesses, everyone, tasks
-from tests.search.test_soundness import true_blanket
+from tests.search.test_soundness import MISLEADING, all_dags, true_blanket
 
 ALPHA = 0.05
 
@@ -175,7 +175,7 @@ def test_separators_out_of_many_neighbours(bias: float) -> None:
 
 
 def test_random_graphs() -> None:
-    """Nobody is lost; strangers are those that either side cannot separate."""
+    """Nobody is lost. Not everybody is a member: what holds for MMMB holds here, from both ends."""
     exact = n_targets = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -188,7 +188,47 @@ def test_random_graphs() -> None:
             assert truth <= found.keys(), (seed, target)
             n_targets += 1
             exact += truth == found.keys()
-    assert exact >= 0.95 * n_targets
+    assert exact >= 0.9 * n_targets
+
+
+def test_the_only_graph_of_four_nodes_with_a_false_neighbour() -> None:
+    """It is that of MMMB, but as two are joined by the word of either, both ends are wrong."""
+    ends = {}
+    for end in (0, 3):
+        ends[end] = nx.DiGraph(MISLEADING)
+        nx.set_node_attributes(ends[end], {node: node == end for node in range(4)}, "is_target")
+    wrong = {0: 0, 3: 0}
+    for graph, target in ((graph, target) for graph in all_dags(4) for target in range(4)):
+        oracle = QuickOracle(graph)
+        found = search(oracle, everyone(oracle, target), max_separator=4).keys()
+        truth = true_blanket(graph, target)
+        assert truth <= found
+        if truth != found:
+            marked = graph.copy()
+            nx.set_node_attributes(marked, {node: node == target for node in marked}, "is_target")
+            [end] = [
+                end
+                for end, pattern in ends.items()
+                if nx.is_isomorphic(pattern, marked, node_match=lambda a, b: a == b)
+            ]
+            wrong[end] += 1
+    assert wrong == {0: 24, 3: 24}
+
+
+def test_trees_and_colliders_without_a_triangle() -> None:
+    """Where no child of a child is a child of a spouse as well, blankets are exact."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 9))
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(n))
+        for node in range(1, n):
+            other = int(rng.integers(node))
+            graph.add_edge(*((node, other) if rng.random() < 0.5 else (other, node)))
+        oracle = QuickOracle(graph)
+        for target in range(n):
+            found = search(oracle, everyone(oracle, target), max_separator=n)
+            assert found.keys() == true_blanket(graph, target)
 
 
 @pytest.mark.parametrize("graph", [ASIA, CHILD], ids=["asia", "child"])
