@@ -387,10 +387,10 @@ def matched(
     nats = 2 * math.log(2)
     statistic = g(count(columns, y, x, given))
     shuffled = [nats * bits for bits in made.statistics]
-    if (
-        made.exceedances < 8
-        and statistic < fmean(shuffled) + 8 * math.sqrt(pvariance(shuffled)) - 1e-9
-    ):
+    mean, variance = fmean(shuffled), pvariance(shuffled)
+    varies = variance >= 1e-12 * mean**2  # less is rounding
+    is_clear = varies and statistic >= mean + 8 * math.sqrt(variance) - 1e-9
+    if made.exceedances < 8 and not is_clear:
         made = permute(codes, y, x, given, seed, most=64, levels=levels, enough=8)
         shuffled = [nats * bits for bits in made.statistics]
     mean, variance = fmean(shuffled), pvariance(shuffled)
@@ -460,9 +460,8 @@ def run_automatic_test(
     if is_thin and freedom > 0:
         name = "g-match"
         found = matched(columns, y, x, given, seed)
-        if found is not None:
-            is_reliable = True
-            statistic, freedom = found
+        is_reliable = found is not None
+        statistic, freedom = found or (statistic, 0)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
     return Answer(statistic, freedom, p, name, p > alpha, is_reliable)
 
@@ -519,6 +518,8 @@ class DoubtingSession(WeighingSession, Protocol):
 
     def is_large(self, y: int, x: int, given: Set) -> bool: ...
 
+    def are_copies(self, a: int, b: int) -> bool: ...
+
 
 @dataclass
 class DataSession:
@@ -551,6 +552,15 @@ class DataSession:
         """Whether y is known once the given set is, so that nothing could depend on it."""
         t = count(self.columns, y, x, given)
         return len(t.yz) == len(t.z)
+
+    def are_copies(self, a: int, b: int) -> bool:
+        """Whether a is known once b is, and b once a is."""
+        pairs = {
+            pair
+            for pair in zip(self.columns[a], self.columns[b], strict=True)
+            if MISSING not in pair
+        }
+        return len({x for x, _ in pairs}) == len({y for _, y in pairs}) == len(pairs)
 
     def is_large(self, y: int, x: int, given: Set) -> bool:
         """Whether a table of all levels would have fewer than two rows a cell."""
@@ -1156,10 +1166,8 @@ def bamb(
 
 def gate(n: int, alpha: float) -> float:
     """Bits that the clearest of n tests must have: the p-value of all n together is small."""
-    if n * alpha <= 0.5:
-        return -math.log2(alpha)
-    by_chance = max(0.02, 0.5 * (0.5 / (n * alpha)) ** 2)
-    return -math.log2(by_chance / n)
+    by_chance = 0.5 if n <= 10 else max(0.02, 0.5 * (10 / n) ** 2)
+    return -math.log2(min(alpha, by_chance / n))
 
 
 def believed(bits: Collection[float], n: int, alpha: float) -> float:
@@ -1218,11 +1226,13 @@ class Automatic:
             for x in sorted(waiting.keys() - fixed):
                 bound = allowed(len(before), self.most - 1)
                 self.confront(a, x, frozenset({b}), before, bound, waiting, separators)
-        for b in sorted(members.keys() - fixed):
+        for b in sorted(members):
             others = frozenset(members) - {b}
             bound = allowed(len(others), self.most)
             self.confront(a, b, frozenset(), others, bound, members, separators)
-        return members, separators
+            if b in fixed:  # it stays to separate others, whatever separates it
+                members.setdefault(b, 0.0)
+        return {b: members[b] for b in members if b not in separators}, separators
 
     def confront(
         self,
@@ -1246,7 +1256,12 @@ class Automatic:
 
     def joined(self, a: int, b: int) -> bool:
         """Whether a or b sees the other, clearly enough for a, with or without conditions."""
-        seen = max(self.members[a].get(b, 0.0), self.members[b].get(a, 0.0))
+        own = self.members[a].get(b, 0.0)
+        separator = self.separators[a].get(b, frozenset())
+        is_copy = len(separator) == 1 and self.session.are_copies(b, *separator)
+        if own < self.levels[a] and is_copy:
+            return False
+        seen = max(own, self.members[b].get(a, 0.0))
         return min(seen, self.alone[a].get(b, 0.0)) >= self.levels[a]
 
     def spouses(self, neighbours: Set) -> dict[int, Set]:

@@ -68,6 +68,9 @@ class NoDoubt:
     def is_large(self, y: int, x: int, given: Variables) -> bool:
         return False
 
+    def are_copies(self, a: int, b: int) -> bool:
+        return False
+
 
 class OneByOne(NoDoubt):
     """The answers of a komb session, one at a time, as a naive search asks for them."""

@@ -401,3 +401,15 @@ def test_separators_are_smaller_the_larger_the_pool() -> None:
         assert sizes == [naive.allowed(n, largest) for n in range(100)]
         assert sizes[0] == largest
         assert sizes[-1] == min(largest, 1)
+
+
+def test_of_copies_one_is_enough() -> None:
+    """Given the original a copy is constant; what it sees itself of the target is the original."""
+    rng = np.random.default_rng(3)
+    x, noise = rng.integers(0, 3, 800), rng.integers(0, 2, 800)
+    y = np.where(rng.random(800) < 0.1, rng.integers(0, 3, 800), x)
+    table = DiscreteTable.from_codes(np.column_stack([x, 2 - x, y, noise]))
+    session = on_data(table, "auto", 0.05)
+    assert session.are_copies(0, 1)
+    assert not session.are_copies(0, 2)
+    assert search(session, Task(2, frozenset({0, 1, 3})), 0.05) == {0: frozenset()}

@@ -93,8 +93,8 @@ class AutomaticTest:
         """Put matched statistics and freedoms in place; returns where there was what to shuffle."""
         few = self._shuffle(sums, doubtful, FEW_SHUFFLES)
         mean, variance = few.mean, few.variance
-        is_open = few.varies & (few.exceedances < ENOUGH)
-        is_open &= few.statistic < mean + CLEAR * np.sqrt(variance)
+        is_clear = (variance > 0) & (few.statistic >= mean + CLEAR * np.sqrt(variance))
+        is_open = few.varies & (few.exceedances < ENOUGH) & ~is_clear
         if is_open.any():
             many = self._shuffle(sums, doubtful[is_open], SHUFFLES)
             mean[is_open], variance[is_open] = many.mean, many.variance
@@ -105,6 +105,7 @@ class AutomaticTest:
         where = doubtful[varies]
         statistic[where] *= matched / mean
         freedom[where] = matched.astype(np.int64)
+        freedom[doubtful[~varies]] = 0  # no shuffle differs from the data, so these say nothing
         return varies
 
     def _shuffle(self, sums: TestSums, some: Int64Array, most: int) -> Shuffles:

@@ -302,6 +302,15 @@ class DataSession(Session):
     def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
         return (candidate, given) in self._mute.get(target, ())
 
+    def are_copies(self, first: int, second: int) -> bool:
+        """Whether the levels of two columns go together one to one, where both have a value."""
+        levels = self._table.cardinalities[[first, second]]
+        pair = self._table.codes[[first, second]].astype(np.int64)
+        a, b = pair[:, (pair < levels[:, None]).all(axis=0)]
+        together = np.zeros(levels, dtype=np.bool_)
+        together[a, b] = True
+        return bool((together.sum(axis=0) <= 1).all() and (together.sum(axis=1) <= 1).all())
+
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
     ) -> BoolArray:

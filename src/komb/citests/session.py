@@ -289,6 +289,10 @@ class Session(ABC):
             found += [(own, x, given) for x, own in strengths.items() if own >= bits]
         return sorted(found, key=by_clarity)
 
+    def are_copies(self, first: int, second: int) -> bool:
+        """Whether each of two variables tells all about the other, so that one of them will do."""
+        return False
+
     def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
         """Whether a test is known to say nothing on separation, and so its set is no separator."""
         return False

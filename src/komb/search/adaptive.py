@@ -5,6 +5,7 @@ What a fixed order and a fixed bound leave to the user is decided here, from wha
 * **Neighbours.** A variable is a neighbour of another if no set of the other's neighbours separates
   the two (MMPC, :mod:`~komb.search.mmmb`). Two variables are joined if *either* search says so: a
   separator found by a test without power takes a neighbour away from one side, rarely from both.
+  (Of columns that are copies of each other, one is enough.)
 * **Spouses.** Variables that depend on the target once a neighbour is given, and are joined with
   that neighbour.
 * **Groups.** Variables that show only in combination with up to ``order`` others, as in Algorithm 2
@@ -42,8 +43,11 @@ LEVEL_ROWS = 1000
 GATE = 0.02
 """Chance that a large family of tests without any dependence is believed."""
 
+SMALL_FAMILY = 10
+"""Tests of a family for which their level is enough."""
+
 CHANCE_IN_SMALL_FAMILIES = 0.5
-"""Chance members of a family for which the level of the tests is enough, on average."""
+"""Chance that such a family is believed without reason, at most; it falls with its size."""
 
 FALSE_SHARE = 0.1
 """Share of false ones among the dependences of a family that is believed."""
@@ -81,20 +85,18 @@ def level_for(n_rows: int) -> float:
 def gate_bits(n_tests: int, alpha: float) -> float:
     """Return how clear the clearest dependence of a family must be for the family to be believed.
 
-    In bits: a p-value of 2^-b is b bits. For a family in which chance alone gives up to half a
-    dependence at level ``alpha``, that level is enough. For larger ones the chance to be believed
-    without reason falls with the square of their size, down to ``GATE``.
+    In bits: a p-value of 2^-b is b bits. For a family of up to ``SMALL_FAMILY`` tests their level
+    is enough. For larger ones the chance to be believed without reason falls with the square of
+    their size, down to ``GATE``.
 
     Examples
     --------
     >>> [round(n * 2 ** -gate_bits(n, alpha=0.05), 3) for n in (1, 10, 20, 50, 1000)]
     [0.05, 0.5, 0.125, 0.02, 0.02]
     """
-    small = CHANCE_IN_SMALL_FAMILIES / alpha
-    if n_tests <= small:
-        return -math.log2(alpha)
-    chance = max(GATE, CHANCE_IN_SMALL_FAMILIES * (small / n_tests) ** 2)
-    return math.log2(n_tests / chance)
+    n_tests = max(1, n_tests)
+    chance = CHANCE_IN_SMALL_FAMILIES * min(1.0, SMALL_FAMILY / n_tests) ** 2
+    return max(-math.log2(alpha), math.log2(n_tests / max(GATE, chance)))
 
 
 def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
@@ -303,8 +305,13 @@ class Region:
         level = self.level(variable)
         if self.alone(variable).get(other, 0.0) < level:
             return False  # no dependence is clearer than its weakest
-        is_own = self.side(variable).finish().bits(other) >= level
-        return is_own or self.side(other).bits(variable) >= level
+        own = self.side(variable).finish()
+        if own.bits(other) >= level:
+            return True
+        separator = own.separators.get(other, EMPTY)
+        if len(separator) == 1 and self.session.are_copies(other, *separator):
+            return False  # a copy has no neighbours of its own
+        return self.side(other).bits(variable) >= level
 
 
 def find_spouses(region: Region, neighbours: Variables) -> dict[int, Variables]:
