@@ -1164,9 +1164,9 @@ def bamb(
 # ------------------------------------------------------------------------------ automatic search
 
 
-def gate(n: int, alpha: float) -> float:
+def gate(n: int, alpha: float, size: int = 0) -> float:
     """Bits that the clearest of n tests must have: the p-value of all n together is small."""
-    by_chance = 0.5 if n <= 10 else max(0.02, 0.5 * (10 / n) ** 2)
+    by_chance = 0.5 if n <= 10 else max(0.02 * 0.25**size, 0.5 * (10 / n) ** 2)
     return -math.log2(min(alpha, by_chance / n))
 
 
@@ -1287,7 +1287,7 @@ class Automatic:
     def look_for_groups(self, blanket: Witnesses, size: int) -> None:
         """Add what depends clearly given ``size`` others, but given none of their subsets."""
         strength, level = self.session.strength, self.levels[self.y]
-        needed = gate(len(self.v) * math.comb(len(self.v) - 1, size), self.alpha)
+        needed = gate(len(self.v) * math.comb(len(self.v) - 1, size), self.alpha, size)
         clear = []
         for x in self.hidden(blanket):
             for chosen in combinations(sorted(self.v - {x}), size):

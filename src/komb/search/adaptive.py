@@ -82,12 +82,14 @@ def level_for(n_rows: int) -> float:
     return float(f"{level:.2g}")
 
 
-def gate_bits(n_tests: int, alpha: float) -> float:
+def gate_bits(n_tests: int, alpha: float, size: int = 0) -> float:
     """Return how clear the clearest dependence of a family must be for the family to be believed.
 
     In bits: a p-value of 2^-b is b bits. For a family of up to ``SMALL_FAMILY`` tests their level
     is enough. For larger ones the chance to be believed without reason falls with the square of
-    their size, down to ``GATE``.
+    their size, down to ``GATE``; for groups seen given ``size`` others, down to a quarter of that
+    for each of them. There are a great many groups, so it is far out in its tail that the
+    distribution of the test statistic has to be right, and there it is a little off.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def gate_bits(n_tests: int, alpha: float) -> float:
     """
     n_tests = max(1, n_tests)
     chance = CHANCE_IN_SMALL_FAMILIES * min(1.0, SMALL_FAMILY / n_tests) ** 2
-    return max(-math.log2(alpha), math.log2(n_tests / max(GATE, chance)))
+    return max(-math.log2(alpha), math.log2(n_tests / max(GATE / 4**size, chance)))
 
 
 def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
@@ -362,7 +364,7 @@ class Groups:
         n_candidates = len(task.candidates)
         # those that show alone were given up for good reason, but they are part of the family
         n_tests = n_candidates * math.comb(n_candidates - 1, size)
-        needed = gate_bits(n_tests, self.region.alpha)
+        needed = gate_bits(n_tests, self.region.alpha, size)
 
         def report(done: int, total: int) -> None:
             task.report(session, "groups", frozenset(self.blanket), done, total)
