@@ -1328,7 +1328,7 @@ def automatic(
     blanket |= search.spouses(neighbours)
     for size in range(1, (3 if order is None else order) + 1):
         n_tests = len(search.hidden(blanket)) * math.comb(len(v) - 1, size)
-        if n_tests == 0 or (order is None and n_tests > {1: 10**8, 2: 10**6, 3: 20_000}[size]):
+        if n_tests == 0 or (order is None and n_tests > {1: 10**8, 2: 10**6, 3: 5_000}[size]):
             break
         search.look_for_groups(blanket, size)
     return dict.fromkeys(include) | blanket

@@ -66,7 +66,7 @@ GROUP_SEPARATOR = 2
 
 _NEARLY = 1 - 1e-9  # of the level, for p-values that are equal to it but for rounding
 
-MOST_TESTS = {1: 100_000_000, 2: 1_000_000, 3: 20_000}
+MOST_TESTS = {1: 100_000_000, 2: 1_000_000, 3: 5_000}
 """Tests of the groups of an order. Higher orders cost more and, on real data, give less."""
 
 
