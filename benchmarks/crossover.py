@@ -89,9 +89,11 @@ def main() -> None:
     ):
         codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
-        prices = kernels.Prices(contingency._entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0)
+        prices = kernels.Prices(
+            contingency._ledger.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0
+        )
         given = np.arange(1, 1 + n_given)
-        buffers = contingency._buffers_for(n_given)[0], contingency._labels
+        buffers = contingency._buffers_for(n_given)[0], contingency._ledger.labels
         arguments = (contingency._prepared, prices, buffers, given, 5)
         out = np.zeros((1, 6), dtype=np.int64)
         cells = levels ** (n_given + 2)

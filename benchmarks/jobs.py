@@ -12,6 +12,7 @@ import argparse
 import resource
 import time
 from pathlib import Path
+from typing import Any
 
 import joblib
 
@@ -35,13 +36,14 @@ def measure(name: str, data: Path | None, jobs: int, order: int) -> tuple[str, .
     table = Samples(name, data).table(1)
     komb.markov_blanket(table, table.names[0])  # compile before any clock starts
     joblib.externals.loky.get_reusable_executor(max_workers=jobs, reuse=False).shutdown()
+    options: dict[str, Any] = {"order": order, "max_separator": max(1, order), "test": "g-sci"}
     started = time.perf_counter()
-    many = komb.markov_blankets(table, order=order, n_jobs=jobs)
+    many = komb.markov_blankets(table, **options, n_jobs=jobs)
     cold = time.perf_counter() - started
-    warm = best_of(2, lambda: komb.markov_blankets(table, order=order, n_jobs=jobs))
+    warm = best_of(2, lambda: komb.markov_blankets(table, **options, n_jobs=jobs))
     memory = peak_of_workers(jobs)
     started = time.perf_counter()
-    one = komb.markov_blankets(table, order=order)
+    one = komb.markov_blankets(table, **options)
     alone = time.perf_counter() - started
     assert dict(one) == dict(many), "workers must not change a blanket"
     return (

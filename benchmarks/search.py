@@ -33,7 +33,9 @@ def time_targets(
         best = float("inf")
         for _ in range(REPEATS if order == 1 else 2):
             started = time.perf_counter()
-            blanket = komb.markov_blanket(table, name, order=order, max_separator=bound)
+            blanket = komb.markov_blanket(
+                table, name, order=order, max_separator=bound, test="g-sci"
+            )
             best = min(best, time.perf_counter() - started)
         found = {table.index(member) for member in blanket.members}
         seconds.append(best)
@@ -66,7 +68,9 @@ def synthetic(n_samples: int) -> None:
             for sample in range(n_samples):
                 table = komb.boolean_table(function, 100, seed=sample)
                 for target in table.names:
-                    found = komb.markov_blanket(table, target, order=order, max_separator=3)
+                    found = komb.markov_blanket(
+                        table, target, order=order, max_separator=3, test="g-sci"
+                    )
                     truth = {table.index(name) for name in table.names if name != target}
                     scores.append(f1_score(truth, {table.index(name) for name in found.members}))
             row.append(f"{mean(scores):.3f}")
@@ -87,7 +91,8 @@ columns[0] = np.where(rng.random(n_rows) < 0.9, columns[3], columns[0])
 table = komb.DiscreteTable.from_codes(columns.T)
 del columns
 small = table.take(np.arange(200))
-komb.markov_blanket(small, 0)
+options = dict(order=1, max_separator=1, test="g-sci")
+komb.markov_blanket(small, 0, **options)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def resident():
     for line in open('/proc/self/status'):
@@ -96,7 +101,7 @@ def resident():
 base = resident()
 open('/proc/self/clear_refs', 'w').write('5')  # reset the peak
 started = time.perf_counter()
-blanket = komb.markov_blanket(table, 0, order=1)
+blanket = komb.markov_blanket(table, 0, **options)
 seconds = time.perf_counter() - started
 peak = [int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM')][0]
 added = (peak - base) * 1024

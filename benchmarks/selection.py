@@ -281,13 +281,20 @@ def information(X: _Codes, y: _Codes) -> npt.NDArray[np.float64]:
     return worth
 
 
+def paper_search(order: int) -> komb.MarkovBlanketSelector:
+    """Select with kOMB at a fixed order."""
+    return komb.MarkovBlanketSelector(
+        order=order, max_separator=order, test="g-sci", alpha=ALPHA, handle_unknown="ignore"
+    )
+
+
 def selectors(problem: Problem) -> dict[str, Any]:
     """Every selector by its label; those told the number of features say so."""
     count = len(problem.relevant)
     forest = RandomForestClassifier(random_state=0)
     return {
-        "komb, order 1": komb.MarkovBlanketSelector(order=1, alpha=ALPHA, handle_unknown="ignore"),
-        "komb, order 2": komb.MarkovBlanketSelector(order=2, alpha=ALPHA, handle_unknown="ignore"),
+        "komb, order 1": paper_search(1),
+        "komb, order 2": paper_search(2),
         "mutual information (told the number)": SelectKBest(information, k=count),
         "mRMR (told the number)": MinimumRedundancy(count),
         "Boruta-style": Shadows(),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from statistics import fmean, pvariance
 from typing import Protocol
 
 from scipy.stats import chi2 as chi2_distribution
@@ -322,6 +323,7 @@ class Permuted:
     p_value: float
     varies: bool
     statistics: list[float]  # of the shuffles: half of G, in bits
+    exceedances: int = 0
 
 
 def permute(
@@ -332,8 +334,9 @@ def permute(
     seed: int,
     most: int = 999,
     levels: Sequence[int] | None = None,
+    enough: int = 10,
 ) -> Permuted:
-    """Shuffle within strata, at most so often or until ten shuffles are as large as the data.
+    """Shuffle within strata, at most so often or until enough shuffles are as large as the data.
 
     A code that is not below its column's number of levels is missing.
     """
@@ -364,9 +367,37 @@ def permute(
             strengths.append(bits_of_dependence(shuffle(margins, rng)))
         statistics.append(math.fsum(strengths))
         exceedances += statistics[-1] > data - 1e-9
-        if exceedances == 10:
-            return Permuted(10 / len(statistics), varies=True, statistics=statistics)
-    return Permuted((1 + exceedances) / (1 + most), varies=True, statistics=statistics)
+        if exceedances == enough:
+            return Permuted(enough / len(statistics), True, statistics, exceedances)
+    return Permuted((1 + exceedances) / (1 + most), True, statistics, exceedances)
+
+
+def matched(
+    columns: Columns, y: int, x: int, given: Collection[int], seed: int
+) -> tuple[float, int] | None:
+    """G and its freedom after shuffles, 16 or 64 of them; None if shuffling changes nothing."""
+    levels = [count_levels(column) for column in columns]
+    codes = [
+        [n if code == MISSING else code for code in column]
+        for column, n in zip(columns, levels, strict=True)
+    ]
+    made = permute(codes, y, x, given, seed, most=16, levels=levels, enough=8)
+    if not made.varies:
+        return None
+    nats = 2 * math.log(2)
+    statistic = g(count(columns, y, x, given))
+    shuffled = [nats * bits for bits in made.statistics]
+    mean, variance = fmean(shuffled), pvariance(shuffled)
+    varies = variance >= 1e-12 * mean**2  # less is rounding
+    is_clear = varies and statistic >= mean + 8 * math.sqrt(variance) - 1e-9
+    if made.exceedances < 8 and not is_clear:
+        made = permute(codes, y, x, given, seed, most=64, levels=levels, enough=8)
+        shuffled = [nats * bits for bits in made.statistics]
+    mean, variance = fmean(shuffled), pvariance(shuffled)
+    if variance < 1e-12 * mean**2:  # rounding
+        return None
+    freedom = max(1, round(2 * mean**2 / variance))
+    return statistic * freedom / mean, freedom
 
 
 @dataclass(frozen=True)
@@ -400,6 +431,8 @@ def run_test(
     t = count(columns, y, x, given)
     cells = t.x_levels * t.y_levels * len(t.z)
     is_thin = t.n_rows < 5 * cells or t.n_rows == 0
+    if test == "auto":
+        return run_automatic_test(columns, y, x, given, alpha, seed, t, is_thin)
     if test == "g-sci":
         test = "sci" if is_thin else "g"
     if test == "sci":
@@ -409,6 +442,28 @@ def run_test(
     freedom = degrees_of_freedom(t, df)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
     return Answer(statistic, freedom, p, test, p > alpha, reliable=not is_thin)
+
+
+def run_automatic_test(
+    columns: Columns,
+    y: int,
+    x: int,
+    given: Collection[int],
+    alpha: float,
+    seed: int,
+    t: Tables,
+    is_thin: bool,
+) -> Answer:
+    """G with adjusted freedom; on a thin table with the moments that shuffles give."""
+    statistic, freedom = g(t), degrees_of_freedom(t, "adjusted")
+    name, is_reliable = "g", not is_thin
+    if is_thin and freedom > 0:
+        name = "g-match"
+        found = matched(columns, y, x, given, seed)
+        is_reliable = found is not None
+        statistic, freedom = found or (statistic, 0)
+    p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
+    return Answer(statistic, freedom, p, name, p > alpha, is_reliable)
 
 
 def log2_p_value(statistic: float, freedom: int) -> float:
@@ -456,6 +511,16 @@ class WeighingSession(Session, Protocol):
     def strength(self, y: int, x: int, given: Set) -> float: ...
 
 
+class DoubtingSession(WeighingSession, Protocol):
+    """Says also which answers mean little."""
+
+    def is_mute(self, y: int, x: int, given: Set) -> bool: ...
+
+    def is_large(self, y: int, x: int, given: Set) -> bool: ...
+
+    def are_copies(self, a: int, b: int) -> bool: ...
+
+
 @dataclass
 class DataSession:
     """Answers from a table and remembers which questions were asked."""
@@ -482,6 +547,25 @@ class DataSession:
         if answer.df is None:
             return answer.statistic  # bits saved
         return -log2_p_value(answer.statistic, answer.df)
+
+    def is_mute(self, y: int, x: int, given: Set) -> bool:
+        """Whether y is known once the given set is, so that nothing could depend on it."""
+        t = count(self.columns, y, x, given)
+        return len(t.yz) == len(t.z)
+
+    def are_copies(self, a: int, b: int) -> bool:
+        """Whether a is known once b is, and b once a is."""
+        pairs = {
+            pair
+            for pair in zip(self.columns[a], self.columns[b], strict=True)
+            if MISSING not in pair
+        }
+        return len({x for x, _ in pairs}) == len({y for _, y in pairs}) == len(pairs)
+
+    def is_large(self, y: int, x: int, given: Set) -> bool:
+        """Whether a table of all levels would have fewer than two rows a cell."""
+        levels = [count_levels(self.columns[v]) for v in (y, x, *given)]
+        return len(self.columns[0]) < 2 * math.prod(levels)
 
 
 @dataclass
@@ -1075,6 +1159,179 @@ def bamb(
             if x not in found:
                 found[x] = search.separators[x] | {child}
     return found
+
+
+# ------------------------------------------------------------------------------ automatic search
+
+
+def gate(n: int, alpha: float, size: int = 0) -> float:
+    """Bits that the clearest of n tests must have: the p-value of all n together is small."""
+    by_chance = 0.5 if n <= 10 else max(0.02 * 0.25**size, 0.5 * (10 / n) ** 2)
+    return -math.log2(min(alpha, by_chance / n))
+
+
+def believed(bits: Collection[float], n: int, alpha: float) -> float:
+    """Bits that any of n tests must have, of which some say "dependent" with these bits."""
+    if max(bits, default=0.0) < gate(n, alpha):
+        return math.inf
+    # Benjamini & Hochberg: the largest p-value p with p <= 0.1 rank / n; or one p-value in n
+    passed = [b for b in bits if 2.0**-b <= 0.1 * sum(c >= b for c in bits) / n]
+    return max(-math.log2(alpha) - 1e-8, min([math.log2(n), *passed]))
+
+
+def allowed(n: int, most: int) -> int:
+    """The largest size up to which a pool of n has at most 600 sets; one, if even that has more."""
+    while most > 1 and sum(math.comb(n, size) for size in range(most + 1)) > 600:
+        most -= 1
+    return most
+
+
+@dataclass
+class Automatic:
+    """All that the automatic search knows, found before it is needed."""
+
+    session: DoubtingSession
+    y: int
+    v: Set  # without y
+    alpha: float
+    most: int
+    start: Set = frozenset()
+    include: Set = frozenset()
+    alone: dict[int, dict[int, float]] = field(default_factory=dict)
+    levels: dict[int, float] = field(default_factory=dict)
+    members: dict[int, dict[int, float]] = field(default_factory=dict)  # with their least bits
+    separators: dict[int, dict[int, Set]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        everything = self.v | {self.y}
+        for a in sorted(everything):
+            bits = {b: self.session.strength(a, b, frozenset()) for b in everything - {a}}
+            self.alone[a] = {b: own for b, own in bits.items() if own > 0}
+            self.levels[a] = believed(self.alone[a].values(), len(everything) - 1, self.alpha)
+            self.members[a], self.separators[a] = self.look_around(a)
+
+    def look_around(self, a: int) -> tuple[dict[int, float], dict[int, Set]]:
+        """MMPC of one variable, with bounds on separators that depend on how many there are."""
+        waiting = {} if self.levels[a] == math.inf else dict(self.alone[a])
+        first, fixed = frozenset[int](), frozenset[int]()
+        if a == self.y:
+            first, fixed = self.start | self.include, self.include
+            waiting = dict.fromkeys(fixed, 0.0) | waiting
+        separators = {b: frozenset[int]() for b in (self.v | {self.y}) - {a} - waiting.keys()}
+        members: dict[int, float] = {}
+        while waiting:
+            b = min(first & waiting.keys(), default=first_strongest(waiting))
+            before = frozenset(members)
+            members[b] = waiting.pop(b)
+            for x in sorted(waiting.keys() - fixed):
+                bound = allowed(len(before), self.most - 1)
+                self.confront(a, x, frozenset({b}), before, bound, waiting, separators)
+        for b in sorted(members):
+            others = frozenset(members) - {b}
+            bound = allowed(len(others), self.most)
+            self.confront(a, b, frozenset(), others, bound, members, separators)
+            if b in fixed:  # it stays to separate others, whatever separates it
+                members.setdefault(b, 0.0)
+        return {b: members[b] for b in members if b not in separators}, separators
+
+    def confront(
+        self,
+        a: int,
+        x: int,
+        core: Set,
+        pool: Set,
+        bound: int,
+        strengths: dict[int, float],
+        separators: dict[int, Set],
+    ) -> None:
+        """Lower the strength of x to its least given any set; a separator takes it out."""
+        for z in subsets(pool, bound):
+            bits = self.session.strength(a, x, core | z)
+            if bits > 0:
+                strengths[x] = min(strengths[x], bits)
+            elif not self.session.is_mute(a, x, core | z):
+                separators[x] = core | z
+                del strengths[x]
+                return
+
+    def joined(self, a: int, b: int) -> bool:
+        """Whether a or b sees the other, clearly enough for a, with or without conditions."""
+        own = self.members[a].get(b, 0.0)
+        separator = self.separators[a].get(b, frozenset())
+        is_copy = len(separator) == 1 and self.session.are_copies(b, *separator)
+        if own < self.levels[a] and is_copy:
+            return False
+        seen = max(own, self.members[b].get(a, 0.0))
+        return min(seen, self.alone[a].get(b, 0.0)) >= self.levels[a]
+
+    def spouses(self, neighbours: Set) -> dict[int, Set]:
+        best: dict[int, float] = {}
+        found: dict[int, Set] = {}
+        for x in sorted(self.v - neighbours):
+            for child in sorted(neighbours):
+                if not self.joined(child, x):
+                    continue
+                own = self.separators[self.y].get(x, frozenset()) | {child}
+                its = self.separators[x].get(self.y, frozenset()) | {child}
+                bits = {z: self.session.strength(self.y, x, z) for z in (own, its)}
+                weaker = its if bits[its] < bits[own] else own
+                if bits[weaker] > best.get(x, 0.0):
+                    best[x], found[x] = bits[weaker], weaker
+        return found
+
+    def hidden(self, blanket: Witnesses) -> list[int]:
+        """Those that do not show alone."""
+        alone = self.alone[self.y]
+        return [x for x in sorted(self.v - blanket.keys()) if alone.get(x, 0) < self.levels[self.y]]
+
+    def look_for_groups(self, blanket: Witnesses, size: int) -> None:
+        """Add what depends clearly given ``size`` others, but given none of their subsets."""
+        strength, level = self.session.strength, self.levels[self.y]
+        needed = gate(len(self.v) * math.comb(len(self.v) - 1, size), self.alpha, size)
+        clear = []
+        for x in self.hidden(blanket):
+            for chosen in combinations(sorted(self.v - {x}), size):
+                z = frozenset(chosen)
+                if not self.session.is_large(self.y, x, z) and strength(self.y, x, z) >= needed:
+                    clear.append((-strength(self.y, x, z), x, chosen))
+        for _, x, chosen in sorted(clear):
+            z = frozenset(chosen)
+            parts = [part for part in subsets(z, size - 1) if part]
+            if x in blanket or any(strength(self.y, x, part) >= level for part in parts):
+                continue
+            larger = [z | some for some in subsets(frozenset(blanket) - z, 2)]
+            if not any(self.undoes(x, given) for given in larger):
+                blanket[x] = z
+
+    def undoes(self, x: int, z: Set) -> bool:
+        is_mute = self.session.is_mute(self.y, x, z)
+        return not is_mute and self.session.independent(self.y, x, z)
+
+
+def automatic(
+    session: DoubtingSession,
+    variables: Iterable[int],
+    y: int,
+    alpha: float,
+    order: int | None = None,
+    most: int = 3,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> Witnesses:
+    """Neighbours by the word of either side, spouses, then groups as long as tests are few."""
+    v = frozenset(variables) - {y}
+    if not v:
+        return {}
+    search = Automatic(session, y, v, alpha, most, start, include)
+    neighbours = frozenset(x for x in v if search.joined(y, x))
+    blanket: Witnesses = {x: frozenset() for x in neighbours}
+    blanket |= search.spouses(neighbours)
+    for size in range(1, (3 if order is None else order) + 1):
+        n_tests = len(search.hidden(blanket)) * math.comb(len(v) - 1, size)
+        if n_tests == 0 or (order is None and n_tests > {1: 10**8, 2: 10**6, 3: 5_000}[size]):
+            break
+        search.look_for_groups(blanket, size)
+    return dict.fromkeys(include) | blanket
 
 
 # ------------------------------------------------------------------------------------ explaining

@@ -239,7 +239,9 @@ class TestBadInput:
             ("--target Y --target y", ["no column 'y'", "Did you mean 'Y'"]),
             ("--target Y -k -1", ["'order'", "got -1"]),
             ("--target Y -k 9", ["'order'", "at most 3", "got 9"]),
-            ("--target Y -k two", ["--order", "komb find --help"]),
+            ("--target Y -k two", ["'--order' must be a whole number, or 'auto'", "got 'two'"]),
+            ("--target Y -l few", ["'--max-separator' must be a whole number", "got 'few'"]),
+            ("--target Y --alpha high", ["'--alpha' must be a number, or 'auto'", "got 'high'"]),
             ("--target Y -l -1", ["'max_separator'", "got -1"]),
             ("--target Y --alpha 1", ["'alpha'", "got 1.0", "Try alpha=0.01"]),
             ("--target Y --alpha nan", ["'alpha'", "got nan"]),
@@ -547,8 +549,9 @@ class TestOthers:
         monkeypatch.setenv("COLUMNS", "200")
         for command in ("find", "compare"):
             text = run(command, "--help")[1]
-            for default in ("order, at least 1", "the method's own", "0.01", "g-sci", "observed"):
+            for default in ("the method's own", "auto", "observed"):
                 assert re.search(rf"\[default: \(?{default}\)?\]", text)
+            assert text.count("[default: auto]") == 4  # order, separators, level and test
 
     def test_methods(self, run: Run) -> None:
         code, out, err = run("methods")

@@ -14,6 +14,7 @@ import pytest
 
 import komb
 from komb import warmup
+from komb.citests.data_session import DataSession
 from komb.discover import Progress
 from komb.errors import (
     ContinuousColumnError,
@@ -24,6 +25,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from komb.search.task import Task
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
@@ -38,7 +40,10 @@ class TestResult:
         assert komb.markov_blanket(XOR, "Y").members == ("X1", "X2")
 
     def test_facts(self) -> None:
-        blanket = komb.markov_blanket(XOR, "Y", alpha=0.02, start=["E2", "E1"], exclude=["E3"])
+        blanket = komb.markov_blanket(
+            XOR, "Y", order=1, max_separator=1, test="g-sci", alpha=0.02, start=["E2", "E1"],
+            exclude=["E3"],
+        )  # fmt: skip
         assert blanket.target == "Y"
         assert blanket.method == "komb"
         assert dict(blanket.parameters) == {
@@ -75,12 +80,35 @@ class TestResult:
         assert member.p_value is not None
         assert member.p_value < 1e-16
 
-    def test_default_separator_bound_follows_the_order(self) -> None:
-        bounds = [
-            komb.markov_blanket(XOR, "Y", order=k).parameters["max_separator"] for k in (0, 1, 3)
-        ]
-        assert bounds == [1, 1, 3]
-        assert komb.markov_blanket(XOR, "Y", max_separator=0).parameters["max_separator"] == 0
+    def test_what_is_left_open_is_chosen(self) -> None:
+        blanket = komb.markov_blanket(XOR, "Y")
+        assert blanket.parameters["order"] == blanket.parameters["max_separator"] == "auto"
+        assert blanket.settled_parameters["order"] == blanket.choices["order"].value == 3
+        assert blanket.settled_parameters["max_separator"] == 3
+        assert blanket.parameters["alpha"] == blanket.choices["alpha"].value == 0.05
+        assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha", "test"]
+        assert all(choice.reason for choice in blanket.choices.values())
+        assert str(blanket.choices["order"].reason) in str(blanket)
+
+    @pytest.mark.parametrize("options", [{"order": 0}, {"order": 1}, {"max_separator": 2}])
+    def test_a_number_bounds_the_automatic_search(self, options: dict[str, Any]) -> None:
+        blanket = komb.markov_blanket(XOR, "Y", **options)
+        name, value = next(iter(options.items()))
+        assert blanket.parameters[name] == blanket.choices[name].value == value
+        assert "as asked" in blanket.choices[name].reason
+        assert blanket.members == (() if options == {"order": 0} else ("X1", "X2"))
+
+    def test_numbers_for_both_give_the_search_of_the_paper(self) -> None:
+        fixed: dict[str, Any] = {"order": 1, "max_separator": 1, "test": "g-sci"}
+        blanket = komb.markov_blanket(XOR, "Y", **fixed)
+        assert not blanket.choices
+        assert blanket.parameters["alpha"] == 0.01
+        session = DataSession(XOR, "g-sci", alpha=0.01)
+        target = XOR.index("Y")
+        task = Task(target, frozenset(range(XOR.n_columns)) - {target})
+        found = komb.algorithms()["komb"].search(session, task, order=1, max_separator=1)
+        assert blanket.members == tuple(XOR.names[x] for x in found.witnesses)
+        assert blanket.tests == session.counts.tests
 
     def test_include_start_and_exclude(self) -> None:
         included = komb.markov_blanket(XOR, "Y", include=["E1"])
@@ -99,12 +127,16 @@ class TestResult:
     @pytest.mark.parametrize("test", komb.tests())
     @pytest.mark.parametrize("df", ["observed", "adjusted"])
     def test_every_test(self, test: str, df: str) -> None:
-        assert komb.markov_blanket(XOR, "Y", test=test, df=df).members == ("X1", "X2")
+        bounds: dict[str, Any] = {"order": 1, "max_separator": 1}
+        options = bounds if test == "perm" else {}
+        assert komb.markov_blanket(XOR, "Y", test=test, df=df, **options).members == ("X1", "X2")
+        assert komb.markov_blanket(XOR, "Y", test=test, df=df, **bounds).members == ("X1", "X2")
 
     @pytest.mark.parametrize("method", komb.algorithms())
     def test_every_method_finds_an_and(self, method: str) -> None:
         table = komb.boolean_table("and", 2000, n_parents=2, n_irrelevant=3)
-        assert komb.markov_blanket(table, "Y", method=method).members == ("X1", "X2")
+        found = komb.markov_blanket(table, "Y", method=method, alpha=0.001)
+        assert found.members == ("X1", "X2")
 
 
 CHAIN = komb.DiscreteNetwork.random(8, cardinality=2, seed=9).sample(2000, 1)
@@ -145,10 +177,12 @@ class TestStartFromAMethod:
     @pytest.mark.parametrize("first", ["iamb", "komb"])
     def test_it_is_the_same_as_starting_from_its_blanket(self, method: str, first: str) -> None:
         for target in ("X3", "X6"):
-            start = komb.markov_blanket(CHAIN, target, method=first)
+            start = komb.markov_blanket(CHAIN, target, method=first, alpha=0.02)
             assert len(start) > 1
-            by_name = komb.markov_blanket(CHAIN, target, method=method, start=first)
-            by_list = komb.markov_blanket(CHAIN, target, method=method, start=list(start))
+            by_name, by_list = (
+                komb.markov_blanket(CHAIN, target, method=method, alpha=0.02, start=begin)
+                for begin in (first, list(start))
+            )
             assert by_name.details == by_list.details
             assert by_name.method == method
             assert by_name.parameters["start"] == first
@@ -212,7 +246,7 @@ class TestData:
         assert komb.markov_blanket(array, np.int64(2)).target == 2
 
     def test_numpy_numbers_are_numbers(self) -> None:
-        expected = komb.markov_blanket(XOR, "Y")
+        expected = komb.markov_blanket(XOR, "Y", order=1, max_separator=1)
         numbers: Any = {
             "order": np.int8(1),
             "max_separator": np.uint64(1),
@@ -306,7 +340,7 @@ class TestProgress:
             2,
         )
         assert last.tests > 0
-        assert {progress.phase for progress in seen} >= {"grow", "shrink"}
+        assert {progress.phase for progress in seen} >= {"neighbours", "spouses", "groups"}
 
     def test_it_must_be_callable(self) -> None:
         with pytest.raises(ParameterError, match=r"'progress' must be a function .*; got 3"):
@@ -366,7 +400,11 @@ def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[st
         for number in (-1, 1.0, 1.5, "1", True, [1]):
             rule = f"{name!r} must be a whole number, at least 0"
             changes: dict[str, Any] = {name: number, "method": method}
-            yield changes, ParameterError, [rule, repr(number), f"Try {name}=0"]
+            yield changes, ParameterError, [rule, repr(number), f"Try {name}="]
+    for name in ("order", "max_separator"):
+        yield {name: "many"}, ParameterError, [f"{name!r} must be", "or 'auto'; got 'many'"]
+        yield {name: None}, ParameterError, [f"{name!r} must be", "or 'auto'; got None"]
+    yield {"test": "perm"}, ParameterError, ["'test' must", "'perm'", "give both order and"]
     yield {"order": None}, ParameterError, ["'order' must be a whole number", "None"]
     rule = "'order' must be at most 4 for a table of 6 columns"
     yield {"order": 5}, ParameterError, [rule, "got 5", "Try order=4"]

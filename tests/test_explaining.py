@@ -50,11 +50,12 @@ XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
 PARITY = komb.boolean_table("parity", 1000, n_parents=3, n_irrelevant=1)
 CHAIN = DiscreteTable.from_data(make_chain())
 COLLIDER = DiscreteTable.from_data(make_collider())
+PAPER: dict[str, Any] = {"order": 1, "max_separator": 1, "test": "g-sci"}
 
 
 class TestWords:
     def test_exclusive_or(self) -> None:
-        explanation = komb.markov_blanket(XOR, "Y").explain()
+        explanation = komb.markov_blanket(XOR, "Y", **PAPER).explain()
         reason = explanation["X1"]
         assert reason.shown is not None
         assert not reason.alone.is_dependent
@@ -65,7 +66,7 @@ class TestWords:
         assert explanation.unrelated == ("E1", "E2")
 
     def test_parity_of_three(self) -> None:
-        reason = komb.markov_blanket(PARITY, "Y", order=2).explain()["X1"]
+        reason = komb.markov_blanket(PARITY, "Y", **PAPER | {"order": 2}).explain()["X1"]
         assert reason.part is not None
         assert not reason.part.is_dependent
         assert "enters only together with X2, X3: given both, G = " in reason.text
@@ -196,11 +197,37 @@ class TestWords:
         assert "given fewer of them at best p < 1e-16" in reason.text
 
 
+class TestAutomatic:
+    blanket = komb.markov_blanket(CHAIN, "Y")
+
+    def test_choices_are_shown(self) -> None:
+        explanation = self.blanket.explain()
+        assert explanation.choices == self.blanket.choices
+        assert explanation.parameters == self.blanket.settled_parameters
+        text = explanation.to_text(1000)
+        for name, choice in self.blanket.choices.items():
+            assert name in text
+            assert choice.reason in text
+
+    def test_left_out_without_a_separator(self) -> None:
+        """Dependent at the level of one test, but not among as many as the search makes."""
+        table = komb.boolean_table("parity", 200, n_irrelevant=4)
+        explanation = komb.markov_blanket(table, "Y").explain()
+        weak = [reason for reason in explanation.rejected if reason.separator is None]
+        for reason in weak:
+            assert "not clear enough" in reason.text
+        assert explanation.order == 1
+
+    def test_fewer_members_than_the_bound_are_no_limit(self) -> None:
+        assert "too many" not in str(self.blanket.explain())
+
+
 class TestNumbers:
     @pytest.mark.parametrize("method", ["komb", "iamb", "hiton-mb"])
     @pytest.mark.parametrize("table", [XOR, CHAIN, COLLIDER])
     def test_they_are_those_of_the_session(self, table: DiscreteTable, method: str) -> None:
-        blanket = komb.markov_blanket(table, "Y", method=method)
+        bounds: dict[str, Any] = {"order": 1, "max_separator": 1} if method == "komb" else {}
+        blanket = komb.markov_blanket(table, "Y", method=method, test="g-sci", **bounds)
         session = DataSession(table)
         tests = [
             (reason.name, test)
@@ -363,7 +390,7 @@ class TestData:
 
 
 class TestExplanation:
-    explanation = komb.markov_blanket(CHAIN, "Y").explain()
+    explanation = komb.markov_blanket(CHAIN, "Y", **PAPER).explain()
 
     def test_it_is_a_collection_of_names(self) -> None:
         assert list(self.explanation) == ["hall", "weather"]

@@ -27,6 +27,7 @@ LAYERS = (
     "search",
     "rendering",
     "exporting",
+    "choices",
     "pages",
     "plots",
     "explanation",

@@ -33,7 +33,7 @@ class TestAnswers:
         assert list(path) == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
         for (order, bound), blanket in path.items():
             alone = komb.markov_blanket(
-                TABLE, name, order=order, max_separator=bound, start=begin, alpha=0.05
+                TABLE, name, order=order, max_separator=bound, start=begin, alpha=0.05, test="g-sci"
             )
             assert contents(blanket) == contents(alone)
 

@@ -237,7 +237,9 @@ def test_the_public_functions_have_the_same_options() -> None:
 
 
 def test_the_seed_is_reported_where_it_matters() -> None:
-    assert "seed" not in komb.markov_blanket(DATA, "Y", discretize=HALVES, seed=3).parameters
+    plain = komb.markov_blanket(DATA, "Y", discretize=HALVES, test="g", seed=3)
+    assert "seed" not in plain.parameters
+    assert komb.markov_blanket(DATA, "Y", discretize=HALVES, seed=3).parameters["seed"] == 3
 
 
 def test_options_for_all_cannot_be_of_a_row() -> None:
@@ -332,7 +334,7 @@ class TestCommandLine:
         options = "--discretize quantile --bins 3 --seed 7 --json"
         code, out, _ = run("find", file, "-t", "Y", *options.split())
         assert code == 0
-        expected = komb.markov_blanket(DATA, "Y", discretize="quantile", bins=3)
+        expected = komb.markov_blanket(DATA, "Y", discretize="quantile", bins=3, seed=7)
         assert Blanket.from_dict(json.loads(out)) == expected
 
     def test_columns(self, run: Any, file: Path) -> None:

@@ -114,7 +114,8 @@ class TestWholeness:
             "500 rows and 5 columns of 2 levels each.",
             "never depended on Y",
             "What do other methods find?",
-            "conditional-independence testg-sci",
+            "conditional-independence testauto",
+            "chosen: largest separator (l)3: ",
             f"versionskomb {komb.__version__}, python 3.",
             "blanket = komb.markov_blanket(data, 'Y')",
             "@inproceedings{lee2026komb",
@@ -302,7 +303,7 @@ class TestFiles:
 class TestRepeating:
     OPTIONS: dict[str, Any] = {  # noqa: RUF012
         "method": "gs",
-        "order": 1,
+        "order": "auto",
         "start": "iamb",
         "include": ["a b"],
         "exclude": (),
@@ -322,7 +323,9 @@ class TestRepeating:
         )
 
     def test_what_holds_anyway_is_not_said(self) -> None:
-        assert chosen({"order": 1, "start": [], "bins": 4, "missing": "error", "seed": 0}) == {}
+        assert (
+            chosen({"order": "auto", "start": [], "bins": 4, "missing": "error", "seed": 0}) == {}
+        )
 
     def test_the_code_runs(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file = tmp_path / "xor.csv"

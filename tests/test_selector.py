@@ -95,7 +95,8 @@ class TestSelection:
         assert selector.get_support(indices=True).tolist() == [1, 4]
         assert selector.get_feature_names_out().tolist() == ["x1", "x4"]
         assert (selector.transform(COINS) == COINS[:, [1, 4]]).all()
-        assert not MarkovBlanketSelector(order=0).fit(COINS, XOR).get_support().any()
+        alone = MarkovBlanketSelector(order=0, alpha=0.01).fit(COINS, XOR)
+        assert not alone.get_support().any()
 
     def test_it_is_what_the_function_finds(self) -> None:
         X, y = mixed()
@@ -105,11 +106,11 @@ class TestSelection:
         expected = komb.markov_blanket(X.assign(lamp=y), "lamp", **options)
         assert selector.blanket_ == expected
         assert selector.get_feature_names_out().tolist() == list(expected.members)
-        assert len(expected) > 2
+        assert len(expected) >= 2
 
     def test_every_option_gets_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         given: dict[str, Any] = {
-            "method": "hiton-mb", "order": 1, "max_separator": None, "max_conditioning": 2,
+            "method": "hiton-mb", "order": "auto", "max_separator": "auto", "max_conditioning": 2,
             "alpha": 0.02, "test": "chi2", "df": "adjusted", "start": ["x2"], "include": ["x3"],
             "exclude": ["x0"], "discretize": {"x1": [0.5]}, "bins": 4, "missing": "level",
             "seed": 7,
@@ -149,11 +150,11 @@ class TestSelection:
         assert not back[:, [0, 2, 3, 5]].any()
 
     def test_nothing_selected(self) -> None:
-        selector = MarkovBlanketSelector(order=0).fit(COINS, XOR)
+        selector = MarkovBlanketSelector(order=0, alpha=0.01).fit(COINS, XOR)
         with pytest.warns(UserWarning, match="No features were selected.*raise 'order'"):
             assert selector.transform(COINS).shape == (600, 0)
         frame = pd.DataFrame(COINS, columns=NAMES)
-        selector = MarkovBlanketSelector(order=0).fit(frame, XOR)
+        selector = MarkovBlanketSelector(order=0, alpha=0.01).fit(frame, XOR)
         with pytest.warns(UserWarning, match="No features were selected"):
             assert selector.transform(frame).shape == (600, 0)
         selector.set_output(transform="pandas")
@@ -175,7 +176,7 @@ class TestSelection:
 
     def test_columns_by_name_and_by_position(self) -> None:
         frame = pd.DataFrame(COINS, columns=NAMES)
-        fit = partial(MarkovBlanketSelector, order=0)
+        fit = partial(MarkovBlanketSelector, order=0, alpha=0.01)
         for columns in (["coin0"], [0], [-6], np.array([0])):
             assert fit(include=columns).fit(frame, XOR).blanket_.members == ("coin0",)
         assert fit(include=["x5"]).fit(COINS, XOR).blanket_.members == ("x5",)
@@ -359,7 +360,7 @@ class TestScikitLearn:
         copy = clone(selector)
         assert copy.get_params() == selector.get_params()
         assert copy.set_params(alpha=0.1).alpha == 0.1
-        assert selector.alpha == 0.01
+        assert selector.alpha == "auto"
 
     def test_parameters_are_those_of_the_function(self) -> None:
         from inspect import signature
@@ -440,7 +441,7 @@ class TestUnknownLevels:
 
     def test_columns_that_were_cut_have_none(self) -> None:
         X = RNG.normal(size=(400, 3))
-        selector = MarkovBlanketSelector(discretize="quantile").fit(X, X[:, 0] > 0)
+        selector = MarkovBlanketSelector(discretize="quantile", alpha=0.001).fit(X, X[:, 0] > 0)
         assert selector.levels_ == {}
         assert selector.transform([[99.0, 0, 0]]).tolist() == [[99.0]]
 

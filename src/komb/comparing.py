@@ -29,6 +29,7 @@ from komb.results import Blanket
 from komb.search import algorithms
 from komb.settings import (
     OPTIONS,
+    Bound,
     check_columns,
     check_exclude,
     check_settings,
@@ -54,10 +55,10 @@ def compare(
     *,
     methods: Methods | None = None,
     truth: object = None,
-    order: int = defaults.ORDER,
-    max_separator: int | None = None,
+    order: Bound = defaults.ORDER,
+    max_separator: Bound = defaults.MAX_SEPARATOR,
     max_conditioning: int | None = None,
-    alpha: float = defaults.ALPHA,
+    alpha: float | str = defaults.ALPHA,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),

@@ -392,7 +392,8 @@ class Comparison:
         shared = self._shared()
         alike: dict[str, list[str]] = {}
         for label, blanket in self.blankets.items():
-            own = {key: value for key, value in blanket.parameters.items() if key not in shared}
+            settled = blanket.settled_parameters
+            own = {key: value for key, value in settled.items() if key not in shared}
             alike.setdefault(show_parameters(own), []).append(label)
         for settings, labels in alike.items():
             if settings:

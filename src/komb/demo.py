@@ -18,13 +18,13 @@ E1 to E10 are coins that have nothing to do with Y, so the blanket of Y is X1, X
 
 _NEXT = """\
 Try next:
-  {program} find your.csv --target COLUMN         members that show alone or in pairs
-  {program} find your.csv --target COLUMN -k 2    ... or in threes
+  {program} find your.csv --target COLUMN         it chooses how far to look
+  {program} find your.csv --target COLUMN -k 3    ... or you do
   {program} compare your.csv --target COLUMN      the classic methods beside it
   {program} find --help                           everything else
 or in Python:
   import komb
-  print(komb.markov_blanket(dataframe, "COLUMN", order=2))"""
+  print(komb.markov_blanket(dataframe, "COLUMN"))"""
 
 _LOOKS_AT = ("single columns", "... and pairs", "... and triples")
 
@@ -45,7 +45,7 @@ def run_demo(show: Callable[[object], None], program: str = "komb") -> None:
     blankets = [markov_blanket(table, "Y", order=order) for order in range(len(_LOOKS_AT))]
     show(_compare(blankets))
     show("")
-    show(blankets[-1])
+    show(markov_blanket(table, "Y"))
     show(f"\n{_NEXT.format(program=program)}")
 
 

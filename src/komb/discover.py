@@ -27,7 +27,9 @@ from komb.rendering import plural, show_names
 from komb.results import Blanket, Blankets, Member
 from komb.search import task as search_task
 from komb.search.registry import AlgorithmInfo, find_algorithm
+from komb.search.task import Choice
 from komb.settings import (
+    Bound,
     Settings,
     check_exclude,
     check_settings,
@@ -87,10 +89,10 @@ def markov_blanket(
     target: Name,
     *,
     method: str = defaults.METHOD,
-    order: int = defaults.ORDER,
-    max_separator: int | None = None,
+    order: Bound = defaults.ORDER,
+    max_separator: Bound = defaults.MAX_SEPARATOR,
     max_conditioning: int | None = None,
-    alpha: float = defaults.ALPHA,
+    alpha: float | str = defaults.ALPHA,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -108,6 +110,10 @@ def markov_blanket(
     so the set of features to keep for predicting it. Unlike other methods, kOMB also finds members
     that show only in combination with others, such as the inputs of an exclusive or.
 
+    Data and target are all it needs. What is left at ``"auto"`` is chosen from the data, and the
+    result says what and why (``choices``); ``order=1, max_separator=1, test="g-sci"`` is the
+    setting of the kOMB paper.
+
     Parameters
     ----------
     data
@@ -119,21 +125,29 @@ def markov_blanket(
         Name of an algorithm; :func:`komb.algorithms` lists them.
     order
         How many other columns a dependence may need to become visible (the paper's k). Order 0 sees
-        single columns, order 1 also pairs (exclusive or), order 2 also triples.
+        single columns, order 1 also pairs (exclusive or), order 2 also triples. ``"auto"``: as far
+        as the number of tests allows.
     max_separator
-        How many members together may explain a dependence away (the paper's l); ``max(1, order)``
-        if left out.
+        How many members together may explain a dependence away (the paper's l). ``"auto"``: up to
+        3, fewer where there are very many sets.
+
+        If both order and max_separator are numbers, the search is the paper's; otherwise it is the
+        automatic one, with the number as a bound.
     max_conditioning
         Largest set of columns that the classic methods look at as a separator; if left out, what
         the method is used with: 3, but no bound for ``"gs"`` and ``"iamb"``, which condition on all
         they have and with a bound stop when they have that many.
     alpha
-        Level of the tests: a dependence counts when its p-value is at most this.
+        Level of the tests: a dependence counts when its p-value is at most this. ``"auto"``: 0.05
+        for up to 1,000 rows and less for more, if the search is automatic, else 0.01.
     test
-        Name of a conditional-independence test; :func:`komb.tests` lists them.
+        Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
+        likelihood-ratio test, with its distribution from shuffles of the data where tables are
+        thin.
     df
         Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
-        ``"adjusted"`` only the levels that occur in each of them.
+        ``"adjusted"`` only the levels that occur in each of them. Test ``"auto"`` always takes the
+        latter.
     start
         Columns to start the search from; it may drop them again. Or the name of a method, such as
         ``"iamb"``: start from the blanket that one finds.
@@ -186,9 +200,9 @@ def markov_blanket(
     ... }
     >>> markov_blanket(table, "lamp", order=0).members
     ()
-    >>> blanket = markov_blanket(table, "lamp", order=1)
-    >>> blanket.members, blanket["hall"].witness
-    (('hall', 'stairs'), ('stairs',))
+    >>> blanket = markov_blanket(table, "lamp")
+    >>> blanket.members, blanket["hall"].witness, blanket.choices["order"].value
+    (('hall', 'stairs'), ('stairs',), 2)
     """
     exclude = check_exclude(exclude, [target], start=start, include=include)
     table = DiscreteTable.from_data(
@@ -218,10 +232,10 @@ def markov_blankets(
     targets: Iterable[Name] | None = None,
     *,
     method: str = defaults.METHOD,
-    order: int = defaults.ORDER,
-    max_separator: int | None = None,
+    order: Bound = defaults.ORDER,
+    max_separator: Bound = defaults.MAX_SEPARATOR,
     max_conditioning: int | None = None,
-    alpha: float = defaults.ALPHA,
+    alpha: float | str = defaults.ALPHA,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -332,6 +346,7 @@ class Finding:
     outcomes: Mapping[int, Outcome]  # of the members that were tested
     counts: SessionCounts
     seconds: float
+    choices: Mapping[str, Choice]  # that the search made
 
 
 class Run:
@@ -349,12 +364,13 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self) -> DataSession:
-        """Make a session for searches with these settings."""
+    def open_session(self, algorithm: AlgorithmInfo | None = None) -> DataSession:
+        """Make a session for searches with these settings, by the method or another one."""
         settings = self._settings
         return DataSession(
-            self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed
-        )
+            self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
+            ignores_mute_sets=self._is_automatic(algorithm or settings.algorithm),
+        )  # fmt: skip
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
         """Find the blanket of the column at position ``target``.
@@ -421,18 +437,38 @@ class Run:
         began = time.perf_counter()
         session = session or self.open_session()
         before = session.counts
-        if settings.start_method is not None:
-            first = self._run(find_algorithm(settings.start_method), session, task)
-            task = replace(task, start=frozenset(first.witnesses))
+        task, earlier = self._begin(task, session)
         found = self._run(settings.algorithm, session, task)
-        counts = session.counts - before  # the evidence, gathered below, is no part of the search
+        # the evidence, gathered below, is no part of the search
+        counts = session.counts - before + earlier
         seconds = time.perf_counter() - began
         outcomes = {
             position: session.outcome(task.target, position, witness)
             for position, witness in found.witnesses.items()
             if witness is not None
         }
-        return Finding(task.target, dict(found.witnesses), outcomes, counts, seconds)
+        choices = dict(found.choices)
+        return Finding(task.target, dict(found.witnesses), outcomes, counts, seconds, choices)
+
+    def _begin(
+        self, task: search_task.Task, session: DataSession
+    ) -> tuple[search_task.Task, SessionCounts]:
+        """Let another method find where to start, if there is one; and what that took elsewhere."""
+        elsewhere = SessionCounts(0, 0, 0, 0)
+        if self._settings.start_method is None:
+            return task, elsewhere
+        starter = find_algorithm(self._settings.start_method)
+        if self._is_automatic(starter) == self._is_automatic(self._settings.algorithm):
+            found = self._run(starter, session, task)
+        else:  # one of the two takes mute sets for separators, the other does not
+            own = self.open_session(starter)
+            found = self._run(starter, own, task)
+            elsewhere = own.counts
+        return replace(task, start=frozenset(found.witnesses)), elsewhere
+
+    def _is_automatic(self, algorithm: AlgorithmInfo) -> bool:
+        """Whether a search chooses its options itself."""
+        return self._settings.is_automatic and algorithm.automatic is not None
 
     def _blanket(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
@@ -452,13 +488,19 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
             cuts=table.cuts,
+            choices={**finding.choices, **settings.choices, **_choice_of_test(settings, counts)},
             seconds=finding.seconds,
         ).with_table(table)
 
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task
     ) -> search_task.Found:
-        return algorithm.search(session, task, **self._settings.options_of(algorithm))
+        settings = self._settings
+        options = settings.options_of(algorithm)
+        if self._is_automatic(algorithm):
+            assert algorithm.automatic is not None
+            return algorithm.automatic(session, task, alpha=settings.alpha, **options)
+        return algorithm.search(session, task, **options)
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Candidates with so many levels that they tell rows rather than groups of rows apart."""
@@ -510,6 +552,16 @@ class Run:
                 finished=number if finished is None else finished,
             )
         )
+
+
+def _choice_of_test(settings: Settings, counts: SessionCounts) -> dict[str, Choice]:
+    """Say what the automatic test had to do, if it was it."""
+    if settings.test != defaults.AUTO:
+        return {}
+    of_all = f"{counts.fallbacks:,} of {plural(counts.tests, 'test')}"
+    if not counts.fallbacks:
+        return {"test": Choice("g", f"no table of {plural(counts.tests, 'test')} was thin")}
+    return {"test": Choice("g, shuffles", f"{of_all} had thin tables and were shuffled")}
 
 
 def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from komb.citests.separation import subsets
 from komb.citests.session import EMPTY, Question, Session, Variables
 from komb.data import DiscreteTable
 from komb.explanation import Evidence, Explanation, Name, Reason
+from komb.search.task import Choice
 from komb.wording import Wording
 
 Dependence = tuple[int, Variables]  # a column, and what is held fixed when it shows
@@ -41,6 +42,7 @@ def explain_blanket(
     witnesses: Mapping[Name, Sequence[Name] | None],
     method: str,
     parameters: Mapping[str, Any],
+    choices: Mapping[str, Choice] | None = None,
 ) -> Explanation:
     """Explain a blanket that was found in a table.
 
@@ -53,7 +55,9 @@ def explain_blanket(
     witnesses
         The members, each with its witness; ``None`` for one that is there by request.
     method, parameters
-        What the blanket was found with.
+        What the blanket was found with, and numbers in the place of ``"auto"``.
+    choices
+        What the search chose.
 
     Returns
     -------
@@ -67,7 +71,9 @@ def explain_blanket(
     >>> explain_blanket(table, "Y", witnesses, "komb", {"order": 1, "max_separator": 1})
     Explanation('Y': 2 members, 0 left out, 1 unrelated)
     """
-    return _Inquiry(table, target, witnesses, method, parameters).explain()
+    inquiry = _Inquiry(table, target, witnesses, method, parameters)
+    explanation = inquiry.explain(is_automatic="order" in (choices or {}))
+    return replace(explanation, choices=choices or {})
 
 
 def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSession:
@@ -106,12 +112,12 @@ class _Inquiry:
         self.session: Session = open_session(table, parameters)
         self._known: dict[Dependence, Evidence] = {}
 
-    def explain(self) -> Explanation:
+    def explain(self, *, is_automatic: bool = False) -> Explanation:
         """Ask everything, and put it together."""
         everything = frozenset(range(self.table.n_columns))
         outside = everything - self.blanket - {self.target}
         requested = {x for x, witness in self.witnesses.items() if witness is None}
-        order = self._largest_order(len(outside))
+        order = self._largest_order(len(outside), is_automatic)
         found = self._dependences(outside | requested, order)
         own = {x: witness for x, witness in self.witnesses.items() if witness is not None}
         bound = self._largest_bound(2 * len(own) + self._n_hard(found))
@@ -123,8 +129,9 @@ class _Inquiry:
         alone = {x for x in own if own[x] and self.session.is_dependent(self.target, x, EMPTY)}
         alone_separators = self._separators([(x, EMPTY) for x in sorted(alone)], bound)
         wording = Wording(
-            self.table.names[self.target], self.method, len(self.blanket), order, bound
-        )
+            self.table.names[self.target], self.method, len(self.blanket), order, bound,
+            is_automatic,
+        )  # fmt: skip
 
         def reason(x: int, status: Any) -> Reason:
             given = shown.get(x)
@@ -156,9 +163,12 @@ class _Inquiry:
             max_separator=bound,
         )
 
-    def _largest_order(self, n_outside: int) -> int:
-        """How many members may be held fixed when looking for what depends."""
-        asked = self.parameters.get("order")
+    def _largest_order(self, n_outside: int, is_automatic: bool) -> int:
+        """How many members may be held fixed when looking for what depends.
+
+        An automatic search asks more of groups than these tests do, so they would only tell chance.
+        """
+        asked = None if is_automatic else self.parameters.get("order")
         return self._affordable(_USUAL_BOUND if asked is None else asked, n_outside)
 
     def _largest_bound(self, n_dependences: int) -> int:

@@ -15,10 +15,12 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from komb.choices import choice_grids, from_records, to_records
 from komb.errors import UnknownNameError
 from komb.exporting import dump_json, from_plain, known_fields, make_frame, to_plain
 from komb.frozen import FrozenMapping
 from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
+from komb.search.task import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,17 +234,19 @@ class Explanation(Collection[Name]):
     method
         Of the search.
     parameters
-        Of the search, as in :class:`komb.Blanket`.
+        Of the search, as in :class:`komb.Blanket`, with what it chose in the place of ``"auto"``.
     order
         How many members together were tried as a condition under which other columns depend.
     max_separator
         How many members together were tried as a separator.
+    choices
+        What the search chose where it was left to it, as in :class:`komb.Blanket`.
 
     Examples
     --------
     >>> import komb
-    >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_irrelevant=1), "Y")
-    >>> explanation = blanket.explain()
+    >>> table = komb.boolean_table("and", 500, n_irrelevant=1, seed=1)
+    >>> explanation = komb.markov_blanket(table, "Y").explain()
     >>> explanation
     Explanation('Y': 3 members, 0 left out, 1 unrelated)
     >>> list(explanation), "X1" in explanation
@@ -257,9 +261,11 @@ class Explanation(Collection[Name]):
     parameters: Mapping[str, Any] = field(hash=False)
     order: int
     max_separator: int
+    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+        for key in ("parameters", "choices"):
+            object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -337,8 +343,8 @@ class Explanation(Collection[Name]):
         record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         for key in ("members", "rejected"):
             record[key] = [reason.to_dict() for reason in record[key]]
-        parameters = to_plain(self.parameters)
-        return record | {"unrelated": list(self.unrelated), "parameters": parameters}
+        record |= {"unrelated": list(self.unrelated), "choices": to_records(self.choices)}
+        return record | {"parameters": to_plain(self.parameters)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Explanation:
@@ -356,6 +362,7 @@ class Explanation(Collection[Name]):
             values[key] = tuple(Reason.from_dict(reason) for reason in values[key])
         values["unrelated"] = tuple(values["unrelated"])
         values["parameters"] = from_plain(values["parameters"])
+        values["choices"] = from_records(values.get("choices", {}))
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -426,6 +433,7 @@ class Explanation(Collection[Name]):
             grids=(
                 Grid(("member", "why it is in"), tuple(map(_show_reason, self.members))),
                 Grid(("left out", "why it is not in"), tuple(map(_show_reason, shown))),
+                *choice_grids(self.choices),
             ),
             notes=tuple(self._notes()),
         )
@@ -448,15 +456,17 @@ class Explanation(Collection[Name]):
             yield "Unreliable: a table with too few rows for its test to be trusted."
 
     def _check_notes(self) -> Iterator[str]:
-        """Say where less was looked at than in the search."""
+        """Say where less was looked at than in the search, and not for lack of members."""
+        largest = max(1, len(self.members))
         asked = self.parameters.get("max_separator") or self.parameters.get("max_conditioning")
-        if asked is not None and asked > self.max_separator:
+        if asked is not None and min(asked, largest) > self.max_separator:
             yield (
                 f"Separators of more than {plural(self.max_separator, 'member')} were not tried "
                 f"here, up to {asked} in the search: there are too many."
             )
         order = self.parameters.get("order")
-        if order is not None and order > self.order:
+        is_automatic = "order" in self.choices  # asks more of groups than these tests do
+        if order is not None and not is_automatic and min(order, largest) > self.order:
             yield (
                 f"Dependences given more than {plural(self.order, 'member')} were not looked for "
                 f"here, up to {order} in the search: there are too many."

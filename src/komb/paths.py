@@ -43,8 +43,8 @@ def blanket_path(
     *,
     orders: Iterable[int] | None = None,
     max_separators: Iterable[int] = range(1, 4),
-    alpha: float = defaults.ALPHA,
-    test: str = defaults.TEST,
+    alpha: float = defaults.FIXED_ALPHA,
+    test: str = defaults.PAPER_TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
@@ -147,8 +147,9 @@ def open_path(
     )
     check_table(table)
     settings = check_settings(
-        table, method="komb", alpha=alpha, test=test, df=df, start=start, include=include,
-        exclude=excluded, discretize=discretize, bins=bins, missing=missing, seed=seed,
+        table, method="komb", order=1, max_separator=1, alpha=alpha, test=test, df=df, start=start,
+        include=include, exclude=excluded, discretize=discretize, bins=bins, missing=missing,
+        seed=seed,
     )  # fmt: skip
     position = check_target_position(table, target, settings)
     if orders is None:

@@ -15,7 +15,9 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from komb.choices import choice_grids, from_records, to_records
 from komb.data.labels import show_numbers
+from komb.defaults import AUTO
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import (
     dump_json,
@@ -38,6 +40,7 @@ from komb.rendering import (
     show_seconds,
     show_statistic,
 )
+from komb.search.task import Choice
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -175,9 +178,9 @@ class Blanket(_WithTable, Collection[Name]):
         The algorithm.
     parameters
         What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing), ``alpha``, ``test``, ``df``, ``start``, ``include``,
-        ``exclude``, ``discretize`` and ``missing``; ``bins`` if columns were cut into bins, and
-        ``seed`` if the test draws random numbers.
+        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``,
+        ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and ``missing``;
+        ``bins`` if columns were cut into bins, and ``seed`` if the test draws random numbers.
     n_rows
         How many rows the table has.
     n_columns
@@ -187,7 +190,8 @@ class Blanket(_WithTable, Collection[Name]):
     tables
         How many joint tables were counted to compute them.
     fallbacks
-        How many of the tests were decided by the fall-back for thin tables.
+        How many of the tests were decided by the fall-back for thin tables: shuffles for test
+        ``"auto"``, stochastic complexity for ``"g-sci"``.
     unreliable
         How many of the tests were decided on a table too thin for the test.
     identifiers
@@ -195,6 +199,10 @@ class Blanket(_WithTable, Collection[Name]):
     cuts
         The cut points of each column that was cut into bins; ``discretize=blanket.cuts`` cuts other
         data in the same places. A column without cut points was constant for the search.
+    choices
+        What the search chose where it was left to it, each with a ``value`` and a ``reason``:
+        ``order``, ``max_separator``, ``alpha``, ``test``, and the ``threshold`` that the p-value of
+        a member seen alone had to reach. Empty if nothing was.
     seconds
         Time of the search. Two blankets that differ in nothing else are equal.
 
@@ -220,10 +228,11 @@ class Blanket(_WithTable, Collection[Name]):
     unreliable: int = 0
     identifiers: tuple[Name, ...] = ()
     cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
     seconds: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
-        for key in ("parameters", "cuts"):
+        for key in ("parameters", "cuts", "choices"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
         object.__setattr__(self, "_table", None)
 
@@ -255,6 +264,23 @@ class Blanket(_WithTable, Collection[Name]):
 
     def __deepcopy__(self, memo: object) -> Blanket:
         return self
+
+    @property
+    def settled_parameters(self) -> dict[str, Any]:
+        """The parameters, with what the search chose in the place of ``"auto"``.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500), "Y")
+        >>> blanket.parameters["order"], blanket.settled_parameters["order"]
+        ('auto', 2)
+        """
+        settled = dict(self.parameters)
+        for name in ("order", "max_separator"):
+            if settled.get(name) == AUTO and name in self.choices:
+                settled[name] = self.choices[name].value
+        return settled
 
     @property
     def members(self) -> tuple[Name, ...]:
@@ -302,7 +328,7 @@ class Blanket(_WithTable, Collection[Name]):
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
         >>> record = blanket.to_dict()
         >>> record["members"], record["details"][0]["witness"], record["parameters"]["order"]
-        (['X1', 'X2'], [], 1)
+        (['X1', 'X2'], [], 'auto')
         >>> Blanket.from_dict(record) == blanket
         True
         """
@@ -310,6 +336,7 @@ class Blanket(_WithTable, Collection[Name]):
         details = [member.to_dict() for member in self.details]
         target = {"target": record.pop("target"), "members": list(self.members)}
         record |= {"identifiers": list(self.identifiers), "cuts": to_entries(self.cuts)}
+        record["choices"] = to_records(self.choices)
         return target | record | {"details": details, "parameters": to_plain(self.parameters)}
 
     @classmethod
@@ -334,6 +361,7 @@ class Blanket(_WithTable, Collection[Name]):
         values["identifiers"] = tuple(values.get("identifiers", ()))
         values["cuts"] = from_entries(values.get("cuts", []))
         values["parameters"] = from_plain(values["parameters"])
+        values["choices"] = from_records(values.get("choices", {}))
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -430,7 +458,9 @@ class Blanket(_WithTable, Collection[Name]):
                 "it has no data with it. Pass the table: blanket.explain(data)."
             )
         witnesses = {member.name: member.witness for member in self.details}
-        explanation = explain_blanket(table, self.target, witnesses, self.method, self.parameters)
+        explanation = explain_blanket(
+            table, self.target, witnesses, self.method, self.settled_parameters, self.choices
+        )
         if data is not None:
             self._check_explained(explanation)
         return explanation
@@ -522,7 +552,10 @@ class Blanket(_WithTable, Collection[Name]):
         return Sheet(
             title=f"Markov blanket of {show_name(self.target)}: {names}",
             facts=_show_run(self),
-            grids=(Grid(_MEMBER_HEADINGS, tuple(map(_show_member, self.details))),),
+            grids=(
+                Grid(_MEMBER_HEADINGS, tuple(map(_show_member, self.details))),
+                *choice_grids(self.choices),
+            ),
             notes=tuple(self._notes()),
         )
 
@@ -537,7 +570,7 @@ class Blanket(_WithTable, Collection[Name]):
 
     def _empty_notes(self) -> Iterator[str]:
         """Say what was looked for in vain, and what to try next."""
-        target, order = show_name(self.target), self.parameters.get("order")
+        target, order = show_name(self.target), self.settled_parameters.get("order")
         together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
         yield f"No column was found to depend on {target}{together}."
         if order is None:
@@ -874,7 +907,8 @@ def _show_blanket(blanket: Blanket) -> tuple[str, ...]:
 
 
 def _show_run(blanket: Blanket) -> str:
-    return f"method {blanket.method}, {show_parameters(blanket.parameters)}".removesuffix(", ")
+    parameters = blanket.settled_parameters
+    return f"method {blanket.method}, {show_parameters(parameters)}".removesuffix(", ")
 
 
 def show_parameters(parameters: Mapping[str, Any]) -> str:
@@ -884,6 +918,8 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'order 1, started from age, sex'
+    >>> show_parameters({"order": "auto", "max_separator": "auto"})
+    'order auto, separators auto'
     """
     wordings = {
         "order": "order {}",
@@ -903,7 +939,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if shown not in (None, "") and (key, value) != ("missing", "error"):
-            parts.append(wording.format(shown))
+            parts.append(wording.format(shown).replace(f"up to {AUTO}", AUTO))
     return ", ".join(parts)
 
 
@@ -953,7 +989,7 @@ def _way(blanket: Blanket, name: Name) -> object:
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
-    if blanket.fallbacks:
+    if blanket.fallbacks and test != AUTO:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable and test == "perm":
@@ -962,6 +998,11 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             "shuffle: among rows that agree in the columns held fixed, one of the two tested is "
             "constant. They count as independent, and say nothing. Collect more rows, merge rare "
             "levels or exclude columns with many levels."
+        )
+    elif blanket.unreliable and test == AUTO:
+        yield (
+            f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to shuffle and "
+            "count as independent."
         )
     elif blanket.unreliable:
         on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"

@@ -52,6 +52,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from komb.settings import Bound
 
 _FEW_ROWS = 40  # from here on the number of rows no longer decides what counts as continuous
 _NOTHING_SELECTED = (
@@ -134,10 +135,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         method: str = defaults.METHOD,
-        order: int = defaults.ORDER,
-        max_separator: int | None = None,
+        order: Bound = defaults.ORDER,
+        max_separator: Bound = defaults.MAX_SEPARATOR,
         max_conditioning: int | None = None,
-        alpha: float = defaults.ALPHA,
+        alpha: float | str = defaults.ALPHA,
         test: str = defaults.TEST,
         df: str = defaults.DF,
         start: Iterable[Name] | str = (),

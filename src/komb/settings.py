@@ -16,12 +16,17 @@ from komb.data.codes import Name
 from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.search import algorithms
+from komb.search.adaptive import LEVEL, LEVEL_ROWS, level_for
 from komb.search.registry import AlgorithmInfo, find_algorithm
+from komb.search.task import Choice
 
 OPTIONS = ("order", "max_separator", "max_conditioning")
 """What only some methods take."""
 
-_RANDOM_TESTS = ("perm",)  # the seed means nothing to the others
+Bound = int | str
+"""A number, or ``"auto"``."""
+
+_RANDOM_TESTS = ("auto", "perm")  # the seed means nothing to the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Settings:
     exclude: tuple[Name, ...]  # names: these columns are not in the table
     treatment: Treatment = field(default_factory=Treatment)  # what the raw data have gone through
     seed: int = defaults.SEED
+    is_automatic: bool = False  # whether a search that can choose its options is to do so
+    choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
 
     @property
     def algorithm(self) -> AlgorithmInfo:
@@ -52,11 +59,21 @@ class Settings:
         """Those of the options that an algorithm takes."""
         return {name: value for name, value in self.options.items() if name in algorithm.options}
 
+    @property
+    def _automatic_options(self) -> tuple[str, ...]:
+        names = (self.method,) if self.start_method is None else (self.method, self.start_method)
+        found = [find_algorithm(name) for name in names]
+        return next((info.options for info in found if info.automatic is not None), ())
+
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
         # those of the method to start from are among them, for without them a run is not the same
-        options = dict.fromkeys(OPTIONS) | self.algorithm.defaults | dict(self.options)
-        test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": self.df}
+        options: dict[str, Any] = dict.fromkeys(OPTIONS) | self.algorithm.defaults
+        if self.is_automatic:
+            options |= dict.fromkeys(self._automatic_options, defaults.AUTO)
+        options |= self.options
+        df = "adjusted" if self.test == defaults.AUTO else self.df  # that test has its own rule
+        test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
         if self.test in _RANDOM_TESTS:
             test["seed"] = self.seed
         columns = {
@@ -88,10 +105,10 @@ def check_settings(
     table: DiscreteTable,
     *,
     method: str,
-    order: int = defaults.ORDER,
-    max_separator: int | None = None,
+    order: Bound = defaults.ORDER,
+    max_separator: Bound = defaults.MAX_SEPARATOR,
     max_conditioning: int | None = None,
-    alpha: float,
+    alpha: float | str,
     test: str,
     df: str,
     start: Iterable[Name] | str,
@@ -115,15 +132,22 @@ def check_settings(
     """
     check_name("method", method, algorithms())
     check_name("test", test, tests())
-    make_test(test, df, seed, alpha=_check_alpha(alpha))  # knows what it takes
     start_method = start if isinstance(start, str) else None
     if start_method is not None:
         _check_start_method(start_method, table)
     searches = [find_algorithm(name) for name in (method, start_method) if name is not None]
+    options = _check_options(searches, table, order, max_separator, max_conditioning)
+    is_automatic = defaults.AUTO in (order, max_separator) and any(
+        search.automatic is not None for search in searches
+    )
+    if is_automatic:
+        _check_automatic_test(test)
+    level, choices = _choose_alpha(alpha, table, is_automatic and searches[0].automatic is not None)
+    make_test(test, df, seed, alpha=level)  # knows what it takes
     return Settings(
         method=method,
-        options=_check_options(searches, table, order, max_separator, max_conditioning),
-        alpha=_check_alpha(alpha),
+        options=options,
+        alpha=level,
         test=test,
         df=df,
         start=() if isinstance(start, str) else check_columns("start", start, table),
@@ -132,33 +156,67 @@ def check_settings(
         exclude=tuple(exclude),
         treatment=check_treatment(discretize, bins, missing),
         seed=check_count("seed", seed),
+        is_automatic=is_automatic,
+        choices=choices,
     )
+
+
+def _choose_alpha(
+    alpha: object, table: DiscreteTable, is_automatic: bool
+) -> tuple[float, dict[str, Choice]]:
+    """Return the level of the tests; if it was left open, for an automatic search, why."""
+    if not _is_auto(alpha):
+        return _check_alpha(alpha), {}
+    if not is_automatic:
+        return defaults.FIXED_ALPHA, {}
+    level = level_for(table.n_rows)
+    falling = f"{LEVEL:g} for up to {LEVEL_ROWS:,} rows, then falling with their root"
+    return level, {"alpha": Choice(level, f"{falling}: {table.n_rows:,} rows")}
+
+
+def _check_automatic_test(test: str) -> None:
+    if test == "perm":
+        raise ParameterError.because(
+            "test",
+            "have p-values as small as many tests call for, if order or max_separator is 'auto'",
+            test,
+            "Those of 'perm' are never below 1 / (number of shuffles). Use test='auto', which "
+            "shuffles too where tables are thin, or give both order and max_separator.",
+        )
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == defaults.AUTO
 
 
 def _check_options(
     searches: Sequence[AlgorithmInfo],
     table: DiscreteTable,
-    order: int,
-    max_separator: int | None,
+    order: Bound,
+    max_separator: Bound,
     max_conditioning: int | None,
 ) -> dict[str, int]:
     """Check the options that only some searches take; one that no search takes is an error."""
-    checked_order = check_order(order, table)
-    options = {"order": checked_order, "max_separator": max(1, checked_order)}
-    if max_separator is not None:
-        options["max_separator"] = check_count("max_separator", max_separator)
+    options: dict[str, int] = {}
+    if not _is_auto(order):
+        options["order"] = check_order(order, table)
+    if not _is_auto(max_separator):
+        options["max_separator"] = _check_bound("max_separator", max_separator)
     if max_conditioning is not None:
         options["max_conditioning"] = check_count("max_conditioning", max_conditioning)
-    given = {
-        "order": checked_order != defaults.ORDER,
-        "max_separator": max_separator is not None,
-        "max_conditioning": max_conditioning is not None,
-    }
     taken = {name for search in searches for name in search.options}
-    for name, is_given in given.items():
-        if is_given and name not in taken:
-            _refuse_option(name, options[name], searches[0].name)
-    return {name: value for name, value in options.items() if name in taken}
+    for name, value in options.items():
+        if name not in taken:
+            _refuse_option(name, value, searches[0].name)
+    return options
+
+
+def _check_bound(parameter: str, value: object) -> int:
+    """Return a number that could have been ``"auto"`` as well."""
+    if isinstance(value, str) or value is None:
+        rule = "be a whole number, at least 0, or 'auto'"
+        raise ParameterError.because(parameter, rule, value, f"Try {parameter}=1.")
+    return check_count(parameter, value)
 
 
 def _refuse_option(name: str, value: int, method: str) -> NoReturn:
@@ -330,7 +388,7 @@ def check_order(order: object, table: DiscreteTable) -> int:
     >>> check_order(2, boolean_table("and", 9))
     2
     """
-    checked = check_count("order", order)
+    checked = _check_bound("order", order)
     most = max(1, table.n_columns - 2)  # the default must do for any table
     if checked > most:
         rule = f"be at most {most} for a table of {table.n_columns} columns"
@@ -343,5 +401,5 @@ def _check_alpha(alpha: object) -> float:
     is_number = isinstance(alpha, Real) and not isinstance(alpha, bool)
     if not is_number or not 0 < float(alpha) < 1:  # type: ignore[arg-type]
         rule = "be a number between 0 and 1, both excluded"
-        raise ParameterError.because("alpha", rule, alpha, "Try alpha=0.01.")
+        raise ParameterError.because("alpha", rule, alpha, "Try alpha=0.01, or 'auto'.")
     return float(alpha)  # type: ignore[arg-type]

@@ -23,6 +23,9 @@ _log = logging.getLogger("komb")
 PATIENCE = 1.5
 """Seconds of compiling after which the user is told; reading from disk takes less."""
 
+SHUFFLING = ("auto", "perm")
+"""Tests that have kernels of their own, for shuffles."""
+
 NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
 
 _done: set[tuple[np.dtype[Any], bool, bool]] = set()
@@ -36,7 +39,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     table
         Each type of codes has kernels of its own, and so have tables with missing values.
     test : str
-        So has the permutation test.
+        So have those that shuffle.
 
     Examples
     --------
@@ -44,7 +47,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     >>> warm_up(boolean_table("and", 10))
     """
     dtype = table.codes.dtype
-    kernels = dtype, table.has_missing, test == "perm"
+    kernels = dtype, table.has_missing, test in SHUFFLING
     if kernels in _done:
         return
     import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)

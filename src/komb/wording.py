@@ -25,6 +25,8 @@ class Wording:
         Size of the blanket.
     order, max_separator
         How many members were tried as a condition, and how many as a separator.
+    is_automatic
+        Whether the search chose those, and how clear a dependence must be.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Wording:
     n_members: int
     order: int
     max_separator: int
+    is_automatic: bool = False
 
     def say(self, reason: Reason) -> str:
         """Put a reason into words."""
@@ -128,6 +131,11 @@ class Wording:
             text = f"{text}, and {self._nobody(reason)} separates it (the closest: {closest})"
         if reason.status == "by request":
             return text
+        if self.is_automatic:
+            return (
+                f"{text}: among all tests of the search this is not clear enough, or other columns "
+                "than members separate it"
+            )
         return f"{text}: {self.method} left it out for a reason that these tests do not show"
 
     def _separator(self, reason: Reason, test: Evidence) -> str:

@@ -9,8 +9,8 @@ from komb.citests.registry import DF_RULES
 
 HAS_NO_FREEDOM = {"perm", "sci"}
 
-#: A thousand shuffles a test in plain Python: ``test_perm.py`` compares on fewer tables.
-HAS_SLOW_TWIN = {"perm"}
+#: Shuffles in plain Python: ``test_perm.py`` and ``test_auto.py`` compare on fewer tables.
+HAS_SLOW_TWIN = {"auto", "perm"}
 
 EVERY_TEST = [
     pytest.param(name, df, id=f"{name}-{df}")

@@ -434,7 +434,10 @@ def test_sweeps_answer_like_single_tests(
             assert swept.decided == []
             assert swept.counts.tests == plain.counts.tests == n_tests
             assert swept.counts.fallbacks == plain.counts.fallbacks
-            assert swept.counts.unreliable == plain.counts.unreliable
+            if (test, df) == ("g", "adjusted"):  # what is screened has no table to be called thin
+                assert swept.counts.unreliable <= plain.counts.unreliable
+            else:
+                assert swept.counts.unreliable == plain.counts.unreliable
 
 
 @every_test

@@ -294,14 +294,14 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
         question = [(members, candidates)]
         for options, room in product((EVERYTHING, NO_TABLES), (1 << 20, 40 * table.n_rows, 1)):
             large = prepare_with(table, claimed, target)
-            large._labels = large._labels._replace(  # type: ignore[attr-defined]
+            large._ledger.labels = large._ledger.labels._replace(  # type: ignore[attr-defined]
                 table=np.zeros(room, dtype=np.int32)
             )
             counted = summarise(large, question, **options)
             plain = summarise(prepare(table, target), question, **options)
             for name in ("fit", "strata", "length", *PER_TEST):
                 assert getattr(counted, name).tolist() == getattr(plain, name).tolist(), name
-            assert not large._labels.table.any()  # type: ignore[attr-defined]
+            assert not large._ledger.labels.table.any()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("n_rows", [2, 40, 600])

@@ -44,11 +44,12 @@ def results(journal: Path) -> dict[Any, tuple[Any, ...]]:
 
 def find_directly(record: Record, data: str) -> komb.Blanket:
     """Do what the record says, in a session of its own."""
-    options = {} if record.order is None else {"order": record.order}
+    asked = {"order": record.order, "max_separator": record.max_separator}
+    options = {name: value for name, value in asked.items() if value is not None}
     return komb.markov_blanket(
         open_dataset(record.dataset, data).table(record.sample, record.n_rows), record.target,
-        method=record.method, max_separator=record.max_separator, start=record.start or (),
-        test=record.test, df=record.df, alpha=record.alpha, **options,  # type: ignore[arg-type]
+        method=record.method, start=record.start or (), test=record.test, df=record.df,
+        alpha=record.alpha, **options,  # type: ignore[arg-type]
     )  # fmt: skip
 
 

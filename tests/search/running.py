@@ -59,7 +59,20 @@ def search_naively(
     return found
 
 
-class OneByOne:
+class NoDoubt:
+    """What an oracle and dice have to say on how much their answers mean."""
+
+    def is_mute(self, y: int, x: int, given: Variables) -> bool:
+        return False
+
+    def is_large(self, y: int, x: int, given: Variables) -> bool:
+        return False
+
+    def are_copies(self, a: int, b: int) -> bool:
+        return False
+
+
+class OneByOne(NoDoubt):
     """The answers of a komb session, one at a time, as a naive search asks for them."""
 
     def __init__(self, session: Session) -> None:
@@ -72,7 +85,7 @@ class OneByOne:
         return self.session.strengths(y, [({x}, given)])[0].get(x, 0.0)
 
 
-class Dice(Session):
+class Dice(NoDoubt, Session):
     """Answers by throwing dice, but always the same: strengths of 1 to ``sides``, or 0."""
 
     def __init__(self, n_variables: int, seed: int, bias: float, sides: int = 3) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, chain, islice
+from functools import partial
+from itertools import accumulate, chain, compress, islice
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,26 @@ import numpy.typing as npt
 from komb.citests import decision
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
 from komb.citests.registry import make_test
-from komb.citests.session import OnProgress, Outcome, Question, Session, SessionCounts, Variables
-from komb.citests.sweep import SWEEP_BYTES, Sweep, Sweeper, sweep_bytes
-from komb.counts.contingency import Contingency
+from komb.citests.session import (
+    OnProgress,
+    Outcome,
+    Question,
+    Session,
+    SessionCounts,
+    Variables,
+    by_clarity,
+)
+from komb.citests.sweep import SWEEP_BYTES, Decider, Sweep, Sweeper, sweep_bytes
+from komb.counts.contingency import Contingency, Ledger
 from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
-_PREPARED_TARGETS = 4  # contingencies kept ready; each may hold twice the bytes of the table
+_PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
+_PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
+
+#: A sweep for clear dependences looks at tables of so many rows a cell, all levels combined. With
+#: fewer a dependence can hardly be clear, and of large tables there are a great many.
+CLEAR_ROWS_A_CELL = 2.0
 
 
 class DataSession(Session):
@@ -37,6 +51,9 @@ class DataSession(Session):
         Rule for the degrees of freedom.
     seed : int
         Of the random numbers of a test that draws some.
+    ignores_mute_sets : bool
+        Whether a set that leaves the target no freedom is no separator: given such a set everything
+        is independent of the target, which says nothing about what it depends on.
 
     Examples
     --------
@@ -57,15 +74,19 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
+        ignores_mute_sets: bool = False,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
         self._test = make_test(test, df, seed, alpha=alpha)
         self._alpha = alpha
+        self._ledger: Ledger | None = None
         self._prepared: dict[int, Contingency] = {}
         self._sweeps: dict[tuple[int, int], Sweep] = {}
         self._largest_sweep: dict[int, int] = {}
         self._tables = self._fallbacks = self._unreliable = 0
+        self._ignores_mute_sets = ignores_mute_sets
+        self._mute: dict[int, set[tuple[int, Variables]]] = {}
 
     @property
     def counts(self) -> SessionCounts:
@@ -75,11 +96,21 @@ class DataSession(Session):
     def _contingency(self, target: int) -> Contingency:
         prepared = self._prepared.get(target)
         if prepared is None:
-            while len(self._prepared) >= _PREPARED_TARGETS:
-                self._prepared.pop(next(iter(self._prepared)))
-            prepared = Contingency(self._table.codes, self._table.cardinalities, target)
+            self._make_room()
+            codes, cardinalities = self._table.codes, self._table.cardinalities
+            if self._ledger is None:
+                self._ledger = Ledger(codes, cardinalities)
+            prepared = Contingency(codes, cardinalities, target, self._ledger)
             self._prepared[target] = prepared
         return prepared
+
+    def _make_room(self) -> None:
+        """Forget the contingencies prepared first, if there are many and they are large."""
+        while (
+            len(self._prepared) >= _PREPARED_TARGETS
+            and sum(each.nbytes for each in self._prepared.values()) > _PREPARED_BYTES
+        ):
+            self._prepared.pop(next(iter(self._prepared)))
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
@@ -97,12 +128,61 @@ class DataSession(Session):
             size,
             length_below=self._test.length_below,
             wants_tables=self._test.needs_tables,
+            screen=self._screen(self._alpha),
         )
         swept = sweeper.run(on_progress)
         self._tests += swept.n_tests
         self._tables += swept.n_tables
         self._sweeps[target, size] = swept
         self._largest_sweep[target] = max(size, self._largest_sweep.get(target, 0))
+
+    def _screen(self, alpha: float) -> Decider | None:
+        """Return what tells from sums over sets that a test is no dependence, if anything can."""
+        screen = getattr(self._test, "screen", None)
+        return None if screen is None else partial(screen, alpha=alpha)
+
+    def clear_dependences(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        size: int,
+        bits: float,
+        on_progress: OnProgress | None = None,
+    ) -> list[tuple[float, int, Variables]]:
+        """All dependences with ``size`` conditions that are at least so clear, the clearest first.
+
+        Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
+        """
+        preselect = getattr(self._test, "preselect", None)
+
+        def decide(sums: TestSums) -> BoolArray:
+            if preselect is None:
+                return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
+            clear: BoolArray = preselect(sums, 2.0**-bits)
+            kept = np.flatnonzero(clear)
+            clear[kept] = decision.strengths(self._measured(sums.only(kept)), self._alpha) >= bits
+            return clear
+
+        sweeper = Sweeper(
+            self._contingency(target),
+            decide,
+            sorted(pool),
+            size,
+            length_below=self._test.length_below,
+            wants_tables=self._test.needs_tables,
+            candidates=candidates,
+            screen=self._screen(2.0**-bits),
+            most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
+        )
+        found = list(sweeper.dependences(on_progress))
+        self._tests += sweeper.n_tests
+        self._tables += sweeper.n_tables
+        weighed = self._weigh(target, [([x], given) for x, given in found], is_counted=False)
+        return sorted(
+            ((own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)),
+            key=by_clarity,
+        )
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
         """For each question, those candidates that depend on the target given its set."""
@@ -172,11 +252,12 @@ class DataSession(Session):
 
         return self._evaluate(target, questions, weigh)
 
-    def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
+    def _decided(self, target: int, candidates: Sequence[int], given: Variables) -> list[int]:
         swept = self._sweeps.get((target, len(given)))
-        if swept is not None and candidate in swept.pool and given <= swept.pool:
-            return True
-        return super()._is_decided(target, candidate, given)
+        if swept is None or not given <= swept.pool:
+            return super()._decided(target, candidates, given)
+        others = super()._decided(target, [x for x in candidates if x not in swept.pool], given)
+        return [x for x in candidates if x in swept.pool or x in others]
 
     def _evaluate(
         self,
@@ -187,17 +268,48 @@ class DataSession(Session):
         """Count the tables of all questions, those with equally many conditions together."""
         if len(questions) == 1:
             candidates, given = questions[0]
-            return [evaluate(self._sums(target, [candidates], [sorted(given)])).tolist()]
+            sums = self._sums(target, [candidates], [sorted(given)])
+            self._note_mute(target, questions, sums)
+            return [evaluate(sums).tolist()]
         answers: list[list[Any]] = [[]] * len(questions)
         for indices in _by_size(questions).values():
             sets = _prefix_friendly([questions[index][1] for index in indices])
             order = sorted(range(len(sets)), key=sets.__getitem__)
-            asked = [questions[indices[place]][0] for place in order]
-            sums = self._sums(target, asked, [sets[place] for place in order])
+            asked = [questions[indices[place]] for place in order]
+            sums = self._sums(
+                target, [candidates for candidates, _ in asked], [sets[place] for place in order]
+            )
+            self._note_mute(target, asked, sums)
             answer = iter(evaluate(sums).tolist())
-            for place, candidates in zip(order, asked, strict=True):
+            for place, (candidates, _) in zip(order, asked, strict=True):
                 answers[indices[place]] = list(islice(answer, len(candidates)))
         return answers
+
+    def _note_mute(
+        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]], sums: TestSums
+    ) -> None:
+        """Remember the tests whose set leaves the target no freedom.
+
+        If values are missing, the rows of a test and so this depend on the candidate too.
+        """
+        if not self._ignores_mute_sets:
+            return
+        is_mute = sums.is_mute
+        if is_mute.any():
+            tests = ((x, given) for candidates, given in questions for x in candidates)
+            self._mute.setdefault(target, set()).update(compress(tests, is_mute.tolist()))
+
+    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
+        return (candidate, given) in self._mute.get(target, ())
+
+    def are_copies(self, first: int, second: int) -> bool:
+        """Whether the levels of two columns go together one to one, where both have a value."""
+        levels = self._table.cardinalities[[first, second]]
+        pair = self._table.codes[[first, second]].astype(np.int64)
+        a, b = pair[:, (pair < levels[:, None]).all(axis=0)]
+        together = np.zeros(levels, dtype=np.bool_)
+        together[a, b] = True
+        return bool((together.sum(axis=0) <= 1).all() and (together.sum(axis=1) <= 1).all())
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
@@ -248,7 +360,7 @@ class DataSession(Session):
         """Turn sums into statistics, and count those that are not what the caller expects."""
         measured = self._test.measure(sums)
         if not isinstance(measured.decider, str):  # not one test for all: some fell back
-            self._fallbacks += int(np.count_nonzero(measured.freedom == NO_FREEDOM))
+            self._fallbacks += int(np.count_nonzero(measured.decider != "g"))
         self._unreliable += int(np.count_nonzero(~measured.is_reliable))
         return measured
 

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.measure import Measurement, TestSums
+from komb.citests.decision import thresholds
+from komb.citests.measure import BoolArray, Measurement, TestSums
 from komb.citests.registry import TestOptions, ci_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
@@ -55,3 +56,16 @@ class GTest:
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
         return Measurement(g_statistic(sums), degrees_of_freedom(sums, self.df), sums.is_thick, "g")
+
+    def screen(self, sums: TestSums, alpha: float) -> BoolArray:
+        """Tell which tests could be dependences, without the freedom of their tables.
+
+        A p-value falls with the degrees of freedom, of which a dependence has one at least.
+        """
+        return is_possible(sums, alpha)
+
+
+def is_possible(sums: TestSums, alpha: float) -> BoolArray:
+    """Whether ``G`` is large enough for a dependence with a single degree of freedom."""
+    possible: BoolArray = g_statistic(sums) >= thresholds(np.ones(1, dtype=np.int64), alpha)
+    return possible

@@ -12,14 +12,14 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.g import GTest
-from komb.citests.measure import NO_FREEDOM, ROWS_A_CELL, Measurement, TestSums
+from komb.citests.measure import NO_FREEDOM, ROWS_A_CELL, BoolArray, Measurement, TestSums
 from komb.citests.registry import ci_test
 from komb.citests.sci import sci_statistic
 
 
 @ci_test(
     "g-sci",
-    summary="G; stochastic complexity where a table has fewer than 5 rows a cell. The default.",
+    summary="G; stochastic complexity where a table has fewer than 5 rows a cell.",
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
 )
@@ -40,3 +40,7 @@ class GThenStochasticComplexityTest(GTest):
             sums.is_codable,
             np.where(is_thick, "g", "sci"),
         )
+
+    def screen(self, sums: TestSums, alpha: float) -> BoolArray:
+        """Tell which tests could be dependences; code lengths have no say before they are known."""
+        return super().screen(sums, alpha) | ~sums.is_thick

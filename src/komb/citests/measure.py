@@ -78,6 +78,26 @@ class TestSums:
         self.levels: Int64Array = contingency.cardinalities[tests.candidates]  # |X|
         self.strata: Int64Array = own.strata[index]  # observed strata of Z
 
+    def only(self, kept: Int64Array) -> TestSums:
+        """Return the sums of some of the tests."""
+        tests = self.tests._replace(
+            candidates=self.tests.candidates[kept], set_of=self.tests.set_of[kept]
+        )
+        by_test = ["union_fit", "union_strata", "union_length", "freedom", "pearson", "split"]
+        if self._contingency.has_missing:
+            by_test.append("rows")
+        unions = self._unions._replace(
+            **{name: getattr(self._unions, name)[kept] for name in by_test}
+        )
+        own = unions if self._own is self._unions else self._own
+        return TestSums(tests, own, self._index[kept], unions)
+
+    @property
+    def is_mute(self) -> BoolArray:
+        """Whether ``Z`` leaves ``Y`` no freedom: then nothing could depend on it."""
+        mute: BoolArray = self._own.fit[self._index] == 0
+        return mute
+
     @property
     def gain(self) -> FloatArray:
         """``fit(Z u X) - fit(Z)``, in bits."""
@@ -120,14 +140,15 @@ class TestSums:
     @property
     def is_thick(self) -> BoolArray:
         """Whether a table has enough rows a cell for a large-sample test."""
-        return self._has_rows_a_cell(ROWS_A_CELL)
+        return self.has_rows_a_cell(ROWS_A_CELL)
 
     @property
     def is_codable(self) -> BoolArray:
         """Whether a table has enough rows a cell for its code lengths to be compared."""
-        return self._has_rows_a_cell(CODED_ROWS_A_CELL)
+        return self.has_rows_a_cell(CODED_ROWS_A_CELL)
 
-    def _has_rows_a_cell(self, enough: float) -> BoolArray:
+    def has_rows_a_cell(self, enough: float) -> BoolArray:
+        """Whether a table has so many rows a cell."""
         has_enough: BoolArray = self.n_rows >= enough * self.cells
         if self._contingency.has_missing:
             has_enough &= self.strata > 0  # no complete row, no cell: never enough

@@ -28,8 +28,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, Tests, TestSums
+from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
 from komb.citests.registry import TestOptions, ci_test
+from komb.counts.contingency import Contingency
 from komb.counts.shuffler import Shuffler, Shuffles
 from komb.errors import ParameterError
 
@@ -41,8 +42,6 @@ ENOUGH = 10
 
 SMALLEST_ALPHA = 1e-5
 """Below, a single test would take more than a million shuffles."""
-
-_PREPARED_TARGETS = 4  # as many as a session keeps
 
 
 @ci_test(
@@ -59,13 +58,14 @@ class PermutationTest:
     def __init__(self, options: TestOptions) -> None:
         self._seed = options.seed
         self._most = shuffles_for(options.alpha)
-        self._shufflers: dict[int, Shuffler] = {}
+        self._shuffler: Shuffler | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
         tests = sums.tests
-        shuffled = self._shuffler(tests).run(
-            tests.sets, tests.set_of, tests.candidates,
+        self._shuffler = self._shuffler or make_shuffler(tests.contingency)
+        shuffled = self._shuffler.run(
+            tests.contingency.target, tests.sets, tests.set_of, tests.candidates,
             seed=self._seed, most=self._most, enough=ENOUGH,
         )  # fmt: skip
         nats = 2.0 * math.log(2.0)  # G is twice a difference of log-likelihoods in nats
@@ -82,15 +82,10 @@ class PermutationTest:
             ),
         )
 
-    def _shuffler(self, tests: Tests) -> Shuffler:
-        contingency = tests.contingency
-        shuffler = self._shufflers.get(contingency.target)
-        if shuffler is None:
-            while len(self._shufflers) >= _PREPARED_TARGETS:
-                self._shufflers.pop(next(iter(self._shufflers)))
-            shuffler = Shuffler(contingency.codes, contingency.cardinalities, contingency.target)
-            self._shufflers[contingency.target] = shuffler
-        return shuffler
+
+def make_shuffler(contingency: Contingency) -> Shuffler:
+    """Prepare the table of a contingency for shuffling; it serves all targets."""
+    return Shuffler(contingency.codes, contingency.cardinalities)
 
 
 def p_values(shuffled: Shuffles) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -46,6 +46,7 @@ _STRENGTH_BYTES = 64  # of a strength in memory, roughly
 
 
 _TESTS_AT_FIRST, _TESTS_AT_MOST = 4, 32  # asked at once where superfluous ones are to be few
+_WEIGHED_AT_FIRST, _WEIGHED_AT_MOST = 16, 128  # the same where most of them matter
 _TESTS_A_BATCH = 16  # separators tried at once, at least
 _MOST_SEPARATORS = 64  # tried at once on one dependence
 _LINES_AT_FIRST, _LINES_AT_MOST = 4, 4096  # looked at together when one may be enough
@@ -88,6 +89,15 @@ class SessionCounts:
     fallbacks: int  # tests decided by the fall-back for thin tables
     unreliable: int  # tests decided on a table too thin for the test
 
+    def __add__(self, other: SessionCounts) -> SessionCounts:
+        """Work of both."""
+        return SessionCounts(
+            self.tests + other.tests,
+            self.tables + other.tables,
+            self.fallbacks + other.fallbacks,
+            self.unreliable + other.unreliable,
+        )
+
     def __sub__(self, earlier: SessionCounts) -> SessionCounts:
         """Work done since ``earlier``."""
         return SessionCounts(
@@ -125,7 +135,8 @@ class Session(ABC):
 
         With ``is_counted`` false the tests have been counted before, as reliable or not.
         """
-        return [list(map(float, answer)) for answer in self._decide(target, questions)]
+        answers = self._decide(target, questions)  # whoever has no statistic is sure
+        return [[math.inf if depends else 0.0 for depends in answer] for answer in answers]
 
     @abstractmethod
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
@@ -194,7 +205,7 @@ class Session(ABC):
         """For each question, those candidates that depend on the target, and how clearly.
 
         In bits: a p-value of 2^-b counts as b, and so does a code that is b bits shorter. An oracle
-        is sure of everything, 1 bit. Candidates that are in the given set are ignored.
+        is sure of everything. Candidates that are in the given set are ignored.
         """
         memory = self._strengths.setdefault(target, {})
         rows = [memory.setdefault(given, {}) for _, given in questions]
@@ -202,11 +213,15 @@ class Session(ABC):
         try:
             for (candidates, given), row in zip(questions, rows, strict=True):
                 unknown = [x for x in candidates if x not in row and x not in given]
+                if not unknown:
+                    continue
                 row.update(dict.fromkeys(unknown, math.nan))  # others of this batch may ask it too
-                for is_decided, queue in queues.items():
-                    asked = [x for x in unknown if self._is_decided(target, x, given) == is_decided]
-                    if asked:
-                        queue.append((asked, given))
+                decided = self._decided(target, unknown, given)
+                if decided:
+                    queues[True].append((decided, given))
+                    unknown = [x for x in unknown if x not in decided]
+                if unknown:
+                    queues[False].append((unknown, given))
             for is_decided, queue in queues.items():
                 self._weigh_queue(target, queue, is_decided)
         except BaseException:  # an interrupt must not leave questions half answered
@@ -237,10 +252,55 @@ class Session(ABC):
             for x, strength in zip(asked, bits, strict=True):
                 row[x] = _DEPENDENT if strength else _INDEPENDENT
 
-    def _is_decided(self, target: int, candidate: int, given: Variables) -> bool:
-        """Whether a test has been decided, and is remembered."""
+    def clear_dependences(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        size: int,
+        bits: float,
+        on_progress: OnProgress | None = None,
+    ) -> list[tuple[float, int, Variables]]:
+        """All dependences with ``size`` conditions that are at least so clear, the clearest first.
+
+        Tests that could have too large a table for anything to be clear may be left out.
+
+        Parameters
+        ----------
+        target : int
+        candidates : set of int
+            Variables of the pool that may depend on the target.
+        pool : frozenset of int
+            Variables that given sets are made of.
+        size : int
+            Number of conditions.
+        bits : float
+            As in :meth:`strengths`.
+        on_progress : callable, optional
+            Called now and then with how much is done, and how much there is.
+
+        Returns
+        -------
+        list of (bits, candidate, given set)
+        """
+        found = []
+        for given in subsets(pool, size, size):
+            strengths = self.strengths(target, [(candidates, given)])[0]
+            found += [(own, x, given) for x, own in strengths.items() if own >= bits]
+        return sorted(found, key=by_clarity)
+
+    def are_copies(self, first: int, second: int) -> bool:
+        """Whether each of two variables tells all about the other, so that one of them will do."""
+        return False
+
+    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
+        """Whether a test is known to say nothing on separation, and so its set is no separator."""
+        return False
+
+    def _decided(self, target: int, candidates: Sequence[int], given: Variables) -> list[int]:
+        """Those whose test has been decided, and is remembered."""
         row = self._memory.get(target, {}).get(given)
-        return row is not None and row[candidate] != 0
+        return [] if row is None else [x for x in candidates if row[x]]
 
     def dependents(self, target: int, candidates: AbstractSet[int], given: Variables) -> list[int]:
         """Those of ``candidates`` that depend on ``target`` given ``given``, in table order."""
@@ -406,13 +466,16 @@ class Session(ABC):
         """
         found: dict[int, Variables] = {}
         standing = set(candidates) - core
-        for questions in _lots(standing, pool - core, min_size, max_size, core):
+        for questions in _lots(
+            standing, pool - core, min_size, max_size, core, _TESTS_AT_FIRST, _TESTS_AT_MOST
+        ):
             answers = self.ask(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
                 if len(dependent) < len(asked):
                     for candidate in (asked - set(dependent)) & standing:
-                        found[candidate] = given
-                        standing.discard(candidate)
+                        if not self._is_mute(target, candidate, given):
+                            found[candidate] = given
+                            standing.discard(candidate)
         return found
 
     def weakest(
@@ -443,17 +506,25 @@ class Session(ABC):
         least = dict(strengths)
         found: dict[int, Variables] = {}
         standing = set(least)
-        for questions in _lots(standing, pool - core, 0, max_size, core):
+        for questions in _lots(
+            standing, pool - core, 0, max_size, core, _WEIGHED_AT_FIRST, _WEIGHED_AT_MOST
+        ):
             answers = self.strengths(target, questions)
             for (asked, given), dependent in zip(questions, answers, strict=True):
                 for candidate in asked & standing:
                     if candidate in dependent:
                         least[candidate] = min(least[candidate], dependent[candidate])
-                    else:
+                    elif not self._is_mute(target, candidate, given):
                         found[candidate] = given
                         standing.discard(candidate)
                         del least[candidate]
         return least, found
+
+
+def by_clarity(dependence: tuple[float, int, Variables]) -> tuple[float, int, list[int]]:
+    """Order dependences by their bits, the clearest first, then by their variables."""
+    bits, candidate, given = dependence
+    return -bits, candidate, sorted(given)
 
 
 @contextmanager
@@ -469,7 +540,13 @@ def _all_or_nothing(queue: Sequence[_Unknown]) -> Iterator[None]:
 
 
 def _lots(
-    standing: set[int], pool: Variables, min_size: int, max_size: int, core: Variables
+    standing: set[int],
+    pool: Variables,
+    min_size: int,
+    max_size: int,
+    core: Variables,
+    at_first: int,
+    at_most: int,
 ) -> Iterator[list[tuple[set[int], Variables]]]:
     """Questions whether subsets of a pool separate candidates, a lot at a time.
 
@@ -478,7 +555,7 @@ def _lots(
     larger the longer it does not.
     """
     questions: list[tuple[set[int], Variables]] = []
-    n_tests, enough = 0, _TESTS_AT_FIRST
+    n_tests, enough = 0, at_first
     for subset in subsets(pool, max_size, min_size):
         if not standing:
             return
@@ -490,7 +567,7 @@ def _lots(
             n_standing = len(standing)
             yield questions
             is_quiet = len(standing) == n_standing
-            enough = min(2 * enough, _TESTS_AT_MOST) if is_quiet else _TESTS_AT_FIRST
+            enough = min(2 * enough, at_most) if is_quiet else at_first
             questions, n_tests = [], 0
     if questions:
         yield questions

@@ -39,7 +39,7 @@ def compare(
         ),
     ] = None,
     order: options.Order = defaults.ORDER,
-    max_separator: options.MaxSeparator = None,
+    max_separator: options.MaxSeparator = defaults.MAX_SEPARATOR,
     max_conditioning: options.MaxConditioning = None,
     alpha: options.Alpha = defaults.ALPHA,
     test: options.Test = defaults.TEST,

@@ -44,7 +44,7 @@ def find(
         ),
     ] = 1,
     order: options.Order = defaults.ORDER,
-    max_separator: options.MaxSeparator = None,
+    max_separator: options.MaxSeparator = defaults.MAX_SEPARATOR,
     max_conditioning: options.MaxConditioning = None,
     alpha: options.Alpha = defaults.ALPHA,
     test: options.Test = defaults.TEST,

@@ -25,16 +25,21 @@ Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Whose blanket to find.")
 ]
 Order = Annotated[
-    int,
-    typer.Option("--order", "-k", help="How many other columns a dependence may need to show."),
+    str,
+    typer.Option(
+        "--order",
+        "-k",
+        metavar="N|auto",
+        help="How many other columns a dependence may need to show.",
+    ),
 ]
 MaxSeparator = Annotated[
-    int | None,
+    str,
     typer.Option(
         "--max-separator",
         "-l",
+        metavar="N|auto",
         help="How many members may explain a dependence away.",
-        show_default="order, at least 1",
     ),
 ]
 MaxConditioning = Annotated[
@@ -43,7 +48,7 @@ MaxConditioning = Annotated[
         help="Largest set that the classic methods condition on.", show_default="the method's own"
     ),
 ]
-Alpha = Annotated[float, typer.Option(help="Level of the tests.")]
+Alpha = Annotated[str, typer.Option(metavar="P|auto", help="Level of the tests.")]
 Test = Annotated[str, typer.Option(help="Conditional-independence test; see 'komb tests'.")]
 Df = Annotated[str, typer.Option(help="Degrees of freedom: 'observed' or 'adjusted'.")]
 Start = Annotated[
@@ -128,15 +133,36 @@ def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
     given
         The options of a command as typer has them: ``context.params``.
     """
-    same = ("order", "max_separator", "max_conditioning", "alpha", "test", "df", "missing", "seed")
+    same = ("max_conditioning", "test", "df", "missing", "seed")
     return {
         **{name: given[name] for name in same},
+        "order": to_number("--order", given["order"], int),
+        "max_separator": to_number("--max-separator", given["max_separator"], int),
+        "alpha": to_number("--alpha", given["alpha"], float),
         "start": to_start(given["start"], given["start_method"]),
         "include": given["include"] or (),
         "exclude": given["exclude"] or (),
         "discretize": to_discretize(given["discretize"]),
         "bins": to_bins(given["bins"]),
     }
+
+
+def to_number(option: str, text: str, kind: Callable[[str], _Value]) -> _Value | str:
+    """Return the number that an option says, or ``"auto"``.
+
+    Examples
+    --------
+    >>> to_number("--order", "2", int), to_number("--order", "auto", int)
+    (2, 'auto')
+    """
+    if text == defaults.AUTO:
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        rule = f"be a {'whole ' if kind is int else ''}number, or 'auto'"
+        example = "1" if kind is int else "0.01"
+        raise ParameterError.because(option, rule, text, f"Try {option} {example}.") from None
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

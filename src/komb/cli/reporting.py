@@ -40,7 +40,7 @@ def report(
         bool, typer.Option("--no-comparison", help="Ask no other methods.")
     ] = False,
     order: options.Order = defaults.ORDER,
-    max_separator: options.MaxSeparator = None,
+    max_separator: options.MaxSeparator = defaults.MAX_SEPARATOR,
     max_conditioning: options.MaxConditioning = None,
     alpha: options.Alpha = defaults.ALPHA,
     test: options.Test = defaults.TEST,

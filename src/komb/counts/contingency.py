@@ -33,7 +33,7 @@ product of cardinalities.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,8 @@ STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
 _ALL_ROWS = np.empty(0, dtype=np.int64)
-FEW_ROWS = 100_000  # up to here the buffers of several set sizes are kept at once
+FEW_ROWS = 100_000  # up to here several buffers are kept at once
+_KEPT_BUFFERS = 12  # for given sets of some sizes, with targets of some kinds
 
 
 class Summaries(NamedTuple):
@@ -77,6 +78,136 @@ class Summaries(NamedTuple):
     split: Int64Array  # of the given set, for this candidate's length class
 
 
+class Ledger:
+    """What the contingencies of one table have in common: tables of logarithms, and buffers.
+
+    Contingencies with one ledger can not count at the same time.
+
+    Parameters
+    ----------
+    codes, cardinalities
+        As in :class:`Contingency`.
+    """
+
+    def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
+        from komb.counts import kernels
+
+        self.kernels = kernels
+        self.codes = codes
+        self.cardinalities = cardinalities
+        self.n_rows = codes.shape[1]
+        self.scale = scale_for(self.n_rows)
+        self.most_levels = int(cardinalities.max())
+        self.has_gaps = _find_gaps(codes, cardinalities)
+        self.has_missing = bool(self.has_gaps.any())
+        self.most_missing = _count_missing(codes, cardinalities, self.has_gaps)
+        entropy = entropy_table(self.n_rows, self.scale)
+        self.entropy = np.stack((entropy[:-1], np.diff(entropy)))
+        self.labels = self._make_labels()
+        self.present = self._make_present() if self.has_missing else None
+        self._lengths: dict[int, Int64Array] = {}
+        self._buffers: dict[tuple[int, int, int], tuple[object, object]] = {}
+
+    def lengths(self, levels: int) -> Int64Array:
+        """Code lengths of columns of so many levels."""
+        if levels not in self._lengths:
+            self._lengths[levels] = length_table(levels, self.n_rows, self.scale)
+        return self._lengths[levels]
+
+    def buffers(self, size: int, n_words: int, target_levels: int) -> tuple[object, object]:
+        """Buffers for given sets of one size, kept for the next batch of that size."""
+        key = size, n_words, target_levels
+        if key not in self._buffers:
+            if len(self._buffers) >= (_KEPT_BUFFERS if self.n_rows <= FEW_ROWS else 1):
+                self._buffers.clear()
+            groups = self._make_groups(size, target_levels)
+            self._buffers[key] = self._make_scratch(*key), groups
+        return self._buffers[key]
+
+    def _make_scratch(self, size: int, n_words: int, n_levels: int) -> object:
+        affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
+        n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
+        return self.kernels.Scratch(
+            strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
+            codes=np.empty((size + 1, n_strata), dtype=np.int32),
+            n_strata=np.empty(size + 1, dtype=np.int64),
+            by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
+            table=np.empty(self.kernels.MAX_DENSE_CELLS, dtype=np.int32),
+            column_sums=np.empty(self.most_levels, dtype=np.int64),
+            row_base=np.empty(self.n_rows, dtype=np.uint32),
+            sizes=np.empty(self.n_rows, dtype=np.int32),
+            cells=np.empty(self.n_rows, dtype=np.int32),
+            state=np.zeros(5, dtype=np.int64),
+        )
+
+    def _make_labels(self) -> object:
+        """Buffers for labelled rows; memory that is never used is never taken."""
+        n_rows = self.n_rows
+
+        def integers(size: int) -> npt.NDArray[np.int32]:
+            return np.zeros(size, dtype=np.int32)
+
+        return self.kernels.Labels(
+            counts=np.zeros(4, dtype=np.int64),
+            rows=integers(n_rows),
+            stratum=integers(n_rows),
+            run=integers(n_rows),
+            stratum_sizes=integers(n_rows),
+            run_sizes=integers(n_rows),
+            runs_of_stratum=integers(n_rows),
+            stratum_of_run=integers(n_rows),
+            cells=integers(n_rows),
+            other_cells=integers(n_rows),
+            table=integers(self.kernels.LABELLED_CELLS),
+        )
+
+    def _make_present(self) -> object:
+        """Buffers for leaving out rows with missing values."""
+        n_rows = self.n_rows
+
+        def integers(size: int) -> npt.NDArray[np.int32]:
+            return np.zeros(size, dtype=np.int32)
+
+        return self.kernels.Present(
+            has_gaps=self.has_gaps,
+            is_complete=np.empty(n_rows, dtype=np.bool_),
+            not_labelled=integers(n_rows),
+            not_grouped=integers(n_rows),
+            by_y=integers(self.kernels.MAX_DENSE_CELLS),
+            labels=self.labels._replace(  # type: ignore[attr-defined]
+                counts=np.zeros(4, dtype=np.int64),
+                stratum_sizes=integers(n_rows),
+                run_sizes=integers(n_rows),
+                runs_of_stratum=integers(n_rows),
+            ),
+        )
+
+    def _make_groups(self, size: int, target_levels: int) -> object:
+        """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
+        kernels = self.kernels
+        largest = self.most_strata(size + 1) * target_levels
+        dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
+        n_rows = self.n_rows if largest > dense else 0
+        depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
+        return kernels.Groups(
+            rows=np.empty((depths, n_rows), dtype=np.int32),
+            starts=np.empty((depths, n_rows + 1), dtype=np.int32),
+            n_strata=np.empty(depths, dtype=np.int64),
+            n_single=np.empty(depths, dtype=np.int64),
+            runs=np.empty(n_rows + 1, dtype=np.int32),
+            run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
+            touched=np.empty(self.most_levels, dtype=np.int32),
+            in_stratum=np.zeros(self.most_levels, dtype=np.int32),
+            in_run=np.zeros(self.most_levels, dtype=np.int32),
+            gathered=np.empty(n_rows, dtype=self.codes.dtype),
+        )
+
+    def most_strata(self, size: int) -> int:
+        """More strata than a set of ``size`` columns can have, or a great many."""
+        most: int = min(self.most_levels**size, 1 << 62)
+        return most
+
+
 class Contingency:
     """A table prepared for counting against one target.
 
@@ -86,6 +217,8 @@ class Contingency:
         Every column coded 0 .. cardinality - 1, and cardinality where a value is missing.
     cardinalities : int array of shape (n_columns,)
     target : int
+    ledger : Ledger, optional
+        Of these codes and cardinalities, if there is one already.
 
     Attributes
     ----------
@@ -102,24 +235,20 @@ class Contingency:
     ([-4.0], [0.0])
     """
 
-    def __init__(self, codes: Codes, cardinalities: Int64Array, target: int) -> None:
-        from komb.counts import kernels
-
-        self._kernels = kernels
+    def __init__(
+        self, codes: Codes, cardinalities: Int64Array, target: int, ledger: Ledger | None = None
+    ) -> None:
+        self._ledger = ledger = ledger or Ledger(codes, cardinalities)
+        self._kernels = ledger.kernels
         self.codes = codes
-        self.n_rows = codes.shape[1]
+        self.n_rows = ledger.n_rows
         self.target = target
         self.cardinalities = cardinalities
         self.target_levels = int(cardinalities[target])
-        self.scale = scale_for(self.n_rows)
+        self.scale = ledger.scale
         # Pearson's statistic is at most rows x (levels of the target - 1)
         self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
-        self._most_levels = int(cardinalities.max())
-        self._has_gaps = _find_gaps(codes, cardinalities)
-        self.has_missing = bool(self._has_gaps.any())
-        self._most_missing = _count_missing(codes, cardinalities, self._has_gaps)
-        entropy = entropy_table(self.n_rows, self.scale)
-        self._entropy = np.stack((entropy[:-1], np.diff(entropy)))
+        self.has_missing = ledger.has_missing
         # class 0 is the target's cardinality, so that kernels find it without a look-up
         self.class_levels = np.concatenate(
             ([cardinalities[target]], np.unique(cardinalities))
@@ -127,9 +256,13 @@ class Contingency:
         self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
         self._lengths: Int64Array | None = None
         self._prepared = self._prepare(codes)
-        self._buffers: dict[int, tuple[object, object]] = {}
-        self._labels = self._make_labels()
-        self._present = self._make_present() if self.has_missing else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held for this target, besides those of the ledger."""
+        prepared: Any = self._prepared
+        held: int = prepared.bitmaps.nbytes + prepared.level_counts.nbytes + prepared.order.nbytes
+        return held
 
     def _prepare(self, codes: Codes) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
@@ -147,7 +280,7 @@ class Contingency:
             segments[:] = 0
         packed = np.flatnonzero(is_packed)
         level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
-        n_codes = self.cardinalities + self._has_gaps  # missing ones have an unused bitmap
+        n_codes = self.cardinalities + self._ledger.has_gaps  # missing ones have an unused bitmap
         ends = np.cumsum(n_codes[packed])
         level_start[packed] = ends - n_codes[packed]
         n_bitmaps = int(ends[-1]) if len(packed) else 0
@@ -156,12 +289,13 @@ class Contingency:
         if n_bitmaps:
             y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
             self._kernels.pack_levels(
-                codes, packed, level_start, order, y_start, segments, bitmaps, level_counts
-            )
+                codes, self.cardinalities, packed, level_start, order, y_start, segments, bitmaps,
+                level_counts,
+            )  # fmt: skip
         return self._kernels.Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
-            most_levels=self._most_levels,
+            most_levels=self._ledger.most_levels,
             target=self.target,
             order=order,
             level_start=level_start,
@@ -174,117 +308,27 @@ class Contingency:
         """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
         order = np.argsort(self.cardinalities, kind="stable")
         order = order[order != self.target]
-        cost = np.cumsum((self.cardinalities + self._has_gaps)[order]) * bitmap_bytes
+        cost = np.cumsum((self.cardinalities + self._ledger.has_gaps)[order]) * bitmap_bytes
         affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
         is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
     def _buffers_for(self, size: int) -> tuple[object, object]:
-        """Buffers for given sets of one size, kept for the next batch of that size."""
-        if size not in self._buffers:
-            if len(self._buffers) >= (3 if self.n_rows <= FEW_ROWS else 1):
-                self._buffers.clear()
-            self._buffers[size] = self._make_scratch(size), self._make_groups(size)
-        return self._buffers[size]
-
-    def _make_scratch(self, size: int) -> object:
-        n_words = self._prepared.bitmaps.shape[1]  # type: ignore[attr-defined]
-        affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
-        n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
-        n_levels = self.target_levels
-        return self._kernels.Scratch(
-            strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
-            codes=np.empty((size + 1, n_strata), dtype=np.int32),
-            n_strata=np.empty(size + 1, dtype=np.int64),
-            by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
-            table=np.empty(self._kernels.MAX_DENSE_CELLS, dtype=np.int32),
-            column_sums=np.empty(self._most_levels, dtype=np.int64),
-            row_base=np.empty(self.n_rows, dtype=np.uint32),
-            sizes=np.empty(self.n_rows, dtype=np.int32),
-            cells=np.empty(self.n_rows, dtype=np.int32),
-            state=np.zeros(5, dtype=np.int64),
-        )
-
-    def _make_labels(self) -> object:
-        """Buffers for labelled rows; memory that is never used is never taken."""
-        n_rows = self.n_rows
-
-        def integers(size: int) -> npt.NDArray[np.int32]:
-            return np.zeros(size, dtype=np.int32)
-
-        return self._kernels.Labels(
-            counts=np.zeros(4, dtype=np.int64),
-            rows=integers(n_rows),
-            stratum=integers(n_rows),
-            run=integers(n_rows),
-            stratum_sizes=integers(n_rows),
-            run_sizes=integers(n_rows),
-            runs_of_stratum=integers(n_rows),
-            stratum_of_run=integers(n_rows),
-            cells=integers(n_rows),
-            other_cells=integers(n_rows),
-            table=integers(self._kernels.LABELLED_CELLS),
-        )
-
-    def _make_present(self) -> object:
-        """Buffers for leaving out rows with missing values."""
-        n_rows = self.n_rows
-
-        def integers(size: int) -> npt.NDArray[np.int32]:
-            return np.zeros(size, dtype=np.int32)
-
-        return self._kernels.Present(
-            has_gaps=self._has_gaps,
-            is_complete=np.empty(n_rows, dtype=np.bool_),
-            not_labelled=integers(n_rows),
-            not_grouped=integers(n_rows),
-            by_y=integers(self._kernels.MAX_DENSE_CELLS),
-            labels=self._labels._replace(  # type: ignore[attr-defined]
-                counts=np.zeros(4, dtype=np.int64),
-                stratum_sizes=integers(n_rows),
-                run_sizes=integers(n_rows),
-                runs_of_stratum=integers(n_rows),
-            ),
-        )
-
-    def _make_groups(self, size: int) -> object:
-        """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
-        kernels = self._kernels
-        largest = self._most_strata(size + 1) * self.target_levels
-        dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
-        n_rows = self.n_rows if largest > dense else 0
-        codes = self._prepared.codes  # type: ignore[attr-defined]
-        depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
-        return kernels.Groups(
-            rows=np.empty((depths, n_rows), dtype=np.int32),
-            starts=np.empty((depths, n_rows + 1), dtype=np.int32),
-            n_strata=np.empty(depths, dtype=np.int64),
-            n_single=np.empty(depths, dtype=np.int64),
-            runs=np.empty(n_rows + 1, dtype=np.int32),
-            run_of_stratum=np.empty(n_rows + 1, dtype=np.int32),
-            touched=np.empty(self._most_levels, dtype=np.int32),
-            in_stratum=np.zeros(self._most_levels, dtype=np.int32),
-            in_run=np.zeros(self._most_levels, dtype=np.int32),
-            gathered=np.empty(n_rows, dtype=codes.dtype),
-        )
-
-    def _most_strata(self, size: int) -> int:
-        """More strata than a set of ``size`` columns can have, or a great many."""
-        most: int = min(self._most_levels**size, 1 << 62)
-        return most
+        prepared: Any = self._prepared
+        return self._ledger.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be thin enough to need them."""
-        most = self._most_levels
-        strata = min(self.n_rows, self._most_strata(set_size + 1))
-        fewest_rows = self.n_rows - int(self._most_missing[: set_size + 2].sum())
+        most = self._ledger.most_levels
+        strata = min(self.n_rows, self._ledger.most_strata(set_size + 1))
+        fewest_rows = self.n_rows - int(self._ledger.most_missing[: set_size + 2].sum())
         most_cells = max(1, most * self.target_levels * strata)
         if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
             self._lengths = np.stack(
-                [length_table(int(levels), self.n_rows, self.scale) for levels in self.class_levels]
+                [self._ledger.lengths(int(levels)) for levels in self.class_levels]
             )
         return self._lengths, length_below
 
@@ -325,7 +369,7 @@ class Contingency:
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 6), dtype=np.int64)
         self._kernels.summarise(
-            self._prepared, prices, scratch, self._labels, groups, given, candidate_start,
+            self._prepared, prices, scratch, self._ledger.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
@@ -370,8 +414,8 @@ class Contingency:
         scratch, groups = self._buffers_for(given.shape[1])
         tests = np.empty((len(candidates), 10), dtype=np.int64)
         self._kernels.summarise_present(
-            self._prepared, prices, scratch, self._labels, groups, self._present, given,
-            candidate_start, candidates, self.length_class, tests, margins,
+            self._prepared, prices, scratch, self._ledger.labels, groups, self._ledger.present,
+            given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 6:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
@@ -380,7 +424,7 @@ class Contingency:
     def _prices(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
         return self._kernels.Prices(
-            entropy=self._entropy,
+            entropy=self._ledger.entropy,
             lengths=lengths,
             length_below=length_below,
             wants_tables=wants_tables,

@@ -55,6 +55,7 @@ WORDS_A_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
 LABELLED_CELLS = 1 << 20  # the same for a table that is cleared by its rows, not by its cells
 CLEARED_CELLS_A_ROW = 16  # from so many on, clearing by rows is faster
+FEW_LEVELS_TO_PACK = 6  # up to here a comparison with each level is faster than a scatter
 STRATA_A_ROW = 0.6  # from so many on, most strata are single rows, which are then left out
 STEP_CELLS = 1 << 16  # strata are numbered by several columns at once up to so many cells
 DENSE_CELLS_A_ROW = 0.5  # a given set's own table is counted densely up to so many cells a row
@@ -191,29 +192,47 @@ def _popcount(typingctx: Any, word: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pack_levels(codes, packed, level_start, order, y_start, segments, bitmaps, level_counts):
+def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segments, bitmaps,
+                level_counts):  # fmt: skip
     """Fill one bitmap a level of every packed column, rows grouped by the target's level."""
     valid = bitmaps.shape[0] - 1
+    gathered = np.empty(64, dtype=codes.dtype)
+    by_level = np.empty(cardinalities.max() + 1, dtype=np.uint64)
     for y in range(y_start.size - 1):
-        first = y_start[y]
-        for position in range(first, y_start[y + 1]):
-            offset = np.uint64(position - first)
-            word = np.uint64(segments[y]) + (offset >> np.uint64(6))
-            bitmaps[valid, word] |= np.uint64(1) << (offset & np.uint64(63))
+        n_rows = np.uint64(y_start[y + 1] - y_start[y])
+        full, rest = n_rows >> np.uint64(6), n_rows & np.uint64(63)
+        word = np.uint64(segments[y])
+        bitmaps[valid, word : word + full] = ~np.uint64(0)
+        if rest:
+            bitmaps[valid, word + full] = (np.uint64(1) << rest) - np.uint64(1)
     for column in packed:
+        start, n_levels = level_start[column], cardinalities[column]
         for y in range(y_start.size - 1):
-            first = y_start[y]
-            for position in range(first, y_start[y + 1]):
-                offset = np.uint64(position - first)
-                word = np.uint64(segments[y]) + (offset >> np.uint64(6))
-                level = level_start[column] + codes[column, order[position]]
-                bitmaps[level, word] |= np.uint64(1) << (offset & np.uint64(63))
-    for level in range(np.uint64(valid)):
-        for y in range(y_start.size - 1):
-            count = np.uint64(0)
-            for word in range(np.uint64(segments[y]), np.uint64(segments[y + 1])):
-                count += _popcount(bitmaps[level, word])
-            level_counts[level, y] = np.int32(count)
+            word = segments[y]
+            for first in range(y_start[y], y_start[y + 1], 64):
+                n_bits = min(64, y_start[y + 1] - first)
+                for bit in range(n_bits):
+                    gathered[bit] = codes[column, order[first + bit]]
+                _pack_word(gathered, n_bits, n_levels, by_level)
+                for level in range(n_levels):
+                    bitmaps[start + level, word] = by_level[level]
+                    level_counts[start + level, y] += np.int32(_popcount(by_level[level]))
+                word += 1
+
+
+@_inner
+def _pack_word(gathered, n_bits, n_levels, by_level):
+    """Write a word for each level: the bits of the rows that have it."""
+    if n_levels > FEW_LEVELS_TO_PACK:
+        by_level[: n_levels + 1] = np.uint64(0)  # one more for missing values, which nobody reads
+        for bit in range(n_bits):
+            by_level[gathered[bit]] |= np.uint64(1) << np.uint64(bit)
+        return
+    for level in range(n_levels):
+        bits = np.uint64(0)
+        for bit in range(n_bits):
+            bits |= np.uint64(gathered[bit] == level) << np.uint64(bit)
+        by_level[level] = bits
 
 
 @_inner

@@ -1,9 +1,9 @@
-"""Permutation distributions of tests on one target: buffers and batches around the kernels.
+"""Permutation distributions of tests: buffers and batches around the kernels.
 
 >>> codes = np.array([[0, 0, 0, 1, 1, 1] * 5, [0, 0, 0, 1, 1, 1] * 5], dtype=np.uint8)
->>> shuffler = Shuffler(codes, np.array([2, 2]), target=0)
+>>> shuffler = Shuffler(codes, np.array([2, 2]))
 >>> nothing = np.empty((1, 0), dtype=np.int64)
->>> one = shuffler.run(nothing, np.array([0]), np.array([1]), seed=0, most=99, enough=10)
+>>> one = shuffler.run(0, nothing, np.array([0]), np.array([1]), seed=0, most=99, enough=10)
 >>> one.shuffles.tolist(), one.exceedances.tolist(), one.statistic.tolist()
 ([99], [0], [30.0])
 """
@@ -21,6 +21,8 @@ from komb.counts.fixedpoint import FloatArray, Int64Array, entropy_table, scale_
 ROWS_A_CALL = 1 << 20
 """Rows of all tests of one call of the kernel; interrupts are heard between calls."""
 
+_ROUNDING = 1e-12  # share of the mean square below which a variance is none
+
 _FLOAT_ERRORS = 64  # units: what floating point may add to the rounding of a sum, twice
 
 
@@ -36,7 +38,7 @@ class Shuffles(NamedTuple):
 
 
 class Shuffler:
-    """A table prepared for permutation tests on one target.
+    """A table prepared for permutation tests.
 
     Parameters
     ----------
@@ -44,14 +46,13 @@ class Shuffler:
         A code that is not below its column's cardinality is a missing value; a test is made on
         the rows that are complete for it.
     cardinalities : int array of shape (n_columns,)
-    target : int
 
     Notes
     -----
     Memory: about 130 bytes a row.
     """
 
-    def __init__(self, codes: Codes, cardinalities: Int64Array, target: int) -> None:
+    def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
         from komb.counts import shuffles
 
         self._kernels = shuffles
@@ -60,7 +61,7 @@ class Shuffler:
         self._table = shuffles.Table(
             codes=codes,
             cardinalities=cardinalities,
-            target=target,
+            target=0,
             hashes=np.zeros(n_columns, dtype=np.uint64),
         )
         self.scale = scale_for(self.n_rows)
@@ -109,6 +110,7 @@ class Shuffler:
 
     def run(
         self,
+        target: int,
         given: Int64Array,
         index: Int64Array,
         candidates: Int64Array,
@@ -121,6 +123,7 @@ class Shuffler:
 
         Parameters
         ----------
+        target : int
         given : int array of shape (n_sets, size)
         index : int array
             Test ``j`` is given ``given[index[j]]``; cheaper if equal ones follow one another.
@@ -133,12 +136,13 @@ class Shuffler:
         """
         counts = np.empty((len(candidates), 4), dtype=np.int64)
         moments = np.empty((len(candidates), 2))
-        self._hash(np.unique(given[np.unique(index)]), candidates)
+        self._hash(np.unique(given[np.unique(index)]), candidates, np.array([target]))
+        table = self._table._replace(target=target)
         step = max(1, ROWS_A_CALL // self.n_rows)
         for first in range(0, len(candidates), step):
             part = slice(first, first + step)
             self._kernels.shuffle_tests(
-                self._table, self._strata, self._varying, self._entropy, self.scale, self._slack,
+                table, self._strata, self._varying, self._entropy, self.scale, self._slack,
                 np.uint64(seed), most, enough, given, index[part], candidates[part], counts[part],
                 moments[part],
             )  # fmt: skip
@@ -146,7 +150,7 @@ class Shuffler:
 
     def _hash(self, *some: Int64Array) -> None:
         """Hash the columns that have not been hashed yet."""
-        columns = np.unique(np.concatenate((*some, [self._table.target]))).astype(np.int64)
+        columns = np.unique(np.concatenate(some)).astype(np.int64)
         new = columns[~self._is_hashed[columns]]
         if len(new):
             self._kernels.hash_columns(self._table.codes, new, self._table.hashes)
@@ -155,5 +159,6 @@ class Shuffler:
     def _finish(self, counts: Int64Array, moments: FloatArray) -> Shuffles:
         shuffles, exceedances, statistic, varies = counts.T
         mean, squares = moments.T / np.maximum(shuffles, 1)
-        variance = np.maximum(squares - mean**2, 0.0)
+        variance = squares - mean**2
+        variance[variance < _ROUNDING * squares] = 0.0  # shuffles that are all alike do not vary
         return Shuffles(shuffles, exceedances, statistic / self.scale, varies > 0, mean, variance)

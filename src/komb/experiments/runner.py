@@ -187,12 +187,12 @@ class _Alone:
 
     def find(self, cell: Cell, deadline: Deadline) -> Blanket:
         """Find the blanket of one cell."""
-        options: dict[str, Any] = {} if cell.order is None else {"order": cell.order}
+        asked = {"order": cell.order, "max_separator": cell.max_separator}
+        options: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
         return markov_blanket(
             self._table,
             self._target,
             method=cell.method,
-            max_separator=cell.max_separator,
             alpha=ALPHA,
             test=cell.test,
             df=cell.df,

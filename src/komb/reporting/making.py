@@ -20,7 +20,7 @@ from komb.reporting.files import check_page, write_page
 from komb.reporting.page import Content, make_page
 from komb.results import Blanket
 from komb.search import algorithms
-from komb.settings import check_name, list_names
+from komb.settings import Bound, check_name, list_names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,10 +85,10 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     method: str = defaults.METHOD,
-    order: int = defaults.ORDER,
-    max_separator: int | None = None,
+    order: Bound = defaults.ORDER,
+    max_separator: Bound = defaults.MAX_SEPARATOR,
     max_conditioning: int | None = None,
-    alpha: float = defaults.ALPHA,
+    alpha: float | str = defaults.ALPHA,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),

@@ -21,6 +21,7 @@ from komb.reporting.pictures import picture_html
 from komb.reporting.repeat import show_code, show_command
 from komb.reporting.style import CSS
 from komb.results import Blanket
+from komb.search.task import Choice
 
 _MOST_REASONS = 12  # columns left out that are explained at once; the others on request
 _NAMES_WIDTH = 400  # characters of a list of names
@@ -40,6 +41,7 @@ _PARAMETERS = {
     "bins": "into so many bins",
     "missing": "missing values",
 }
+_CHOICES = {"threshold": "largest p-value of a member that is seen alone"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,10 @@ def _made(content: Content) -> str:
         for name, words in _PARAMETERS.items()
         if given.get(name) not in (None, (), {})
     ]
+    facts += [
+        (f"chosen: {_PARAMETERS.get(name, _CHOICES.get(name, name))}", _show_choice(choice))
+        for name, choice in content.blanket.choices.items()
+    ]
     versions = {"komb": __version__, **show_versions()}
     facts += [("versions", ", ".join(f"{name} {number}" for name, number in versions.items()))]
     return facts_html(facts)
@@ -199,6 +205,10 @@ def _show(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{show_name(name)}: {_show(entry)}" for name, entry in value.items())
     return show_names(value, _NAMES_WIDTH) if isinstance(value, tuple | list) else str(value)
+
+
+def _show_choice(choice: Choice) -> str:
+    return choice.reason if choice.value is None else f"{choice.value}: {choice.reason}"
 
 
 def _repeat(content: Content) -> str:

@@ -14,7 +14,7 @@ def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> chosen({"order": 2, "alpha": 0.01, "include": []})
+    >>> chosen({"order": 2, "alpha": "auto", "include": []})
     {'order': 2}
     """
     return {

@@ -46,6 +46,8 @@ class AlgorithmInfo:
         The keyword options the function takes besides session and task.
     search : callable
         The function itself.
+    automatic : callable or None
+        What to call instead where an option is left to the search; takes the level ``alpha`` too.
     """
 
     name: str
@@ -58,6 +60,7 @@ class AlgorithmInfo:
     weakness: str
     options: tuple[str, ...]
     search: SearchFunction
+    automatic: SearchFunction | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -80,13 +83,15 @@ def algorithm(
     guarantee: str,
     weakness: str,
     options: tuple[str, ...] = (),
+    automatic: SearchFunction | None = None,
 ) -> Callable[[SearchFunction], SearchFunction]:
     """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
 
     def register(search: SearchFunction) -> SearchFunction:
         _ALGORITHMS[name] = AlgorithmInfo(
-            name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search
-        )
+            name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
+            automatic,
+        )  # fmt: skip
         return search
 
     return register

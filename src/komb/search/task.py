@@ -70,11 +70,29 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What a search chose where it was free to, and why.
+
+    Attributes
+    ----------
+    value
+        ``None`` where nothing would do.
+    reason : str
+        In a few words.
+    """
+
+    value: float | int | str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The blanket a search found.
 
     ``witnesses[member]`` is the set that makes the member's dependence visible: empty for an
-    ordinary dependence, None for a member that is there by request alone.
+    ordinary dependence, None for a member that is there by request alone. ``choices`` says what the
+    search chose where it was free to.
     """
 
     witnesses: Mapping[int, Variables | None]
+    choices: Mapping[str, Choice] = field(default_factory=dict)
