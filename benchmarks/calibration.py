@@ -41,6 +41,7 @@ MANY_ROWS = 1000  # with more, half as many tables are drawn
 MAX_PEER_CELLS = 2_000_000  # pgmpy makes a dense table of all possible strata
 
 OURS = {
+    "auto": ("auto", "adjusted"),
     "perm": ("perm", "observed"),
     "g": ("g", "observed"),
     "g adjusted": ("g", "adjusted"),
@@ -259,6 +260,7 @@ def write_tables(rates: Sequence[Rate], folder: Path) -> None:
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart
 STYLES: dict[str, dict[str, Any]] = {
+    "auto": {"color": "#7F3C8D", "linestyle": "-", "marker": "*", "linewidth": 2.2},
     "g": {"color": "#D55E00", "linestyle": "-", "marker": "s"},
     "g adjusted": {"color": "#E69F00", "linestyle": "-", "marker": "D"},
     "chi2": {"color": "#0072B2", "linestyle": "--", "marker": "^"},

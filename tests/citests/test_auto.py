@@ -28,6 +28,7 @@ def test_outcomes_equal_their_twins(table: DiscreteTable, seed: int, alpha: floa
     check_some_against_twins("auto", "observed", table, seed, alpha)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @quick
 @given(gappy_tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_outcomes_with_missing_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:

@@ -60,6 +60,7 @@ def test_clear_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str, 
     assert n_clear
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @every_kind
 def test_clear_dependences_with_missing_values(test: str, df: str) -> None:
     table = with_gaps(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
@@ -194,6 +195,7 @@ def test_a_set_that_says_nothing_is_no_separator_if_asked_for(test: str) -> None
         assert session.separators(2, {0}, pool - {2}, 1) == {0: frozenset({1})}
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(
     tables(kinds=LOW_KIND, n_rows=(10, 150), n_columns=(4, 6)),

@@ -105,6 +105,7 @@ def test_tables_by_the_automatic_test(drawn: tuple[DiscreteTable, Task]) -> None
     assert search(on_data(table, alpha=0.3), task, 0.3) == search_naively(twin, task, 0.3)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(tasks(n_rows=(20, 120), n_columns=(3, 6)), st.integers(0, 10**6))
 def test_tables_with_missing_values(drawn: tuple[DiscreteTable, Task], seed: int) -> None:
