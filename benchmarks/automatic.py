@@ -28,7 +28,7 @@ import komb
 from common import NETWORKS, best_of, print_table
 from komb.comparison import Score
 from komb.data import BOOLEAN_FUNCTIONS, DiscreteTable
-from komb.experiments.datasets import Dataset, open_dataset
+from komb.experiments.datasets import BundledNetwork, Dataset, open_dataset
 
 Options = dict[str, Any]
 
@@ -41,30 +41,12 @@ SETTINGS: dict[str, Options] = {
 }
 """Rows of the tables, by what they are called."""
 
-#: Chosen on these, never on the networks of the paper.
-TUNED_ON = ("asia", "sachs", "child", "water", "hailfinder", "hepar2", "win95pts")
-
 FLIPPED = 0.1  # share of the rows of an exclusive or that are noise
-
-
-class Bundled(Dataset):
-    """Any network in pgmpy's wheel, by the name of its file."""
-
-    def __init__(self, name: str) -> None:
-        import pgmpy
-
-        folder = Path(pgmpy.__file__).parent / "utils" / "example_models"
-        self._network = komb.read_bif(folder / f"{name}.bif.gz")
-        super().__init__(name, self._network.graph)
-
-    def table(self, sample: int, n_rows: int = 5000) -> DiscreteTable:
-        """Draw a sample."""
-        return self._network.sample(n_rows, seed=sample)
 
 
 def open_network(name: str, data: Path | None) -> Dataset:
     """Open one of the paper's networks, or any other."""
-    return open_dataset(name, data) if name in NETWORKS else Bundled(name)
+    return open_dataset(name, data) if name in NETWORKS else BundledNetwork(name)
 
 
 def show(scores: Iterable[Score]) -> list[str]:

@@ -497,8 +497,7 @@ class Run:
     ) -> search_task.Found:
         settings = self._settings
         options = settings.options_of(algorithm)
-        if self._is_automatic(algorithm):
-            assert algorithm.automatic is not None
+        if settings.is_automatic and algorithm.automatic is not None:
             return algorithm.automatic(session, task, alpha=settings.alpha, **options)
         return algorithm.search(session, task, **options)
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import comb
 from typing import Any
 
 from komb.citests.data_session import DataSession
-from komb.citests.separation import subsets
+from komb.citests.separation import count_subsets, subsets
 from komb.citests.session import EMPTY, Question, Session, Variables
 from komb.data import DiscreteTable
 from komb.explanation import Evidence, Explanation, Name, Reason
@@ -187,13 +186,11 @@ class _Inquiry:
 
     def _affordable(self, size: int, n_columns: int) -> int:
         """Lower a size of sets of members until all of them can be tried on all columns."""
-        size = min(size, max(_USUAL_BOUND, len(self.blanket)))
-        while size > _USUAL_BOUND and n_columns * self._n_sets(size) > MOST_TESTS:
+        n_members = len(self.blanket)
+        size = min(size, max(_USUAL_BOUND, n_members))
+        while size > _USUAL_BOUND and n_columns * count_subsets(n_members, size) > MOST_TESTS:
             size -= 1
         return size
-
-    def _n_sets(self, size: int) -> int:
-        return sum(comb(len(self.blanket), count) for count in range(size + 1))
 
     def _dependences(self, columns: Variables, order: int) -> dict[int, dict[Variables, float]]:
         """Columns that depend on the target given up to ``order`` members, and how clearly."""

@@ -26,8 +26,6 @@ OPTIONS = ("order", "max_separator", "max_conditioning")
 Bound = int | str
 """A number, or ``"auto"``."""
 
-_RANDOM_TESTS = ("auto", "perm")  # the seed means nothing to the others
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -74,7 +72,7 @@ class Settings:
         options |= self.options
         df = "adjusted" if self.test == defaults.AUTO else self.df  # that test has its own rule
         test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
-        if self.test in _RANDOM_TESTS:
+        if tests()[self.test].is_random:  # the seed means nothing to the others
             test["seed"] = self.seed
         columns = {
             "start": self.start_method or _names(table, self.start),

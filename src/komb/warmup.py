@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from komb.citests import tests
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
 from komb.defaults import TEST
@@ -22,9 +23,6 @@ _log = logging.getLogger("komb")
 
 PATIENCE = 1.5
 """Seconds of compiling after which the user is told; reading from disk takes less."""
-
-SHUFFLING = ("auto", "perm")
-"""Tests that have kernels of their own, for shuffles."""
 
 NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
 
@@ -47,7 +45,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     >>> warm_up(boolean_table("and", 10))
     """
     dtype = table.codes.dtype
-    kernels = dtype, table.has_missing, test in SHUFFLING
+    kernels = dtype, table.has_missing, tests()[test].is_random
     if kernels in _done:
         return
     import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)

@@ -40,7 +40,7 @@ ENOUGH = 8
 
 SCREENED_ROWS_A_CELL = 2.0
 """From so many on, what shuffles give is near enough to chi-square to tell what is no dependence:
-none was ever found whose G was too small for one degree of freedom."""
+where G is too small for one degree of freedom, hardly any is found (3 in 3,600 skewed tables)."""
 
 MATCHED = "g-match"
 """What decided, where it is G with moments from shuffles."""
@@ -51,6 +51,7 @@ MATCHED = "g-match"
     summary="G; on thin tables against the mean and variance that shuffles of the table give.",
     citation="Satterthwaite (1946), An Approximate Distribution of Estimates of Variance "
     "Components, Biometrics Bulletin 2(6)",
+    is_random=True,
 )
 class AutomaticTest:
     """G, with moments from shuffles where chi-square does not hold."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
@@ -121,20 +122,36 @@ class DataSession(Session):
             return
         if sweep_bytes(len(pool), size, len(contingency.class_levels)) > SWEEP_BYTES:
             return
-        sweeper = Sweeper(
-            contingency,
-            self._decide_sums,
-            sorted(pool),
-            size,
-            length_below=self._test.length_below,
-            wants_tables=self._test.needs_tables,
-            screen=self._screen(self._alpha),
-        )
+        sweeper = self._sweeper(target, pool, size, self._decide_sums, self._alpha)
         swept = sweeper.run(on_progress)
         self._tests += swept.n_tests
         self._tables += swept.n_tables
         self._sweeps[target, size] = swept
         self._largest_sweep[target] = max(size, self._largest_sweep.get(target, 0))
+
+    def _sweeper(
+        self,
+        target: int,
+        pool: Variables,
+        size: int,
+        decide: Decider,
+        alpha: float,
+        *,
+        candidates: AbstractSet[int] | None = None,
+        most_cells: float = math.inf,
+    ) -> Sweeper:
+        """Prepare a sweep; what is no dependence at level ``alpha`` may be screened out."""
+        return Sweeper(
+            self._contingency(target),
+            decide,
+            sorted(pool),
+            size,
+            length_below=self._test.length_below,
+            wants_tables=self._test.needs_tables,
+            candidates=candidates,
+            screen=self._screen(alpha),
+            most_cells=most_cells,
+        )
 
     def _screen(self, alpha: float) -> Decider | None:
         """Return what tells from sums over sets that a test is no dependence, if anything can."""
@@ -154,27 +171,21 @@ class DataSession(Session):
 
         Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
         """
+        alpha = 2.0**-bits
         preselect = getattr(self._test, "preselect", None)
 
         def decide(sums: TestSums) -> BoolArray:
             if preselect is None:
                 return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
-            clear: BoolArray = preselect(sums, 2.0**-bits)
+            clear: BoolArray = preselect(sums, alpha)
             kept = np.flatnonzero(clear)
             clear[kept] = decision.strengths(self._measured(sums.only(kept)), self._alpha) >= bits
             return clear
 
-        sweeper = Sweeper(
-            self._contingency(target),
-            decide,
-            sorted(pool),
-            size,
-            length_below=self._test.length_below,
-            wants_tables=self._test.needs_tables,
-            candidates=candidates,
-            screen=self._screen(2.0**-bits),
-            most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
-        )
+        sweeper = self._sweeper(
+            target, pool, size, decide, alpha,
+            candidates=candidates, most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
+        )  # fmt: skip
         found = list(sweeper.dependences(on_progress))
         self._tests += sweeper.n_tests
         self._tables += sweeper.n_tables

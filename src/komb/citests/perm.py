@@ -48,6 +48,7 @@ SMALLEST_ALPHA = 1e-5
     "perm",
     summary="Permutation test of G: exact at level alpha however thin the table; slower.",
     citation="Besag & Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78(2)",
+    is_random=True,
 )
 class PermutationTest:
     """G against shuffles of the candidate within the strata of the given set."""

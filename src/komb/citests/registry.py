@@ -60,16 +60,19 @@ class TestInfo:
     summary: str
     citation: str
     factory: type[CITest]
+    is_random: bool = False  # whether it shuffles, and so its answers depend on a seed
 
 
 _TESTS: dict[str, TestInfo] = {}
 
 
-def ci_test(name: str, *, summary: str, citation: str) -> Callable[[type[CITest]], type[CITest]]:
+def ci_test(
+    name: str, *, summary: str, citation: str, is_random: bool = False
+) -> Callable[[type[CITest]], type[CITest]]:
     """Register a test under ``name``."""
 
     def register(factory: type[CITest]) -> type[CITest]:
-        _TESTS[name] = TestInfo(name, summary, citation, factory)
+        _TESTS[name] = TestInfo(name, summary, citation, factory, is_random)
         return factory
 
     return register

@@ -9,6 +9,7 @@ dependence is kept: the separator that undid it, or the pool it has withstood.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
@@ -31,6 +32,17 @@ def subsets(items: Iterable[int], max_size: int, min_size: int = 0) -> Iterator[
     ordered = sorted(items)
     for size in range(min_size, min(max_size, len(ordered)) + 1):
         yield from map(frozenset, combinations(ordered, size))
+
+
+def count_subsets(n_items: int, max_size: int) -> int:
+    """How many subsets of up to ``max_size`` elements there are.
+
+    Examples
+    --------
+    >>> count_subsets(3, 2)
+    7
+    """
+    return sum(math.comb(n_items, size) for size in range(max_size + 1))
 
 
 @dataclass(frozen=True, slots=True)

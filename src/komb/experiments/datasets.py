@@ -96,10 +96,10 @@ class BooleanDataset(Dataset):
 
 
 class BundledNetwork(Dataset):
-    """A benchmark network out of pgmpy's wheel; the number of a sample is its seed."""
+    """A network out of pgmpy's wheel, any by its file; the number of a sample is its seed."""
 
     def __init__(self, name: str) -> None:
-        self._file = _bundled_folder() / f"{NETWORKS[name]}.bif.gz"
+        self._file = _bundled_folder() / f"{NETWORKS.get(name, name)}.bif.gz"
         self._network = read_bif(self._file)
         super().__init__(name, self._network.graph)
 

@@ -193,7 +193,7 @@ def _made(content: Content) -> str:
         if given.get(name) not in (None, (), {})
     ]
     facts += [
-        (f"chosen: {_PARAMETERS.get(name, _CHOICES.get(name, name))}", _show_choice(choice))
+        (f"chosen: {(_PARAMETERS | _CHOICES).get(name, name)}", _show_choice(choice))
         for name, choice in content.blanket.choices.items()
     ]
     versions = {"komb": __version__, **show_versions()}

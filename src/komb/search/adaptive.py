@@ -26,10 +26,10 @@ how, and what they give.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
+from komb.citests.separation import count_subsets, subsets
 from komb.citests.session import EMPTY, Session, Variables
 from komb.search.growing import strongest
 from komb.search.task import Choice, Found, Task
@@ -143,13 +143,9 @@ def separator_size(n_pool: int, largest: int) -> int:
     >>> [separator_size(n, largest=3) for n in (2, 15, 16, 34, 35, 1000)]
     [3, 3, 2, 2, 1, 1]
     """
-    while largest > 1 and _count_sets(n_pool, largest) > MOST_SEPARATORS:
+    while largest > 1 and count_subsets(n_pool, largest) > MOST_SEPARATORS:
         largest -= 1
     return largest
-
-
-def _count_sets(n_pool: int, largest: int) -> int:
-    return sum(math.comb(n_pool, size) for size in range(largest + 1))
 
 
 @dataclass(slots=True)
@@ -416,13 +412,9 @@ class Groups:
         return bool(separators)
 
 
-def _parts(given: Variables) -> list[Variables]:
+def _parts(given: Variables) -> Iterator[Variables]:
     """Return the sets of some, but not all of a set's variables."""
-    return [
-        frozenset(part)
-        for size in range(1, len(given))
-        for part in combinations(sorted(given), size)
-    ]
+    return subsets(given, len(given) - 1, 1)
 
 
 def look_for_groups(groups: Groups, order: int | None) -> Choice:
