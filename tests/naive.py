@@ -120,6 +120,39 @@ def pearson(t: Tables) -> float:
     return float(total)
 
 
+def pearson_moments(t: Tables) -> tuple[Fraction, Fraction]:
+    """Mean and variance of Pearson's statistic over all orders of the rows of each stratum."""
+    means, variances = [Fraction(0)], [Fraction(0)]
+    for stratum in t.z:
+        xs = [n for key, n in t.xz.items() if key[1:] == stratum]
+        ys = [n for key, n in t.yz.items() if key[1:] == stratum]
+        mean, variance = moments_of_stratum(xs, ys)
+        means.append(mean)
+        variances.append(variance)
+    return sum(means), sum(variances)  # type: ignore[return-value]  # sums of fractions
+
+
+def moments_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """Mean and variance of a stratum with these numbers of rows of each level (Haldane 1940)."""
+    n, r, s = sum(xs), len(xs), len(ys)
+    if n == 1:
+        return Fraction(0), Fraction(0)
+    mean = Fraction((r - 1) * (s - 1) * n, n - 1)
+    if n == 2:
+        return mean, Fraction(0)
+    (v_x, w_x), (v_y, w_y) = (
+        (
+            Fraction((n - len(counts)) * (len(counts) - 1), n - 1),
+            (n * sum(Fraction(1, count) for count in counts) - len(counts) ** 2) / (n - 2),
+        )
+        for counts in (xs, ys)
+    )
+    variance = Fraction(n * n, n - 1) * w_x * w_y
+    if n > 3:
+        variance += Fraction(2 * n, n - 3) * (v_x - w_x) * (v_y - w_y)
+    return mean, variance
+
+
 def degrees_of_freedom(t: Tables, rule: str) -> int:
     if rule == "observed":
         return (t.x_levels - 1) * (t.y_levels - 1) * len(t.z)

@@ -28,8 +28,8 @@ thorough = settings(
 Question = tuple[tuple[int, ...], tuple[int, ...]]  # given set, its candidates
 
 PER_SET = ("fit", "strata", "length", "splits")
-PER_TEST = ("union_fit", "union_strata", "union_length", "freedom", "pearson", "split")
-NEEDS_TABLES = ("freedom", "pearson")
+NEEDS_TABLES = ("freedom", "pearson", "pearson_mean", "pearson_variance")
+PER_TEST = ("union_fit", "union_strata", "union_length", *NEEDS_TABLES, "split")
 EVERYTHING: dict[str, Any] = {
     "length_below": math.inf,
     "wants_tables": True,
@@ -115,10 +115,22 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
             assert sums.union_length[test] / scale == close(length)
             assert sums.freedom[test] == naive.degrees_of_freedom(t, "adjusted")
             assert sums.pearson[test] / contingency.pearson_scale == close(naive.pearson(t))
+            check_moments(contingency, sums, test, x, t)
             split = twin_split(columns, target, members, levels[x])
             assert sums.split[test] / scale == close(split)
             test += 1
     assert test == len(sums.union_fit)
+
+
+def check_moments(
+    contingency: Contingency, sums: Summaries, test: int, x: int, t: naive.Tables
+) -> None:
+    """Compare the moments of Pearson's statistic with their twins; zero is exact."""
+    mean, variance = naive.pearson_moments(t)
+    scale = contingency.variance_scales[x]
+    assert sums.pearson_mean[test] / contingency.pearson_scale == close(float(mean))
+    assert sums.pearson_variance[test] / scale == close(float(variance))
+    assert (sums.pearson_variance[test] > 0) == (variance > 0)
 
 
 def twin_split(columns: naive.Columns, y: int, members: Sequence[int], r: int) -> float:
@@ -328,7 +340,7 @@ def test_huge_claims_take_no_memory(size: int) -> None:
             summarise(prepare_with(table, levels, 0), question, wants_tables=wants_tables)
             for levels in (claimed, table.cardinalities)
         )
-        for name in ("fit", "strata", "union_fit", "union_strata", "freedom", "pearson"):
+        for name in ("fit", "strata", "union_fit", "union_strata", *NEEDS_TABLES[:3]):
             assert getattr(huge, name).tolist() == getattr(plain, name).tolist(), name
 
 

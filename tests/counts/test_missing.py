@@ -24,6 +24,7 @@ from tests.counts.test_contingency import (
     Question,
     all_questions,
     batches,
+    check_moments,
     close,
     prepare,
     prepare_with,
@@ -77,6 +78,7 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
                 assert length[test] / scale == close(naive.length(used, of, levels[target]))
             assert sums.freedom[test] == naive.degrees_of_freedom(t, "adjusted")
             assert sums.pearson[test] / contingency.pearson_scale == close(naive.pearson(t))
+            check_moments(contingency, sums, test, x, t)
             split = twin_split(used, target, members, levels[x])
             assert sums.split[test] / scale == close(split)
             test += 1

@@ -83,7 +83,10 @@ class TestSums:
         tests = self.tests._replace(
             candidates=self.tests.candidates[kept], set_of=self.tests.set_of[kept]
         )
-        by_test = ["union_fit", "union_strata", "union_length", "freedom", "pearson", "split"]
+        by_test = [
+            "union_fit", "union_strata", "union_length", "freedom", "pearson", "pearson_mean",
+            "pearson_variance", "split",
+        ]  # fmt: skip
         if self._contingency.has_missing:
             by_test.append("rows")
         unions = self._unions._replace(
@@ -131,6 +134,19 @@ class TestSums:
         """Pearson's statistic."""
         pearson: FloatArray = self._unions.pearson / self._contingency.pearson_scale
         return pearson
+
+    @property
+    def pearson_mean(self) -> FloatArray:
+        """Mean of Pearson's statistic over all orders of the rows of each stratum."""
+        mean: FloatArray = self._unions.pearson_mean / self._contingency.pearson_scale
+        return mean
+
+    @property
+    def pearson_variance(self) -> FloatArray:
+        """Variance of Pearson's statistic over all orders of the rows of each stratum."""
+        scales = self._contingency.variance_scales[self.tests.candidates]
+        variance: FloatArray = self._unions.pearson_variance / scales
+        return variance
 
     @property
     def cells(self) -> Int64Array:

@@ -12,7 +12,14 @@ A likelihood-ratio test of ``Y`` against ``X`` given ``Z`` is the difference of 
 ``G = 2 ln 2 (fit(Z u X) - fit(Z))``, and so is stochastic complexity. One joint table of a set with
 the target therefore answers a test for each of its elements against the others, and every set is
 counted once however many tests it takes part in. Only two quantities belong to a test rather than
-to a set: the adjusted degrees of freedom and Pearson's statistic; they are summed on request.
+to a set: the adjusted degrees of freedom and Pearson's statistic; they are summed on request, and
+with them the mean and the variance that this statistic has if the values of ``X`` in each stratum
+are put into any order (Haldane 1940): with ``n`` rows, ``r`` levels of ``X`` that occur ``n_i``
+times and ``s`` of ``Y`` that occur ``m_j`` times,
+
+    mean     = (r - 1)(s - 1) n / (n - 1)
+    variance = 2 n / (n - 3) (v - w)(v' - w') + n^2 / (n - 1) w w'
+    v = (n - r)(r - 1) / (n - 1),   w = (n sum 1 / n_i - r^2) / (n - 2),   v', w' with s and m_j.
 
 Missing values
 --------------
@@ -24,7 +31,7 @@ Memory
 ------
 Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
 as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
-``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 36 more if a table is too large for a
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 60 more if a table is too large for a
 dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
 is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Missing values
 take a bitmap more for each column that has any, 21 bytes a row and half a MiB. Nothing grows with a
@@ -39,6 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.counts.fixedpoint import (
+    FloatArray,
     Int64Array,
     entropy_table,
     largest_scale,
@@ -62,7 +70,8 @@ _KEPT_BUFFERS = 12  # for given sets of some sizes, with targets of some kinds
 class Summaries(NamedTuple):
     """Sums over a batch of sets, in fixed point.
 
-    Divide by ``Contingency.scale`` for bits; Pearson's sum by ``Contingency.pearson_scale``.
+    Divide by ``Contingency.scale`` for bits; Pearson's sum and its mean by
+    ``Contingency.pearson_scale``, its variance by ``Contingency.variance_scales`` of the candidate.
     """
 
     fit: Int64Array  # of each given set; of that of each test, if values are missing
@@ -75,6 +84,8 @@ class Summaries(NamedTuple):
     union_length: Int64Array
     freedom: Int64Array  # of the test of the candidate given the set
     pearson: Int64Array
+    pearson_mean: Int64Array  # over all orders of the rows of each stratum
+    pearson_variance: Int64Array
     split: Int64Array  # of the given set, for this candidate's length class
 
 
@@ -158,6 +169,7 @@ class Ledger:
             stratum_of_run=integers(n_rows),
             cells=integers(n_rows),
             other_cells=integers(n_rows),
+            margins=np.zeros((n_rows, 3), dtype=np.int64),
             table=integers(self.kernels.LABELLED_CELLS),
         )
 
@@ -248,6 +260,7 @@ class Contingency:
         self.scale = ledger.scale
         # Pearson's statistic is at most rows x (levels of the target - 1)
         self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
+        self.variance_scales = self._scale_variances()
         self.has_missing = ledger.has_missing
         # class 0 is the target's cardinality, so that kernels find it without a look-up
         self.class_levels = np.concatenate(
@@ -256,6 +269,16 @@ class Contingency:
         self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
         self._lengths: Int64Array | None = None
         self._prepared = self._prepare(codes)
+
+    def _scale_variances(self) -> FloatArray:
+        """Fixed-point units of the variance of Pearson's statistic, for each column.
+
+        In a stratum with r levels of one variable and s of the other it is at most
+        2 (r - 1)(s - 1) for every row.
+        """
+        levels = np.minimum(self.cardinalities, self.n_rows).astype(np.float64)
+        bounds = 2.0 * self.n_rows * levels * levels[self.target]
+        return np.array([largest_scale(bound) for bound in bounds.tolist()])
 
     @property
     def nbytes(self) -> int:
@@ -353,7 +376,8 @@ class Contingency:
         length_below : float
             Sum code lengths for tests of fewer than this many rows a cell; 0 for none.
         wants_tables : bool
-            Whether to sum the adjusted freedom and Pearson's statistic too.
+            Whether to sum the adjusted freedom and Pearson's statistic, with its mean and variance,
+            too.
         wants_splits : bool
             Whether to sum the split lengths of the given sets for every length class.
         """
@@ -367,7 +391,7 @@ class Contingency:
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
-        unions = np.empty((len(candidates), 6), dtype=np.int64)
+        unions = np.empty((len(candidates), 8), dtype=np.int64)
         self._kernels.summarise(
             self._prepared, prices, scratch, self._ledger.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
@@ -412,14 +436,14 @@ class Contingency:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
         prices = self._prices(given.shape[1], length_below, wants_tables)
         scratch, groups = self._buffers_for(given.shape[1])
-        tests = np.empty((len(candidates), 10), dtype=np.int64)
+        tests = np.empty((len(candidates), 12), dtype=np.int64)
         self._kernels.summarise_present(
             self._prepared, prices, scratch, self._ledger.labels, groups, self._ledger.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
-        fit, strata, length, rows = tests[:, 6:].T
+        fit, strata, length, rows = tests[:, 8:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
-        return Summaries(fit, strata, length, no_splits, rows, *tests[:, :6].T)
+        return Summaries(fit, strata, length, no_splits, rows, *tests[:, :8].T)
 
     def _prices(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
@@ -429,6 +453,7 @@ class Contingency:
             length_below=length_below,
             wants_tables=wants_tables,
             scale=self.pearson_scale,
+            variance_scales=self.variance_scales,
         )
 
 

@@ -64,9 +64,9 @@ DENSE_CELLS_A_ROW = 0.5  # a given set's own table is counted densely up to so m
 MANY_STRATA = np.int64(1 << 24)
 
 # columns of ``out_given`` and ``out_unions``
-FIT, STRATA, LENGTH, FREEDOM, PEARSON, SPLIT = range(6)
+FIT, STRATA, LENGTH, FREEDOM, PEARSON, MEAN, VARIANCE, SPLIT = range(8)
 # further columns of ``out_unions``, for tables with missing values: the given set of each test
-OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(6, 10)
+OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(8, 12)
 # last axis of ``out_margins``
 MARGIN_FIT, MARGIN_STRATA, MARGIN_LENGTH, MARGIN_SPLIT = range(4)
 NOT_COUNTED = -1  # instead of a margin's strata
@@ -77,6 +77,14 @@ LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_LABELS, HAS_GROUPS = range(5)
 
 # places of ``Labels.counts``
 N_STRATA, N_RUNS, N_KEPT, N_SINGLE = range(4)
+
+# columns of ``Labels.margins``
+LEVELS, INVERSE_X, INVERSE_Y = range(3)
+
+# Units of 1 / n. A sum over the levels of a stratum stays below 2^60.
+INVERSE_SCALE = 2.0**44
+# Differences of so much per level are rounding: sixteen times what a sum of 1 / n can be wrong by.
+NO_DIFFERENCE = 2.0**-40
 
 POPCOUNT, HISTOGRAM, BY_STRATUM = range(3)
 
@@ -101,8 +109,9 @@ class Prices(NamedTuple):
     entropy: Any  # [0, n]: f(n) = n log2 n in fixed point; [1, n]: f(n + 1) - f(n)
     lengths: Any  # [length class, n]: log2 of the multinomial normaliser; class 0 is the target
     length_below: float  # rows a cell below which code lengths are summed; 0 for never
-    wants_tables: bool  # whether freedom and Pearson's sum are wanted
-    scale: float  # fixed-point units of Pearson's statistic
+    wants_tables: bool  # whether freedom and Pearson's sum and its moments are wanted
+    scale: float  # fixed-point units of Pearson's statistic and of its mean
+    variance_scales: Any  # [column]: those of its variance
 
 
 class Scratch(NamedTuple):
@@ -138,6 +147,7 @@ class Labels(NamedTuple):
     stratum_of_run: Any
     cells: Any  # [position]
     other_cells: Any  # [position]
+    margins: Any  # [stratum, of one test: levels of the column, sums of 1 / n over both variables]
     table: Any  # all zero between uses
 
 
@@ -361,10 +371,52 @@ def _pearson_term(count, n_z, n_xz, n_yz, scale):
 
 
 @_inner
-def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale, table,
-               column_sums, out, j):  # fmt: skip
+def _inverse(count):
+    """Fixed-point 1 / n."""
+    return np.int64(np.rint(INVERSE_SCALE / np.float64(count)))
+
+
+@_inner
+def _unevenness(n, levels, inverse, by_one_less, by_two_less):
+    """How uneven a margin is, and what it lacks of the most that it could be.
+
+    ``inverse`` is the sum of 1 / n over its levels. Zero is exact: whether a statistic can vary at
+    all depends on it.
+    """
+    uneven = (n * (np.float64(inverse) / INVERSE_SCALE) - levels * levels) * by_two_less
+    lacking = (n - levels) * (levels - 1.0) * by_one_less - uneven
+    if uneven < NO_DIFFERENCE * levels:
+        uneven = 0.0
+    if lacking < NO_DIFFERENCE * levels:
+        lacking = 0.0
+    return uneven, lacking
+
+
+@_inner
+def _permuted(n_z, x_levels, y_levels, inverse_x, inverse_y, scale, variance_scale):
+    """Fixed-point mean and variance of a stratum's Pearson statistic over all orders of its rows.
+
+    Haldane (1940). There are two levels of each variable at least.
+    """
+    n, r, s = np.float64(n_z), np.float64(x_levels), np.float64(y_levels)
+    by_one_less = 1.0 / (n - 1.0)
+    mean = np.int64(np.rint((r - 1.0) * (s - 1.0) * n * by_one_less * scale))
+    if n_z < 3:
+        return mean, np.int64(0)
+    by_two_less = 1.0 / (n - 2.0)
+    uneven_x, lacking_x = _unevenness(n, r, inverse_x, by_one_less, by_two_less)
+    uneven_y, lacking_y = _unevenness(n, s, inverse_y, by_one_less, by_two_less)
+    variance = uneven_x * uneven_y * (n * n * by_one_less)
+    if n_z > 3:  # three rows lack nothing
+        variance += lacking_x * lacking_y * (2.0 * n / (n - 3.0))
+    return mean, np.int64(np.rint(variance * variance_scale))
+
+
+@_inner
+def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale,
+               variance_scale, table, column_sums, out, j):  # fmt: skip
     """Sum over the dense ``table[stratum, y, x]``."""
-    fit = length = sets = freedom = pearson = 0
+    fit = length = sets = freedom = pearson = mean = variance = 0
     width = np.uint64(levels)
     for stratum in range(n_strata):
         for x in range(width):
@@ -389,30 +441,48 @@ def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tab
         sets += columns_seen
         if wants_tables and columns_seen > 0:
             freedom += (rows_seen - 1) * (columns_seen - 1)
-            pearson += _pearson_dense(stratum, n_y, levels, table, column_sums, scale)
+            own, own_mean, own_variance = _pearson_dense(
+                stratum, n_y, levels, rows_seen, columns_seen, table, column_sums, scale,
+                variance_scale,
+            )  # fmt: skip
+            pearson += own
+            mean += own_mean
+            variance += own_variance
     out[j, FIT] = fit
     out[j, STRATA] = sets
     out[j, LENGTH] = length
     out[j, FREEDOM] = freedom
     out[j, PEARSON] = pearson
+    out[j, MEAN] = mean
+    out[j, VARIANCE] = variance
 
 
 @_inner
-def _pearson_dense(stratum, n_y, levels, table, column_sums, scale):
-    """One stratum's Pearson statistic in fixed point."""
-    n_z = 0
+def _pearson_dense(stratum, n_y, levels, rows_seen, columns_seen, table, column_sums, scale,
+                   variance_scale):  # fmt: skip
+    """One stratum's Pearson statistic in fixed point, with its mean and variance."""
+    n_z = inverse_x = inverse_y = pearson = 0
     for x in range(levels):
         n_z += column_sums[x]
-    pearson = 0
+        if column_sums[x] > 0:
+            inverse_x += _inverse(column_sums[x])
     for y in range(n_y):
         cell = (stratum * n_y + y) * levels
         total = 0
         for x in range(levels):
             total += table[cell + x]
+        if total > 0:
+            inverse_y += _inverse(total)
         for x in range(levels):
             if table[cell + x] > 0:
                 pearson += _pearson_term(table[cell + x], n_z, column_sums[x], total, scale)
-    return pearson - np.int64(n_z * scale)
+    pearson -= np.int64(n_z * scale)
+    if rows_seen == 1 or columns_seen == 1:
+        return pearson, np.int64(0), np.int64(0)
+    mean, variance = _permuted(
+        n_z, columns_seen, rows_seen, inverse_x, inverse_y, scale, variance_scale
+    )
+    return pearson, mean, variance
 
 
 @_inner
@@ -631,14 +701,13 @@ def _size_labels(labels):
 
 
 @_inner
-def _sum_labelled(x, levels, prices, wants_lengths, labels, out, j):
+def _sum_labelled(x, levels, variance_scale, prices, wants_lengths, labels, out, j):
     """Sum over the table of ``x`` with the strata that occur."""
     sums = _count_labelled(x, levels, prices, wants_lengths, labels)
-    freedom = pearson = 0
+    _put_labelled(sums, prices, wants_lengths, labels, out, j)
     if prices.wants_tables:
-        freedom, pearson = _tabulate_labelled(levels, prices.scale, labels)
+        _tabulate_labelled(levels, prices.scale, variance_scale, labels, out, j)
     _clear_labelled(levels, labels)
-    _put_labelled(sums, freedom, pearson, prices, wants_lengths, labels, out, j)
 
 
 @_inner
@@ -676,27 +745,28 @@ def _clear_labelled(width, labels):
 
 
 @_inner
-def _put_labelled(sums, freedom, pearson, prices, wants_lengths, labels, out, j):
+def _put_labelled(sums, prices, wants_lengths, labels, out, j):
     """Write down the sums over labelled rows and over the rows that are alone in a stratum."""
     fit, length, sets = sums
     n_single = labels.counts[N_SINGLE]
     out[j, FIT] = fit
     out[j, STRATA] = sets + n_single
     out[j, LENGTH] = length + (n_single * prices.lengths[0, 1] if wants_lengths else 0)
-    out[j, FREEDOM] = freedom
-    out[j, PEARSON] = pearson
+    out[j, FREEDOM] = out[j, PEARSON] = out[j, MEAN] = out[j, VARIANCE] = 0
 
 
 @_inner
-def _tabulate_labelled(width, scale, labels):
-    """Sum adjusted freedom and Pearson's statistic over a table that was just counted.
+def _tabulate_labelled(width, scale, variance_scale, labels, out, j):
+    """Sum freedom, Pearson's statistic and its moments over a table that was just counted.
 
-    In a stratum with r levels of the target and c of the column, (r - 1)(c - 1) is r - 1 for every
-    level of the column but one. Counts are made negative once they are used.
+    Counts are made negative once they are used.
     """
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
+    margins = labels.margins
     first = labels.counts[N_RUNS] * width
-    freedom = pearson = 0
+    pearson = 0
+    for stratum in range(labels.counts[N_STRATA]):
+        margins[stratum, LEVELS] = margins[stratum, INVERSE_X] = margins[stratum, INVERSE_Y] = 0
     for position in range(labels.counts[N_KEPT]):
         run, stratum = labels.run[position], labels.stratum[position]
         run_cell, cell = in_run[position], first + in_stratum[position]
@@ -707,12 +777,36 @@ def _tabulate_labelled(width, scale, labels):
             pearson += _pearson_term(count, n_z, abs(n_xz), n_yz, scale)
         if n_xz > 0:
             table[cell] = -n_xz
-            freedom += labels.runs_of_stratum[stratum] - 1
+            margins[stratum, LEVELS] += 1
+            margins[stratum, INVERSE_X] += _inverse(n_xz)
+    for run in range(labels.counts[N_RUNS]):
+        if labels.run_sizes[run] > 0:
+            margins[labels.stratum_of_run[run], INVERSE_Y] += _inverse(labels.run_sizes[run])
+    out[j, PEARSON] = pearson
+    _sum_labelled_strata(scale, variance_scale, labels, out, j)
+
+
+@_inner
+def _sum_labelled_strata(scale, variance_scale, labels, out, j):
+    """Sum what depends on the margins of each stratum only."""
+    margins = labels.margins
+    freedom = pearson = mean = variance = 0
     for stratum in range(labels.counts[N_STRATA]):
-        if labels.stratum_sizes[stratum] > 0:
-            freedom -= labels.runs_of_stratum[stratum] - 1
-            pearson -= np.int64(labels.stratum_sizes[stratum] * scale)
-    return freedom, pearson
+        n_z, y_levels = labels.stratum_sizes[stratum], labels.runs_of_stratum[stratum]
+        x_levels = margins[stratum, LEVELS]
+        pearson -= np.int64(n_z * scale)
+        if x_levels > 1 and y_levels > 1:
+            freedom += (x_levels - 1) * (y_levels - 1)
+            own_mean, own_variance = _permuted(
+                n_z, x_levels, y_levels, margins[stratum, INVERSE_X], margins[stratum, INVERSE_Y],
+                scale, variance_scale,
+            )  # fmt: skip
+            mean += own_mean
+            variance += own_variance
+    out[j, FREEDOM] = freedom
+    out[j, PEARSON] += pearson
+    out[j, MEAN] = mean
+    out[j, VARIANCE] = variance
 
 
 @_inner
@@ -738,14 +832,14 @@ def _group_rows(given, index, prepared, scratch, groups):
 
 
 @_inner
-def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
+def _sum_grouped(depth, x, variance_scale, prices, wants_lengths, groups, out, j):
     """Sum over the table of ``x``, counting it stratum by stratum."""
     gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
     increments, lengths = prices.entropy[1], prices.lengths[0]
     rows, starts = groups.rows, groups.starts
     one, last = np.uint64(1), np.uint64(depth)
     n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
-    fit = freedom = pearson = 0
+    fit = freedom = pearson = mean = variance = 0
     sets = n_single
     length = n_single * lengths[one] if wants_lengths else 0
     for position in range(starts[last, n_strata]):
@@ -753,7 +847,7 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
     for stratum in range(n_strata):
         lo = starts[last, stratum]
         hi = starts[last, stratum + 1]
-        columns_seen = 0
+        columns_seen = inverse_x = inverse_y = 0
         for position in range(lo, hi):
             code = np.uint64(gathered[position])
             count = np.uint64(in_stratum[code])
@@ -780,16 +874,30 @@ def _sum_grouped(depth, x, prices, wants_lengths, groups, out, j):
                         in_run[code], hi - lo, in_stratum[code], run_hi - run_lo, prices.scale
                     )
                 in_run[code] = 0
-        if prices.wants_tables:
-            freedom += (columns_seen - 1) * (end_run - first_run - 1)
-            pearson -= np.int64((hi - lo) * prices.scale)
+            if prices.wants_tables:
+                inverse_y += _inverse(run_hi - run_lo)
         for position in range(lo, hi):
-            in_stratum[np.uint64(gathered[position])] = 0
+            code = np.uint64(gathered[position])
+            if prices.wants_tables and in_stratum[code] > 0:
+                inverse_x += _inverse(in_stratum[code])
+            in_stratum[code] = 0
+        n_runs = end_run - first_run
+        if prices.wants_tables:
+            pearson -= np.int64((hi - lo) * prices.scale)
+        if prices.wants_tables and columns_seen > 1 and n_runs > 1:
+            freedom += (columns_seen - 1) * (n_runs - 1)
+            own_mean, own_variance = _permuted(
+                hi - lo, columns_seen, n_runs, inverse_x, inverse_y, prices.scale, variance_scale
+            )
+            mean += own_mean
+            variance += own_variance
     out[j, FIT] = fit
     out[j, STRATA] = sets
     out[j, LENGTH] = length
     out[j, FREEDOM] = freedom
     out[j, PEARSON] = pearson
+    out[j, MEAN] = mean
+    out[j, VARIANCE] = variance
 
 
 @_inner
@@ -969,6 +1077,7 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
     column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
     entropy, lengths = prices.entropy, prices.lengths
     wants_tables, scale = prices.wants_tables, prices.scale
+    variance_scales = prices.variance_scales
     n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
     n_words = bitmaps.shape[1]
     for j in range(lo, hi):
@@ -982,7 +1091,7 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
                                bitmaps, level_counts, segments, False, False, table)  # fmt: skip
             _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                       table, column_sums, out, j)  # fmt: skip
+                       variance_scales[column], table, column_sums, out, j)  # fmt: skip
         elif way == HISTOGRAM:
             if state[HAS_BASE] == 0:
                 _fill_base(given[index], 1, prepared, row_base)
@@ -990,13 +1099,15 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
             _count_by_histogram(row_base, prepared.codes[column], levels, product * n_y * levels,
                                 table)  # fmt: skip
             _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                       table, column_sums, out, j)  # fmt: skip
+                       variance_scales[column], table, column_sums, out, j)  # fmt: skip
         elif _has_labels(given[index], levels, prepared, state, labels):
-            _sum_labelled(prepared.codes[column], levels, prices, is_thin, labels, out, j)
+            _sum_labelled(prepared.codes[column], levels, variance_scales[column], prices, is_thin,
+                          labels, out, j)  # fmt: skip
         else:
             if state[HAS_GROUPS] == 0:
                 _group_rows(given, index, prepared, scratch, groups)
-            _sum_grouped(n_given, prepared.codes[column], prices, is_thin, groups, out, j)
+            _sum_grouped(n_given, prepared.codes[column], variance_scales[column], prices, is_thin,
+                         groups, out, j)  # fmt: skip
 
 
 @_inner
@@ -1017,7 +1128,8 @@ def summarise(prepared, prices, scratch, labels, groups, given, candidate_start,
 
     ``out_given[i]`` gets fit, strata and target length of ``given[i]``; ``out_unions[j]`` fit,
     strata, target length, adjusted freedom and Pearson's sum of the table of candidate ``j`` with
-    its given set, and the split length of the given set for that candidate. If ``out_splits`` has
+    its given set, the mean and variance of that sum over all orders of the rows of each stratum,
+    and the split length of the given set for that candidate. If ``out_splits`` has
     columns, ``out_splits[i, c]`` gets the split length for every length class ``c``. Lengths are
     summed only where a test could have fewer than ``length_below`` rows a cell. Sets that begin
     with the same columns as the one before them are cheaper.
@@ -1132,8 +1244,9 @@ def _count_present(rows, n_rows, x, levels):
 
 @_inner
 def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, cardinalities,
-                       entropy, lengths, length_below, wants_tables, scale, table, by_y, sizes,
-                       cells, column_sums, length_class, out, out_margins, j):  # fmt: skip
+                       entropy, lengths, length_below, wants_tables, scale, variance_scale, table,
+                       by_y, sizes, cells, column_sums, length_class, out, out_margins,
+                       j):  # fmt: skip
     """Sum over a dense table, and over the given set in the rows of the table."""
     levels = cardinalities[column]
     n_rows = 0
@@ -1151,8 +1264,8 @@ def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, c
         is_thin |= _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes,
                                 cardinalities, entropy, lengths, length_below, table, by_y, sizes,
                                 cells, length_class, out_margins, j)  # fmt: skip
-    _sum_dense(n_groups, n_y, levels, entropy, lengths, is_thin, wants_tables, scale, table,
-               column_sums, out, j)  # fmt: skip
+    _sum_dense(n_groups, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
+               variance_scale, table, column_sums, out, j)  # fmt: skip
 
 
 @_inner
@@ -1259,11 +1372,10 @@ def _sum_labelled_present(column, kind, prepared, prices, scratch, labels, prese
             present.not_labelled, labels.counts[N_SINGLE], x, levels
         )
         sums = _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept)
-    freedom = pearson = 0
+    _put_labelled(sums, prices, wants_lengths, kept, out, j)
     if prices.wants_tables:
-        freedom, pearson = _tabulate_labelled(width, prices.scale, kept)
+        _tabulate_labelled(width, prices.scale, prices.variance_scales[column], kept, out, j)
     _clear_labelled(width, labels)
-    _put_labelled(sums, freedom, pearson, prices, wants_lengths, kept, out, j)
     n_rows = kept.counts[N_SINGLE]
     for stratum in range(kept.counts[N_STRATA]):
         n_rows += kept.stratum_sizes[stratum]
@@ -1304,7 +1416,8 @@ def _sum_grouped_present(depth, column, kind, prepared, prices, scratch, groups,
     wants_lengths = prices.length_below > 0
     _keep_present(depth, x, levels, groups, present)
     _mark_runs(depth + 1, prepared, groups)
-    _sum_grouped(depth + 1, x, prices, wants_lengths, groups, out, j)
+    _sum_grouped(depth + 1, x, prices.variance_scales[column], prices, wants_lengths, groups, out,
+                 j)  # fmt: skip
     n_rows = groups.starts[depth + 1, groups.n_strata[depth + 1]] + groups.n_single[depth + 1]
     listed = _list_grouped(depth + 1, groups, prices.lengths, wants_lengths, scratch)
     _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
@@ -1340,6 +1453,7 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
     sizes, cells, stratum_codes = scratch.sizes, scratch.cells, scratch.codes[given.size]
     entropy, lengths, length_below = prices.entropy, prices.lengths, prices.length_below
     wants_tables, scale = prices.wants_tables, prices.scale
+    variance_scales = prices.variance_scales
     gaps, by_y = present.has_gaps, present.by_y
     n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
     has_gaps = has_base = some_are_left = False
@@ -1374,8 +1488,9 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
             if has_gap:
                 _squeeze(product * n_y, levels, table)
         _sum_dense_present(n_groups, n_y, given, column, product, codes, cardinalities, entropy,
-                           lengths, length_below, wants_tables, scale, table, by_y, sizes, cells,
-                           column_sums, length_class, out, out_margins, j)  # fmt: skip
+                           lengths, length_below, wants_tables, scale, variance_scales[column],
+                           table, by_y, sizes, cells, column_sums, length_class, out, out_margins,
+                           j)  # fmt: skip
     return some_are_left
 
 
