@@ -19,7 +19,15 @@ from komb.choices import choice_grids, from_records, to_records
 from komb.errors import UnknownNameError
 from komb.exporting import dump_json, from_plain, known_fields, make_frame, to_plain
 from komb.frozen import FrozenMapping
-from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
+from komb.rendering import (
+    Grid,
+    Sheet,
+    plural,
+    show_freedom,
+    show_name,
+    show_names,
+    show_p_value,
+)
 from komb.search.task import Choice
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ Status: TypeAlias = Literal["member", "by request", "left out"]
 _NAMES_WIDTH = 60  # characters of a list of names
 _SHOWN = 10  # columns left out that are shown; all are in the data
 _NARROWEST, _WIDEST = 50, 100  # characters a line
-_LETTERS = {"g": "G", "chi2": "chi-square", "perm": "G"}  # what statistics are called
+_LETTERS = {"g": "G", "chi2": "chi-square", "perm": "G", "x2": "X2"}  # what statistics are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Evidence:
     given: tuple[Name, ...]
     is_dependent: bool
     statistic: float
-    df: int | None
+    df: float | None
     p_value: float | None
     test: str
     reliable: bool
@@ -77,7 +85,7 @@ class Evidence:
         if self.p_value is None:
             return self.brief
         letter = _LETTERS.get(self.test, self.test)
-        freedom = "" if self.df is None else f", df {self.df:,}"
+        freedom = "" if self.df is None else f", df {show_freedom(self.df)}"
         return f"{letter} = {self.statistic:,.2f}{freedom}, {self.brief}"
 
     @property

@@ -20,10 +20,10 @@ _BY_COLUMN = ("discretize", "bins")  # parameters that may be mappings from colu
 _NAME_FIELDS = {"target", "member", "column"}
 _LIST_FIELDS = {"witness", "members", "separator"}  # of names
 _TEXT_FIELDS = {"label", "method", "test", "status", "text"}
-_COUNT_FIELDS = {"df", "size", "tests", "unreliable"}
+_COUNT_FIELDS = {"size", "tests", "unreliable"}
 _FLOAT_FIELDS = {
-    "statistic", "p_value", "alone_p_value", "separator_p_value", "seconds", "precision", "recall",
-    "f1",
+    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "seconds", "precision",
+    "recall", "f1",
 }  # fmt: skip
 _TRUTH_FIELDS = {"reliable", "separated"}
 

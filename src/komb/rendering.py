@@ -244,6 +244,17 @@ def show_statistic(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.2f}"
 
 
+def show_freedom(value: float | None) -> str:
+    """Write degrees of freedom, whole or to one decimal.
+
+    Examples
+    --------
+    >>> show_freedom(1200), show_freedom(3.97), show_freedom(None)
+    ('1,200', '4', '-')
+    """
+    return NOTHING if value is None else f"{value:,.1f}".removesuffix(".0")
+
+
 def show_p_value(value: float | None) -> str:
     """Show a p-value.
 

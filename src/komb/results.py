@@ -34,6 +34,7 @@ from komb.rendering import (
     Grid,
     Sheet,
     plural,
+    show_freedom,
     show_name,
     show_names,
     show_p_value,
@@ -93,7 +94,7 @@ class Member:
     name: Name
     witness: tuple[Name, ...] | None
     statistic: float | None = None
-    df: int | None = None
+    df: float | None = None
     p_value: float | None = None
     test: str | None = None
     reliable: bool | None = None
@@ -853,7 +854,7 @@ def _show_member(member: Member) -> tuple[str, ...]:
         show_name(member.name),
         _show_witness(member.witness),
         show_statistic(member.statistic),
-        NOTHING if member.df is None else f"{member.df:,}",
+        show_freedom(member.df),
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
     )

@@ -9,12 +9,14 @@ from komb.citests.registry import DF_RULES
 
 HAS_NO_FREEDOM = {"perm", "sci"}
 
-#: Shuffles in plain Python: ``test_perm.py`` and ``test_auto.py`` compare on fewer tables.
-HAS_SLOW_TWIN = {"auto", "perm"}
+HAS_OWN_FREEDOM = {"auto"}
+
+#: Shuffles in plain Python: ``test_perm.py`` compares on fewer tables.
+HAS_SLOW_TWIN = {"perm"}
 
 EVERY_TEST = [
     pytest.param(name, df, id=f"{name}-{df}")
     for name in registered()
     if name not in HAS_SLOW_TWIN
-    for df in (DF_RULES[:1] if name in HAS_NO_FREEDOM else DF_RULES)
+    for df in (DF_RULES[:1] if name in HAS_NO_FREEDOM | HAS_OWN_FREEDOM else DF_RULES)
 ]

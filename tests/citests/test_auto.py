@@ -1,17 +1,23 @@
-"""Test "auto": against its twin, on thin tables and thick ones, alone and in sweeps."""
+"""Test "auto": moments against all orders of rows, outcomes against the twin, sweeps."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
-from komb.citests import auto
+from komb.citests import tests as registered
 from komb.citests.data_session import DataSession
 from komb.citests.session import EMPTY
+from komb.counts.contingency import Contingency
 from komb.data import DiscreteTable, boolean_table
 from tests import naive
 from tests.citests.test_statistics import check_some_against_twins
@@ -19,13 +25,122 @@ from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, 
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
+# --------------------------------------------------------------------------------------- moments
 
+
+def partitions(n: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write ``n`` as a sum of positive numbers, in descending order."""
+    if n == 0:
+        yield ()
+    for first in range(min(n, largest), 0, -1):
+        for rest in partitions(n - first, first):
+            yield (first, *rest)
+
+
+def moments_of_all_orders(xs: Sequence[int], ys: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """Mean and variance of Pearson's statistic by listing every order of the rows."""
+    x, y = ([level for level, n in enumerate(counts) for _ in range(n)] for counts in (xs, ys))
+    expected = {
+        (i, j): Fraction(n * m, len(x)) for (i, n), (j, m) in product(enumerate(xs), enumerate(ys))
+    }
+    values: list[Fraction] = []
+    for order in permutations(x):
+        cells = Counter(zip(order, y, strict=True))
+        terms = ((cells[cell] - e) * (cells[cell] - e) / e for cell, e in expected.items())
+        values.append(sum(terms, Fraction(0)))
+    mean = sum(values, Fraction(0)) / len(values)
+    squares = sum(((value - mean) * (value - mean) for value in values), Fraction(0))
+    return mean, squares / len(values)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])
+def test_moments_are_those_of_all_orders_of_the_rows(n_rows: int) -> None:
+    for xs, ys in product(partitions(n_rows, n_rows), repeat=2):
+        assert naive.moments_of_stratum(xs, ys) == moments_of_all_orders(xs, ys)
+
+
+@pytest.mark.parametrize(("xs", "ys"), [((4, 2, 1), (3, 3, 1)), ((5, 1, 1), (4, 3))])
+def test_moments_of_seven_rows(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
+    assert naive.moments_of_stratum(xs, ys) == moments_of_all_orders(xs, ys)
+
+
+def moments(
+    codes: Any, cardinalities: Sequence[int], target: int, x: int, members: Sequence[int]
+) -> tuple[int, int, int]:
+    """The fixed-point sums themselves, of one test."""
+    contingency = Contingency(
+        np.ascontiguousarray(codes), np.array(cardinalities, dtype=np.int64), target
+    )
+    sums = contingency.summarise(
+        np.array([members], dtype=np.int64).reshape(1, -1), np.array([0, 1]), np.array([x]),
+        wants_tables=True,
+    )  # fmt: skip
+    return int(sums.pearson[0]), int(sums.pearson_mean[0]), int(sums.pearson_variance[0])
+
+
+@pytest.mark.parametrize("gap", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))])
 @quick
-@given(
-    tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6), st.sampled_from([0.05, 1e-6])
-)
-def test_outcomes_equal_their_twins(table: DiscreteTable, seed: int, alpha: float) -> None:
-    check_some_against_twins("auto", "observed", table, seed, alpha)
+@given(tables(n_rows=(2, 200), n_columns=(2, 5)), st.integers(0, 10**6))
+def test_sums_depend_on_counts_alone(gap: float, table: DiscreteTable, seed: int) -> None:
+    """Rows, levels and conditions in another order: the same to the last bit."""
+    rng = np.random.default_rng(seed)
+    levels = table.cardinalities
+    missing = rng.random(table.codes.shape) < gap
+    codes = np.where(missing, levels[:, None], table.codes).astype(np.uint16)
+    target, x, *others = rng.permutation(table.n_columns).tolist()
+    members = others[: rng.integers(0, len(others) + 1)]
+    renamed = [
+        np.append(rng.permutation(n), n)[column] for n, column in zip(levels, codes, strict=True)
+    ]
+    other = np.array(renamed, dtype=np.uint16)[:, rng.permutation(table.n_rows)]
+    shuffled = rng.permutation(members).astype(int).tolist()
+    expected = moments(codes, levels.tolist(), target, x, members)
+    assert moments(other, levels.tolist(), target, x, shuffled) == expected
+
+
+def test_moments_of_thick_tables_are_those_of_chi_square() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3, 90_000)).astype(np.uint8)
+    contingency = Contingency(codes, np.array([3, 3, 3]), 0)
+    _, mean, variance = moments(codes, [3, 3, 3], 0, 1, [2])
+    assert mean / contingency.pearson_scale == pytest.approx(12, rel=1e-3)
+    assert variance / contingency.variance_scales[1] == pytest.approx(24, rel=1e-3)
+
+
+@pytest.mark.parametrize("levels", [2, 60, 5000])
+def test_the_largest_variances_stay_within_64_bits(levels: int) -> None:
+    """All levels but one are single rows, for both variables: X2 is huge where two of them meet."""
+    n_rows = 3 * levels
+    column = np.maximum(np.arange(n_rows) - (n_rows - levels), 0)
+    codes = np.stack([column, column]).astype(np.uint16)
+    contingency = Contingency(codes, np.array([levels, levels]), 0)
+    counts = [n_rows - levels + 1] + [1] * (levels - 1)
+    mean, variance = naive.moments_of_stratum(counts, counts)
+    _, own_mean, own_variance = moments(codes, [levels, levels], 0, 1, [])
+    assert own_mean / contingency.pearson_scale == pytest.approx(float(mean), rel=1e-9)
+    assert own_variance / contingency.variance_scales[1] == pytest.approx(float(variance), rel=1e-9)
+
+
+@pytest.mark.parametrize("n_rows", [6, 30, 999, 30_000])
+def test_what_cannot_vary_has_no_variance(n_rows: int) -> None:
+    """One odd row, and three levels of equally many rows: X2 is the same wherever it stands."""
+    odd = np.zeros(n_rows, dtype=np.int64)
+    odd[n_rows // 2] = 1
+    table = DiscreteTable.from_codes(np.column_stack([odd, np.arange(n_rows) % 3]))
+    for target in (0, 1):
+        outcome = DataSession(table, "auto").outcome(target, 1 - target, [])
+        assert (outcome.independent, outcome.reliable) == (True, False)
+        assert (outcome.df, outcome.p_value) == (0, 1.0)
+
+
+# --------------------------------------------------------------------------------------- outcomes
+
+
+def test_it_draws_nothing_at_random() -> None:
+    assert not registered()["auto"].is_random
+    table = make_table([4, 4, 3, 3], 60, seed=0)
+    first, second = (DataSession(table, "auto", seed=seed) for seed in (0, 1))
+    assert first.outcome(0, 1, [2]) == second.outcome(0, 1, [2])
 
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
@@ -49,21 +164,46 @@ def test_strengths_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
         assert answer == pytest.approx({x: bits for x, bits in expected.items() if bits}, rel=1e-8)
 
 
-def test_thick_tables_are_left_to_g() -> None:
-    table = boolean_table("and", 800, n_irrelevant=1, seed=0)
-    automatic, plain = DataSession(table, "auto"), DataSession(table, "g", df="adjusted")
+def test_strengths_beyond_the_smallest_number() -> None:
+    """A column with itself, in 20,000 rows: G counts 27,726 with one degree of freedom."""
+    column = np.arange(20_000) % 2
+    table = DiscreteTable.from_codes(np.column_stack([column, column]))
+    session = DataSession(table, "auto")
+    assert session.outcome(0, 1, []).p_value == 0.0
+    [bits] = session.strengths(0, [({1}, EMPTY)])
+    assert bits[1] == pytest.approx(-naive.log2_p_value(19_999, 1), rel=1e-3)
+
+
+def test_a_p_value_is_at_least_that_of_g_with_one_degree_of_freedom() -> None:
+    """Two single rows do not meet: the gamma distribution alone makes far too much of that."""
+    codes = np.zeros((1000, 2), dtype=np.int64)
+    codes[7, 0] = codes[8, 1] = 1
+    outcome = DataSession(DiscreteTable.from_codes(codes), "auto").outcome(0, 1, [])
+    by_g = DataSession(DiscreteTable.from_codes(codes), "g").outcome(0, 1, [])
+    assert outcome.statistic == pytest.approx(0.001, rel=0.01)
+    assert by_g.p_value == pytest.approx(chi2.sf(by_g.statistic, 1))
+    assert outcome.p_value == pytest.approx(by_g.p_value)
+    assert outcome.independent
+
+
+def test_thick_tables_give_what_chi_square_gives() -> None:
+    table = boolean_table("and", 20_000, n_irrelevant=1, seed=0)
+    automatic, plain = DataSession(table, "auto"), DataSession(table, "chi2", df="adjusted")
     for members in ([], [1], [1, 2]):
-        assert automatic.outcome(3, 0, members) == plain.outcome(3, 0, members)
+        found, expected = (each.outcome(3, 4, members) for each in (automatic, plain))
+        assert found.p_value == pytest.approx(expected.p_value, rel=1e-2)
+        assert found.statistic == expected.statistic
+        assert found.df == pytest.approx(expected.df, rel=1e-2)
 
 
-def test_thin_tables_are_not_left_to_g() -> None:
-    """Two columns of many levels that have nothing to do with each other: G is far too sure."""
+def test_thin_tables_are_not_left_to_chi_square() -> None:
+    """Two columns of many levels that have nothing to do with each other."""
     rng = np.random.default_rng(0)
     table = DiscreteTable.from_codes(
         np.column_stack([rng.integers(0, levels, 150) for levels in (12, 2, 2, 2, 3)])
     )
     outcome = DataSession(table, "auto").outcome(0, 1, [2, 3, 4])
-    assert (outcome.test, outcome.independent, outcome.reliable) == (auto.MATCHED, True, True)
+    assert (outcome.test, outcome.independent, outcome.reliable) == ("x2", True, True)
 
 
 def test_levels_hold_on_thin_tables() -> None:
@@ -77,22 +217,18 @@ def test_levels_hold_on_thin_tables() -> None:
 
 
 def test_what_does_not_vary_is_not_reliable() -> None:
-    """All values differ: every shuffle gives the same G."""
+    """All values differ: X2 is the same for every order."""
     rng = np.random.default_rng(0)
     table = DiscreteTable.from_codes(np.column_stack([np.arange(63), rng.integers(0, 5, 63)]))
     outcome = DataSession(table, "auto").outcome(0, 1, [])
-    assert (outcome.test, outcome.independent, outcome.reliable) == (auto.MATCHED, True, False)
+    assert (outcome.test, outcome.independent, outcome.reliable) == ("x2", True, False)
     assert (outcome.df, outcome.p_value) == (0, 1.0)
 
 
-def test_seeds_and_targets() -> None:
-    """Another seed, other shuffles; either variable may be the target."""
-    table = make_table([4, 4, 3, 3], 60, seed=0)
-    first, second = (DataSession(table, "auto", seed=seed) for seed in (0, 1))
-    assert first.outcome(0, 1, [2]) == DataSession(table, "auto", seed=0).outcome(0, 1, [2])
-    assert first.outcome(0, 1, [2]).statistic != second.outcome(0, 1, [2]).statistic
-    there, back = first.outcome(0, 1, [2]), first.outcome(1, 0, [2])
-    assert there.df == back.df
+def test_either_variable_may_be_the_target() -> None:
+    session = DataSession(make_table([4, 5, 3, 3], 60, seed=0), "auto")
+    there, back = session.outcome(0, 1, [2]), session.outcome(1, 0, [2])
+    assert there.df == pytest.approx(back.df)
     assert there.p_value == pytest.approx(back.p_value)
 
 
@@ -109,4 +245,3 @@ def test_sweeps_answer_like_single_tests(n_rows: int) -> None:
             assert swept.dependents(2, pool - z, z) == plain.dependents(2, pool - z, z)
         assert swept.counts.tests == before
     assert swept.counts.tests == plain.counts.tests
-    assert swept.counts.fallbacks <= plain.counts.fallbacks

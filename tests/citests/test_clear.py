@@ -114,7 +114,7 @@ def swept_and_asked(
     return by_sweep, one_by_one
 
 
-@pytest.mark.parametrize("test", ["g", "g-sci"])
+@pytest.mark.parametrize("test", ["auto", "g", "g-sci"])
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(tables(kinds=LOW_KIND, n_rows=(30, 300), n_columns=(4, 6)))
 def test_a_screen_lets_every_dependence_through(test: str, table: DiscreteTable) -> None:
@@ -123,25 +123,11 @@ def test_a_screen_lets_every_dependence_through(test: str, table: DiscreteTable)
     assert swept == asked
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(tables(kinds=LOW_KIND, n_rows=(30, 300), n_columns=(4, 6)))
-def test_the_screen_of_the_automatic_test_invents_nothing(table: DiscreteTable) -> None:
-    """It is no theorem that it lets everything through: shuffles of odd tables may hardly vary."""
-    swept, asked = swept_and_asked(table, "auto", 0.1)
-    assert swept <= asked
-
-
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(tables(kinds=(2, 2, 3, 4), n_rows=(30, 300), n_columns=(4, 6)))
-def test_the_screen_of_the_automatic_test_on_ordinary_tables(table: DiscreteTable) -> None:
-    swept, asked = swept_and_asked(table, "auto", 0.05)
-    assert swept == asked
-
-
 # --------------------------------------------------------------------------------------- TestSums
 
 PROPERTIES = (
-    "gain", "target_saving", "candidate_saving", "adjusted_freedom", "pearson", "cells", "is_thick",
+    "gain", "target_saving", "candidate_saving", "adjusted_freedom", "pearson",
+    "pearson_mean", "pearson_variance", "cells", "is_thick",
     "is_codable", "is_mute", "levels", "strata",
 )  # fmt: skip
 

@@ -15,11 +15,19 @@ from komb.citests.decision import (
     is_dependent,
     log2_p_values,
     p_value,
+    p_values,
     strengths,
     thresholds,
 )
-from komb.citests.measure import NO_FREEDOM, Measurement
+from komb.citests.measure import NO_FREEDOM, Measurement, Tail
 from tests import naive
+
+
+def by_tails(*tails: tuple[list[float], list[float]]) -> Measurement:
+    """A measurement whose p-value is the largest of several; integers stay integers."""
+    n = len(tails[0][0])
+    made = tuple(Tail(np.array(values), np.array(freedom)) for values, freedom in tails)
+    return Measurement(np.zeros(n), np.zeros(n), np.ones(n, dtype=np.bool_), "x2", tails=made)
 
 
 def measured(statistic: list[float], freedom: list[int]) -> Measurement:
@@ -197,3 +205,42 @@ def test_a_strength_is_positive_where_there_is_dependence(
     bits = strengths(batch, alpha)
     assert ((bits > 0) == is_dependent(batch, alpha)).all()
     assert (bits[~is_dependent(batch, alpha)] == 0).all()
+
+
+# ------------------------------------------------------------------- several statistics for a test
+
+
+@pytest.mark.parametrize("alpha", [0.9, 0.5, 0.29, 0.05, 1e-6])
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(0, 300), st.one_of(st.just(0.0), st.floats(1e-3, 200)), st.floats(0, 100)
+        ),
+        min_size=1,
+    )
+)
+def test_the_largest_p_value_decides(alpha: float, tests: list[tuple[float, float, float]]) -> None:
+    statistics, freedoms, others = map(list, zip(*tests, strict=True))
+    batch = by_tails((others, [1] * len(tests)), (statistics, freedoms))
+    expected = [
+        max(float(chi2.sf(other, 1)), float(chi2.sf(statistic, freedom)) if freedom else 1.0)
+        for statistic, freedom, other in tests
+    ]
+    assert p_values(batch) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    bits = strengths(batch, alpha)
+    for index, p in enumerate(expected):
+        if abs(p - alpha) > 1e-9 * alpha:
+            assert is_dependent(batch, alpha)[index] == (p <= alpha)
+            assert bits[index] == pytest.approx(-math.log2(p) if 0 < p <= alpha else 0.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("freedom", [0.01, 0.3, 1.7, 8.25, 333.3])
+@pytest.mark.parametrize("statistic", [2000.0, 1e4, 1e6])
+def test_tiny_p_values_with_any_freedom(freedom: float, statistic: float) -> None:
+    """Two more degrees of freedom add one term: Q(a + 1, x) = Q(a, x) + x^a e^-x / Gamma(a + 1)."""
+    less, more = log2_p_values(np.full(2, statistic), np.array([freedom, freedom + 2]))
+    x, a = statistic / 2, freedom / 2
+    term = (a * math.log(x) - x - math.lgamma(a + 1)) / math.log(2)
+    assert more == pytest.approx(term + math.log2(1 + 2 ** (less - term)), rel=1e-9)
+    assert strengths(by_tails(([statistic], [freedom])), 0.01)[0] == -less

@@ -1,118 +1,67 @@
-"""G with a null distribution that holds on thin tables.
+"""Pearson's X2 against the distribution it has given the margins of the table.
 
-On a thick table ``G`` is compared with the chi-square distribution of its (adjusted) degrees of
-freedom. On a thin one that is wrong both ways: with many levels ``G`` is far too silent, with many
-strata far too loud. There the table is shuffled a few times within the strata of the given set, as
-in :mod:`~komb.citests.perm`, not to count how often ``G`` is exceeded but to see how large it is
-under independence, and how much that varies. A chi-square distribution of that mean and variance
-then stands for the null distribution: ``df = 2 mean^2 / variance``, and the statistic is ``G df /
-mean``. (Matching two moments is what Satterthwaite 1946 did for sums of squares.) Unlike a
-permutation test of as many shuffles it gives small p-values where there are small ones, so members
-can be ranked and many tests be made.
+If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
+of ``Z`` could as well stand in any other order. Over all these orders X2 has a mean and a variance,
+and both follow from the margins of the strata in closed form (Haldane 1940; the formulas are in
+:mod:`komb.counts.contingency`). On a thick table they are near ``df`` and ``2 df``, those of the
+chi-square distribution; on a thin one, with many levels, many strata or rare values, they are not,
+and there chi-square misleads.
+
+The null distribution is taken to be the gamma distribution with this mean and this variance: its
+shape is ``mean^2 / variance``, its scale ``variance / mean``. That is a chi-square distribution
+with ``2 mean^2 / variance`` degrees of freedom, a real number, for ``2 X2 mean / variance``.
+Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
+same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.
+
+A p-value is never smaller than that of G with one degree of freedom. Where margins are very skewed,
+X2 owes its size to a few cells of small expectation, of which G makes less; and as G is a
+difference of two sums over sets, most tests of a sweep are decided before their own table is
+counted.
 """
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.decision import thresholds
 from komb.citests.g import g_statistic, is_possible
-from komb.citests.measure import BoolArray, Measurement, TestSums
-from komb.citests.perm import make_shuffler
+from komb.citests.measure import BoolArray, Measurement, Tail, TestSums
 from komb.citests.registry import TestOptions, ci_test
-from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.counts.shuffler import Shuffler, Shuffles
 
-SHUFFLES = 64
-"""Of a thin table where G is near: the mean is then known to an eighth of a standard deviation."""
-
-FEW_SHUFFLES = 16
-"""Of a thin table at first; they are enough where G is far from what shuffles give."""
-
-CLEAR = 8.0
-"""Standard deviations above the mean that are far."""
-
-ENOUGH = 8
-"""Shuffles as large as the data: no more are made then, for the p-value is far from any level."""
-
-SCREENED_ROWS_A_CELL = 2.0
-"""From so many on, what shuffles give is near enough to chi-square to tell what is no dependence:
-where G is too small for one degree of freedom, hardly any is found (3 in 3,600 skewed tables)."""
-
-MATCHED = "g-match"
-"""What decided, where it is G with moments from shuffles."""
+NAME = "x2"
+"""What decided."""
 
 
 @ci_test(
     "auto",
-    summary="G; on thin tables against the mean and variance that shuffles of the table give.",
-    citation="Satterthwaite (1946), An Approximate Distribution of Estimates of Variance "
-    "Components, Biometrics Bulletin 2(6)",
-    is_random=True,
+    summary="Pearson's X2 with its mean and variance given the margins, on thick tables and thin.",
+    citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
+    "homogeneity, when expectations are small, Biometrika 31(3/4)",
 )
 class AutomaticTest:
-    """G, with moments from shuffles where chi-square does not hold."""
+    """Pearson's statistic with the moments that it has given the margins."""
 
     length_below: ClassVar[float] = 0.0
-    needs_tables = True  # the adjusted freedom is of the table
+    needs_tables = True
 
     def __init__(self, options: TestOptions) -> None:
-        self._seed = options.seed
-        self._shuffler: Shuffler | None = None
+        del options  # the margins say all
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
-        statistic, freedom = g_statistic(sums), sums.adjusted_freedom.copy()
-        is_thick = sums.is_thick
-        doubtful = np.flatnonzero(~is_thick & (freedom > 0))
-        if not len(doubtful):
-            return Measurement(statistic, freedom, is_thick, "g")
-        is_reliable, decider = is_thick.copy(), np.full(len(statistic), "g", dtype="<U8")
-        is_reliable[doubtful] = self._match(sums, doubtful, statistic, freedom)
-        decider[doubtful] = MATCHED
-        return Measurement(statistic, freedom, is_reliable, decider)
+        statistic = np.maximum(sums.pearson, 0.0)
+        mean, variance = sums.pearson_mean, sums.pearson_variance
+        varies = variance > 0
+        stretch = np.where(varies, 2.0 * mean / np.where(varies, variance, 1.0), 0.0)
+        by_g = Tail(g_statistic(sums), np.ones(len(statistic), dtype=np.int64))
+        by_moments = Tail(statistic * stretch, mean * stretch)
+        freedom = np.where(varies, mean, 0.0)
+        return Measurement(statistic, freedom, varies, NAME, tails=(by_g, by_moments))
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
-        """Tell which tests could be dependences; on very thin tables all could."""
-        return is_possible(sums, alpha) | ~sums.has_rows_a_cell(SCREENED_ROWS_A_CELL)
+        """Tell which tests could be dependences: by definition those for which G is large enough.
 
-    def preselect(self, sums: TestSums, alpha: float) -> BoolArray:
-        """Tell which tests are worth shuffling in a sweep for clear dependences.
-
-        On tables that are thin, but not very thin, chi-square errs by calling too much dependent:
-        what it does not call so is left alone.
+        On tables of any kind.
         """
-        selected: BoolArray = g_statistic(sums) >= thresholds(sums.adjusted_freedom, alpha)
-        return selected
-
-    def _match(
-        self, sums: TestSums, doubtful: Int64Array, statistic: FloatArray, freedom: Int64Array
-    ) -> BoolArray:
-        """Put matched statistics and freedoms in place; returns where there was what to shuffle."""
-        few = self._shuffle(sums, doubtful, FEW_SHUFFLES)
-        mean, variance = few.mean, few.variance
-        is_clear = (variance > 0) & (few.statistic >= mean + CLEAR * np.sqrt(variance))
-        is_open = few.varies & (few.exceedances < ENOUGH) & ~is_clear
-        if is_open.any():
-            many = self._shuffle(sums, doubtful[is_open], SHUFFLES)
-            mean[is_open], variance[is_open] = many.mean, many.variance
-        nats = 2.0 * math.log(2.0)  # shuffles speak of half of G, in bits
-        varies: BoolArray = few.varies & (variance > 0)
-        mean, variance = nats * mean[varies], nats**2 * variance[varies]
-        matched = np.maximum(np.rint(2 * mean**2 / variance), 1)
-        where = doubtful[varies]
-        statistic[where] *= matched / mean
-        freedom[where] = matched.astype(np.int64)
-        freedom[doubtful[~varies]] = 0  # no shuffle differs from the data, so these say nothing
-        return varies
-
-    def _shuffle(self, sums: TestSums, some: Int64Array, most: int) -> Shuffles:
-        tests = sums.tests
-        self._shuffler = self._shuffler or make_shuffler(tests.contingency)
-        return self._shuffler.run(
-            tests.contingency.target, tests.sets, tests.set_of[some], tests.candidates[some],
-            seed=self._seed, most=most, enough=ENOUGH,
-        )  # fmt: skip
+        return is_possible(sums, alpha)

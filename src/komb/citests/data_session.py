@@ -171,19 +171,12 @@ class DataSession(Session):
 
         Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
         """
-        alpha = 2.0**-bits
-        preselect = getattr(self._test, "preselect", None)
 
         def decide(sums: TestSums) -> BoolArray:
-            if preselect is None:
-                return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
-            clear: BoolArray = preselect(sums, alpha)
-            kept = np.flatnonzero(clear)
-            clear[kept] = decision.strengths(self._measured(sums.only(kept)), self._alpha) >= bits
-            return clear
+            return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
 
         sweeper = self._sweeper(
-            target, pool, size, decide, alpha,
+            target, pool, size, decide, 2.0**-bits,
             candidates=candidates, most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
         )  # fmt: skip
         found = list(sweeper.dependences(on_progress))
@@ -382,7 +375,7 @@ class DataSession(Session):
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""
         measured = self.measure(target, [candidate], frozenset(given))
-        freedom = int(measured.freedom[0])
+        freedom = measured.freedom[0].item()
         decider = measured.decider
         return Outcome(
             independent=not bool(decision.is_dependent(measured, self._alpha)[0]),

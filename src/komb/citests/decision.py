@@ -4,7 +4,8 @@ A statistic with degrees of freedom says "dependent" when its p-value is at most
 when it reaches the critical value; with no freedom left (df 0) it never does. A statistic without
 degrees of freedom (a difference of code lengths) says "dependent" when it is positive. A test that
 samples its own distribution brings p-values along, and says "dependent" when that is at most
-``alpha``.
+``alpha``; so does one whose p-value is the largest of several, with any positive numbers for their
+degrees of freedom.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import functools
 
 import numpy as np
 
-from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled
+from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled, Tail
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 _TINY = 1e-290  # p-values below are computed by their logarithm
@@ -21,6 +22,10 @@ _FRACTION_TERMS = 32  # of a continued fraction that has converged after 8, wher
 
 _TABLED = 1024  # critical values kept in an array; larger freedoms are looked up one by one
 _SMALLEST_POSITIVE = 5e-324
+
+# From one degree of freedom on, a statistic that is no larger than its freedom has a p-value of
+# more than 0.317; it is quicker to see that than to compute it.
+_NEVER_BELOW = 0.3
 
 
 @functools.lru_cache(maxsize=32)
@@ -60,7 +65,32 @@ def is_dependent(measured: Measurement, alpha: float) -> BoolArray:
     if measured.resampled is not None:
         small: BoolArray = measured.resampled.p_value <= alpha
         return small
-    decisions: BoolArray = measured.statistic >= thresholds(measured.freedom, alpha)
+    if measured.tails:
+        return _all_reach(measured.tails, alpha)
+    return _reaches(measured.statistic, measured.freedom, alpha)
+
+
+def _all_reach(tails: tuple[Tail, ...], alpha: float) -> BoolArray:
+    """Whether the p-values of all tails are at most ``alpha``; the quickest should come first."""
+    decisions = np.ones(len(tails[0].statistic), dtype=np.bool_)
+    for statistic, freedom in tails:
+        is_open = decisions.nonzero()[0]
+        decisions[is_open] = _reaches(statistic[is_open], freedom[is_open], alpha)
+    return decisions
+
+
+def _reaches(statistic: FloatArray, freedom: Int64Array | FloatArray, alpha: float) -> BoolArray:
+    """Whether the p-value of each statistic is at most ``alpha``."""
+    if freedom.dtype.kind == "i":
+        decisions: BoolArray = statistic >= thresholds(freedom.astype(np.int64), alpha)
+        return decisions
+    from scipy.special import chdtrc
+
+    decisions = freedom > 0
+    if alpha < _NEVER_BELOW:
+        decisions &= (statistic > freedom) | (freedom < 1)
+    is_open = decisions.nonzero()[0]
+    decisions[is_open] = chdtrc(freedom[is_open], statistic[is_open]) <= alpha
     return decisions
 
 
@@ -72,6 +102,8 @@ def strengths(measured: Measurement, alpha: float) -> FloatArray:
     """
     if measured.resampled is not None:
         bits = _resampled_bits(measured.statistic, measured.resampled)
+    elif measured.tails:
+        bits = -np.maximum.reduce([_tail_log2_p_values(tail) for tail in measured.tails])
     else:
         bits = np.array(measured.statistic, dtype=np.float64)
         has_freedom = measured.freedom > 0
@@ -94,6 +126,14 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     beyond = -log2_p_values(statistics[is_tied] / scale, mean / scale)
     bits[is_tied] += beyond / (1 + beyond)
     return bits
+
+
+def _tail_log2_p_values(tail: Tail) -> FloatArray:
+    """Logarithms of p-values; 0 where there is no freedom."""
+    logarithms = np.zeros(len(tail.statistic))
+    has_freedom = tail.freedom > 0
+    logarithms[has_freedom] = log2_p_values(tail.statistic[has_freedom], tail.freedom[has_freedom])
+    return logarithms
 
 
 def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:
@@ -133,11 +173,22 @@ def p_values(measured: Measurement) -> list[float | None]:
     """P-value of each test of a batch; None for those that have none."""
     if measured.resampled is not None:
         return list(measured.resampled.p_value.tolist())
+    if measured.tails:
+        largest = np.maximum.reduce([_tail_p_values(tail) for tail in measured.tails])
+        return list(largest.tolist())
     tests = zip(measured.statistic.tolist(), measured.freedom.tolist(), strict=True)
     return [p_value(statistic, freedom) for statistic, freedom in tests]
 
 
-def p_value(statistic: float, freedom: int) -> float | None:
+def _tail_p_values(tail: Tail) -> FloatArray:
+    from scipy.special import chdtrc
+
+    freedom = tail.freedom.astype(np.float64)
+    values: FloatArray = chdtrc(np.maximum(freedom, _SMALLEST_POSITIVE), tail.statistic)
+    return np.where(freedom > 0, values, 1.0)
+
+
+def p_value(statistic: float, freedom: float) -> float | None:
     """Chance of a statistic at least this large under independence; None without freedom.
 
     Examples

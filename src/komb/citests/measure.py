@@ -180,12 +180,20 @@ class Resampled(NamedTuple):
     variance: FloatArray
 
 
+class Tail(NamedTuple):
+    """A statistic that is compared with a chi-square distribution."""
+
+    statistic: FloatArray
+    freedom: Int64Array | FloatArray  # any positive number; 0 where the statistic says nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A statistic for each test of a batch."""
 
     statistic: FloatArray
-    freedom: Int64Array  # NO_FREEDOM where the statistic decides by its sign
+    freedom: Int64Array | FloatArray  # NO_FREEDOM where the statistic decides by its sign
     is_reliable: BoolArray
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
     resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square
+    tails: tuple[Tail, ...] = ()  # if a p-value is the largest of theirs, not the statistic's own

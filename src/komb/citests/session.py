@@ -62,8 +62,9 @@ class Outcome:
     independent : bool
     statistic : float or None
         None when an oracle answered.
-    df : int or None
-        Degrees of freedom; None when the deciding test has none.
+    df : int, float or None
+        Degrees of freedom; None when the deciding test has none. Of test ``auto`` the mean of its
+        statistic under independence, a real number.
     p_value : float or None
         None when the deciding test has none.
     test : str
@@ -74,7 +75,7 @@ class Outcome:
 
     independent: bool
     statistic: float | None
-    df: int | None
+    df: float | None
     p_value: float | None
     test: str
     reliable: bool
