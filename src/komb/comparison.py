@@ -323,10 +323,17 @@ class Comparison:
         n_methods = plural(len(self.blankets), "method")
         return Sheet(
             title=f"Markov blanket of {show_name(self.target)}: {n_methods} compared",
-            facts=show_parameters(self._shared()),
+            facts=self._facts(),
             grids=(*self._matrix(), self._numbers()),
             notes=tuple(self._notes()),
         )
+
+    def _facts(self) -> str:
+        """Say what all methods were run with, the level of the tests first."""
+        shared = self._shared()
+        alpha = shared.pop("alpha", None)
+        level = "" if alpha is None else f"every method at alpha {alpha:g}"
+        return ", ".join(filter(None, [level, show_parameters(shared)]))
 
     def _matrix(self) -> Iterator[Grid]:
         """Draw who found what, folded into several tables where it is too wide for one."""

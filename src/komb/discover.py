@@ -29,7 +29,6 @@ from komb.search import task as search_task
 from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Choice
 from komb.settings import (
-    Bound,
     Settings,
     check_exclude,
     check_settings,
@@ -89,10 +88,11 @@ def markov_blanket(
     target: Name,
     *,
     method: str = defaults.METHOD,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -102,17 +102,19 @@ def markov_blanket(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
     The blanket is the smallest set of columns that makes all others irrelevant for the target, and
-    so the set of features to keep for predicting it. Unlike other methods, kOMB also finds members
-    that show only in combination with others, such as the inputs of an exclusive or.
+    so the set of features to keep for predicting it. Unlike other methods, ``"auto"`` and
+    ``"komb"`` also find members that show only in combination with others, such as the inputs of an
+    exclusive or.
 
-    Data and target are all it needs. What is left at ``"auto"`` is chosen from the data, and the
-    result says what and why (``choices``); ``order=1, max_separator=1, test="g-sci"`` is the
-    setting of the kOMB paper.
+    Data and target are all it needs. Method ``"auto"`` chooses what is left out from the data, and
+    the result says what and why (``choices``); ``method="komb", test="g-sci"`` is the search of the
+    kOMB paper.
 
     Parameters
     ----------
@@ -125,21 +127,21 @@ def markov_blanket(
         Name of an algorithm; :func:`komb.algorithms` lists them.
     order
         How many other columns a dependence may need to become visible (the paper's k). Order 0 sees
-        single columns, order 1 also pairs (exclusive or), order 2 also triples. ``"auto"``: as far
-        as the number of tests allows.
+        single columns, order 1 also pairs (exclusive or), order 2 also triples. For ``"auto"`` a
+        bound: if left out, it goes as far as its work limit allows. For ``"komb"`` 1 if left out.
     max_separator
-        How many members together may explain a dependence away (the paper's l). ``"auto"``: up to
-        3, fewer where there are very many sets.
-
-        If both order and max_separator are numbers, the search is the paper's; otherwise it is the
-        automatic one, with the number as a bound.
+        How many columns together may explain a dependence away (the paper's l). For ``"auto"`` a
+        bound, 3 if left out; for ``"komb"`` 1 if left out.
     max_conditioning
         Largest set of columns that the classic methods look at as a separator; if left out, what
         the method is used with: 3, but no bound for ``"gs"`` and ``"iamb"``, which condition on all
         they have and with a bound stop when they have that many.
+    level
+        For ``"auto"``: the chance that the blanket is not empty although nothing depends on the
+        target. Lower it for fewer false members, raise it for weaker ones.
     alpha
-        Level of the tests: a dependence counts when its p-value is at most this. ``"auto"``: 0.05
-        for up to 1,000 rows and less for more, if the search is automatic, else 0.01.
+        Level of single tests: a dependence counts when its p-value is at most this. If left out,
+        ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other method.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
         likelihood-ratio test, with its distribution from shuffles of the data where tables are
@@ -169,6 +171,9 @@ def markov_blanket(
         ``"testwise"`` (each test is made on the rows that are complete for its columns).
     seed
         For a test that draws random numbers; the same seed gives the same answer.
+    time_budget
+        For ``"auto"``: seconds that the search may take. What it leaves out for lack of time is in
+        ``omissions``. If left out, it takes the time it needs.
     progress
         Called now and then with a :class:`komb.discover.Progress`.
 
@@ -211,9 +216,9 @@ def markov_blanket(
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
-        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed,
+        seed=seed, time_budget=time_budget,
     )  # fmt: skip
     position = check_target(table, target, settings)
     return Run(table, settings, check_progress(progress), 1).find(position, 0)
@@ -232,10 +237,11 @@ def markov_blankets(
     targets: Iterable[Name] | None = None,
     *,
     method: str = defaults.METHOD,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -245,6 +251,7 @@ def markov_blankets(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
     progress: Callable[[Progress], None] | None = None,
     n_jobs: int | None = None,
 ) -> Blankets:
@@ -257,9 +264,10 @@ def markov_blankets(
     targets
         Names of the columns whose blankets to find. If left out, all that are not constant; then
         ``start`` and ``include`` hold for every target but those they name.
-    method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
-discretize, bins, missing, seed, progress
-        As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts.
+    method, order, max_separator, max_conditioning, level, alpha, test, df, start, include, \
+exclude, discretize, bins, missing, seed, time_budget, progress
+        As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts, and each
+        target has a time budget of its own.
     n_jobs
         How many workers search, each for one target at a time, as joblib understands it: -1 is one
         a processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can also
@@ -299,9 +307,9 @@ discretize, bins, missing, seed, progress
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
-        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed,
+        seed=seed, time_budget=time_budget,
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
     run = Run(table, settings, check_progress(progress), len(positions))
@@ -369,7 +377,7 @@ class Run:
         settings = self._settings
         return DataSession(
             self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            ignores_mute_sets=self._is_automatic(algorithm or settings.algorithm),
+            ignores_mute_sets=(algorithm or settings.algorithm).ignores_mute_sets,
         )  # fmt: skip
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
@@ -458,17 +466,13 @@ class Run:
         if self._settings.start_method is None:
             return task, elsewhere
         starter = find_algorithm(self._settings.start_method)
-        if self._is_automatic(starter) == self._is_automatic(self._settings.algorithm):
+        if starter.ignores_mute_sets == self._settings.algorithm.ignores_mute_sets:
             found = self._run(starter, session, task)
         else:  # one of the two takes mute sets for separators, the other does not
             own = self.open_session(starter)
             found = self._run(starter, own, task)
             elsewhere = own.counts
         return replace(task, start=frozenset(found.witnesses)), elsewhere
-
-    def _is_automatic(self, algorithm: AlgorithmInfo) -> bool:
-        """Whether a search chooses its options itself."""
-        return self._settings.is_automatic and algorithm.automatic is not None
 
     def _blanket(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
@@ -495,11 +499,7 @@ class Run:
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task
     ) -> search_task.Found:
-        settings = self._settings
-        options = settings.options_of(algorithm)
-        if settings.is_automatic and algorithm.automatic is not None:
-            return algorithm.automatic(session, task, alpha=settings.alpha, **options)
-        return algorithm.search(session, task, **options)
+        return algorithm.search(session, task, **self._settings.arguments_of(algorithm))
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Candidates with so many levels that they tell rows rather than groups of rows apart."""
@@ -555,7 +555,7 @@ class Run:
 
 def _choice_of_test(settings: Settings, counts: SessionCounts) -> dict[str, Choice]:
     """Say what the automatic test had to do, if it was it."""
-    if settings.test != defaults.AUTO:
+    if settings.test != defaults.TEST:
         return {}
     of_all = f"{counts.fallbacks:,} of {plural(counts.tests, 'test')}"
     if not counts.fallbacks:

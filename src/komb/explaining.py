@@ -54,7 +54,7 @@ def explain_blanket(
     witnesses
         The members, each with its witness; ``None`` for one that is there by request.
     method, parameters
-        What the blanket was found with, and numbers in the place of ``"auto"``.
+        What the blanket was found with, with what the search chose.
     choices
         What the search chose.
 

@@ -234,7 +234,7 @@ class Explanation(Collection[Name]):
     method
         Of the search.
     parameters
-        Of the search, as in :class:`komb.Blanket`, with what it chose in the place of ``"auto"``.
+        Of the search, as in :class:`komb.Blanket`, with what it chose where nothing was said.
     order
         How many members together were tried as a condition under which other columns depend.
     max_separator

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.choices import choice_grids, from_records, to_records
 from komb.data.labels import show_numbers
-from komb.defaults import AUTO
+from komb.defaults import TEST
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import (
     dump_json,
@@ -177,10 +177,11 @@ class Blanket(_WithTable, Collection[Name]):
     method
         The algorithm.
     parameters
-        What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``,
-        ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and ``missing``;
-        ``bins`` if columns were cut into bins, and ``seed`` if the test draws random numbers.
+        What it was run with: ``order``, ``max_separator``, ``max_conditioning``, ``level`` and
+        ``time_budget`` (``None`` where the method has no such thing or nothing was said),
+        ``alpha``, ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and
+        ``missing``; ``bins`` if columns were cut into bins, and ``seed`` if random numbers were
+        drawn.
     n_rows
         How many rows the table has.
     n_columns
@@ -267,18 +268,18 @@ class Blanket(_WithTable, Collection[Name]):
 
     @property
     def settled_parameters(self) -> dict[str, Any]:
-        """The parameters, with what the search chose in the place of ``"auto"``.
+        """The parameters, with what the search chose where nothing was said.
 
         Examples
         --------
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500), "Y")
         >>> blanket.parameters["order"], blanket.settled_parameters["order"]
-        ('auto', 2)
+        (None, 2)
         """
         settled = dict(self.parameters)
         for name in ("order", "max_separator"):
-            if settled.get(name) == AUTO and name in self.choices:
+            if settled.get(name) is None and name in self.choices:
                 settled[name] = self.choices[name].value
         return settled
 
@@ -328,7 +329,7 @@ class Blanket(_WithTable, Collection[Name]):
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
         >>> record = blanket.to_dict()
         >>> record["members"], record["details"][0]["witness"], record["parameters"]["order"]
-        (['X1', 'X2'], [], 'auto')
+        (['X1', 'X2'], [], None)
         >>> Blanket.from_dict(record) == blanket
         True
         """
@@ -534,7 +535,9 @@ class Blanket(_WithTable, Collection[Name]):
         """
         from komb.plots.network import Spoke, draw_blanket
 
-        has_order = self.parameters.get("order") is not None  # then every witness is a small one
+        has_order = (
+            self.settled_parameters.get("order") is not None
+        )  # then every witness is a small one
         spokes = [
             Spoke(
                 member.name,
@@ -918,8 +921,6 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'order 1, started from age, sex'
-    >>> show_parameters({"order": "auto", "max_separator": "auto"})
-    'order auto, separators auto'
     """
     wordings = {
         "order": "order {}",
@@ -927,7 +928,9 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         "max_conditioning": "conditioning on up to {}",
         "test": "test {}",
         "df": "df {}",
+        "level": "level {}",
         "alpha": "alpha {}",
+        "time_budget": "time budget {} s",
         "start": "started from {}",
         "include": "with {} by request",
         "exclude": "without {}",
@@ -939,7 +942,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if shown not in (None, "") and (key, value) != ("missing", "error"):
-            parts.append(wording.format(shown).replace(f"up to {AUTO}", AUTO))
+            parts.append(wording.format(shown))
     return ", ".join(parts)
 
 
@@ -989,7 +992,7 @@ def _way(blanket: Blanket, name: Name) -> object:
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
-    if blanket.fallbacks and test != AUTO:
+    if blanket.fallbacks and test != TEST:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable and test == "perm":
@@ -999,7 +1002,7 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             "constant. They count as independent, and say nothing. Collect more rows, merge rare "
             "levels or exclude columns with many levels."
         )
-    elif blanket.unreliable and test == AUTO:
+    elif blanket.unreliable and test == TEST:
         yield (
             f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to shuffle and "
             "count as independent."

@@ -94,6 +94,16 @@ class DataSession(Session):
         """How much work has been done so far."""
         return SessionCounts(self._tests, self._tables, self._fallbacks, self._unreliable)
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self._table.n_rows
+
+    @property
+    def alpha(self) -> float:
+        """Level of the tests."""
+        return self._alpha
+
     def _contingency(self, target: int) -> Contingency:
         prepared = self._prepared.get(target)
         if prepared is None:

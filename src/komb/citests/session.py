@@ -113,6 +113,7 @@ class Session(ABC):
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
+        self.knowledge: dict[str, Any] = {}  # what a search learnt, for the next one to use
         self._memory: dict[int, dict[Variables, bytearray]] = {}
         self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
         self._separations: dict[int, SeparationMemory] = {}
@@ -146,6 +147,16 @@ class Session(ABC):
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
         return SessionCounts(self._tests, 0, 0, 0)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows that the answers come from; None if they come from an oracle."""
+        return None
+
+    @property
+    def alpha(self) -> float | None:
+        """Level of the tests; None if answers come from an oracle."""
+        return None
 
     def sweep(  # noqa: B027
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
