@@ -265,7 +265,7 @@ def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) 
     found = find_blanket(oracle, everyone(oracle, 3), alpha=ALPHA)
     assert not found.witnesses
     assert found.choices["order"].value == 1
-    assert "order 2 would take 3 tests" in found.choices["order"].reason
+    assert "order 2 was left out: 3 tests exceed the limit of 2" in found.choices["order"].reason
 
 
 # ----------------------------------------------------------------------------- start and include
