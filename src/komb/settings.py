@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -23,6 +23,8 @@ from komb.search.task import Choice
 
 OPTIONS = ("order", "max_separator", "max_conditioning", "level", "time_budget")
 """What only some methods take."""
+
+_ROWS_TO_SPLIT = 4  # halves of fewer rows have nothing to test
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Settings:
     seed: int = defaults.SEED
     given_alpha: float | None = None  # what the caller said; ``alpha`` is what holds
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
+    stability: int | None = None  # half-samples to search as well
 
     @property
     def algorithm(self) -> AlgorithmInfo:
@@ -61,6 +64,18 @@ class Settings:
             given["alpha"] = self.given_alpha
         return given
 
+    def for_rows_of(self, table: DiscreteTable, half: DiscreteTable) -> Settings:
+        """Return what the same call means for some rows of a table, and perhaps fewer columns."""
+        alpha, choices = _choose_alpha(self.given_alpha, half, self.algorithm)
+        kept = {name: position for position, name in enumerate(half.names)}
+        start, include = (
+            tuple(kept[name] for name in _names(table, positions) if name in kept)
+            for positions in (self.start, self.include)
+        )
+        return replace(
+            self, alpha=alpha, choices=choices, start=start, include=include, stability=None
+        )
+
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
         # those of the method to start from are among them, for without them a run is not the same
@@ -68,7 +83,9 @@ class Settings:
         options |= self.options
         df = "adjusted" if self.test == defaults.TEST else self.df  # that test has its own rule
         test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
-        if tests()[self.test].is_random:  # the seed means nothing to the others
+        if self.stability is not None:
+            test["stability"] = self.stability
+        if tests()[self.test].is_random or self.stability is not None:  # else it means nothing
             test["seed"] = self.seed
         columns = {
             "start": self.start_method or _names(table, self.start),
@@ -114,6 +131,7 @@ def check_settings(
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
     time_budget: float | None = None,
+    stability: int | None = None,
 ) -> Settings:
     """Check every parameter that does not depend on the target.
 
@@ -155,7 +173,20 @@ def check_settings(
         seed=check_count("seed", seed),
         given_alpha=given_alpha,
         choices=choices,
+        stability=None if stability is None else _check_halves(stability, table),
     )
+
+
+def _check_halves(n_halves: object, table: DiscreteTable) -> int:
+    """Return a number of half-samples: complementary pairs, of a table that has halves."""
+    checked = check_count("stability", n_halves)
+    if checked < 2 or checked % 2:
+        rule = "be an even number, at least 2: rows are split into pairs of halves"
+        raise ParameterError.because("stability", rule, n_halves, "Try stability=50.")
+    if table.n_rows < _ROWS_TO_SPLIT:
+        rule = f"be left out for a table of fewer than {_ROWS_TO_SPLIT} rows"
+        raise ParameterError.because("stability", rule, n_halves, "Collect more rows.")
+    return checked
 
 
 def _choose_alpha(

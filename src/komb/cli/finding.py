@@ -60,6 +60,7 @@ def find(
     missing: options.Missing = defaults.MISSING,
     seed: options.Seed = defaults.SEED,
     time_budget: options.TimeBudget = None,
+    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -87,7 +88,7 @@ def find(
         raise ParameterError(
             "'--quiet' and '--explain' both say what to print. Leave out one of them."
         )
-    arguments = {"method": method, **options.to_search(context.params)}
+    arguments = {"method": method, "stability": stability, **options.to_search(context.params)}
     from komb.data.files import naming
     from komb.jobs import check_jobs
     from komb.plots import check_picture
@@ -99,7 +100,7 @@ def find(
     with naming(data):
         arguments["data"] = options.read_data(data, delimiter, no_header)
         if targets is not None and len(targets) == 1:
-            output.present_one(_find_one(targets[0], arguments, quiet))
+            _present_one(targets[0], arguments, output)
             return
         try:
             blankets = _find_many(targets, jobs, arguments, quiet)
@@ -120,6 +121,18 @@ def _check_targets(
     if not target and not all_targets:
         raise missing_option(context, "'--target' (or '--all-targets')")
     return target or None
+
+
+def _present_one(target: str, arguments: dict[str, Any], output: _Output) -> None:
+    """Find and show one blanket, also if nothing but its stability is missing."""
+    from komb.results import Blanket
+
+    try:
+        output.present_one(_find_one(target, arguments, output.is_quiet))
+    except Interrupted as stopped:
+        if isinstance(stopped.finished, Blanket):
+            output.present_one(stopped.finished)
+        raise
 
 
 def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:

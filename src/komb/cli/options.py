@@ -110,6 +110,14 @@ Missing = Annotated[
     str, typer.Option(help="What to do about missing values: 'error', 'level' or 'testwise'.")
 ]
 Seed = Annotated[int, typer.Option(help="For tests that draw random numbers.")]
+Stability = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Search so many half-samples too: how often is each member found again?",
+        show_default="none",
+    ),
+]
 Delimiter = Annotated[
     str | None, typer.Option(help="One character, or 'tab'; detected if left out.")
 ]

@@ -56,6 +56,7 @@ def report(
     missing: options.Missing = defaults.MISSING,
     seed: options.Seed = defaults.SEED,
     time_budget: options.TimeBudget = None,
+    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
 ) -> None:
@@ -77,6 +78,7 @@ def report(
             target,
             out,
             method=method,
+            stability=stability,
             **arguments,
             methods=[] if no_comparison else options.split_names(methods),
             source=str(data),

@@ -100,6 +100,7 @@ def report(
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
     time_budget: float | None = None,
+    stability: int | None = None,
     methods: Iterable[str] | None = None,
     source: str = "",
     reading: Mapping[str, Any] | None = None,
@@ -120,9 +121,9 @@ def report(
         Name of a file that ends in ``.html``, for the page; an older page is replaced. If left out,
         nothing is written: see :meth:`komb.reporting.Report.save`.
     method, order, max_separator, max_conditioning, level, alpha, test, df, start, include, \
-exclude, discretize, bins, missing, seed, time_budget
+exclude, discretize, bins, missing, seed, time_budget, stability
         As in :func:`komb.markov_blanket`. Methods that are compared get those that they take, and
-        test at level 0.01 if ``alpha`` is left out.
+        test at level 0.01 if ``alpha`` is left out; ``stability`` is for the page's own method.
     methods
         Names of the methods to compare; all of :func:`komb.algorithms` if left out, none if empty.
     source, reading
@@ -166,12 +167,13 @@ exclude, discretize, bins, missing, seed, time_budget
     if compared:
         names = [str(name) for name in dict.fromkeys([*compared, method])]
         rows: dict[str, dict[str, Any]] = {name: {} for name in names}
-        rows[method] = {"alpha": alpha}  # what the page is about, as it was asked for
+        rows[method] = {"alpha": alpha, "stability": stability}  # what the page is about
         for_all = options | {"alpha": defaults.FIXED_ALPHA if alpha is None else alpha}
         comparison = compare(data, target, methods=rows, progress=progress, **for_all)
         blanket = comparison.blankets[method]
     else:
-        blanket = markov_blanket(data, target, method=method, progress=progress, **options)
+        own: dict[str, Any] = {"method": method, "stability": stability}
+        blanket = markov_blanket(data, target, progress=progress, **own, **options)
     explanation = blanket.explain()
     assert blanket._table is not None  # fresh from a search
     content = Content(
@@ -179,7 +181,7 @@ exclude, discretize, bins, missing, seed, time_budget
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,
-        options={"method": method, **options},
+        options={"method": method, "stability": stability, **options},
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),

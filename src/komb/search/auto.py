@@ -518,6 +518,7 @@ def describe_separators(region: Region, asked: int | None) -> Choice:
     options=("order", "max_separator", "level", "time_budget"),
     choose_alpha=choose_alpha,
     ignores_mute_sets=True,
+    shares_sessions=True,
 )
 def find_blanket(
     session: Session,

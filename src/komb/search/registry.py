@@ -55,6 +55,9 @@ class AlgorithmInfo:
         the level is the same for every table.
     ignores_mute_sets : bool
         Whether a set that determines the target is no separator for it.
+    shares_sessions : bool
+        Whether what it learns about other variables than its target serves the searches for those:
+        several targets then are better searched in one session.
     """
 
     name: str
@@ -69,6 +72,7 @@ class AlgorithmInfo:
     search: SearchFunction
     choose_alpha: AlphaChooser | None = None
     ignores_mute_sets: bool = False
+    shares_sessions: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -95,13 +99,14 @@ def algorithm(
     options: tuple[str, ...] = (),
     choose_alpha: AlphaChooser | None = None,
     ignores_mute_sets: bool = False,
+    shares_sessions: bool = False,
 ) -> Callable[[SearchFunction], SearchFunction]:
     """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
 
     def register(search: SearchFunction) -> SearchFunction:
         _ALGORITHMS[name] = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
-            choose_alpha, ignores_mute_sets,
+            choose_alpha, ignores_mute_sets, shares_sessions,
         )  # fmt: skip
         return search
 

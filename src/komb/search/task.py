@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from komb.citests.session import EMPTY, Session, Variables
 
@@ -91,12 +92,13 @@ class Leak:
 
     Attributes
     ----------
-    column : int
+    column
+        Its position, in a result its name.
     share : float
         Of the target's entropy that it explains; 1 if it leaves nothing open.
     """
 
-    column: int
+    column: Any
     share: float
 
 
