@@ -34,9 +34,20 @@ Options = dict[str, Any]
 
 SETTINGS: dict[str, Options] = {
     "no parameters": {},
-    "k=1, l=1, g-sci (the paper's test)": {"order": 1, "max_separator": 1, "test": "g-sci"},
-    "k=2, l=2, g-sci": {"order": 2, "max_separator": 2, "test": "g-sci"},
-    "k=1, l=2, g, adjusted df": {"order": 1, "max_separator": 2, "test": "g", "df": "adjusted"},
+    "k=1, l=1, g-sci (the paper's test)": {
+        "method": "komb",
+        "order": 1,
+        "max_separator": 1,
+        "test": "g-sci",
+    },
+    "k=2, l=2, g-sci": {"method": "komb", "order": 2, "max_separator": 2, "test": "g-sci"},
+    "k=1, l=2, g, adjusted df": {
+        "method": "komb",
+        "order": 1,
+        "max_separator": 2,
+        "test": "g",
+        "df": "adjusted",
+    },
     "mmmb, g, adjusted df": {"method": "mmmb", "test": "g", "df": "adjusted"},
 }
 """Rows of the tables, by what they are called."""
@@ -91,7 +102,7 @@ def run_functions(arguments: argparse.Namespace) -> None:
     """Print a table for the Boolean functions."""
     settings: dict[str, Options] = {
         "no parameters": {},
-        "k=2, l=3, g-sci": {"order": 2, "max_separator": 3, "test": "g-sci"},
+        "k=2, l=3, g-sci": {"method": "komb", "order": 2, "max_separator": 3, "test": "g-sci"},
     }
     rows = []
     for label, options in settings.items():
@@ -179,14 +190,14 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=None, help="samples or tables")
     parser.add_argument("--rows", type=int, default=None)
     parser.add_argument("--columns", type=int, default=1000)
-    parser.add_argument("--orders", nargs="+", default=["auto"])
+    parser.add_argument("--orders", nargs="+", default=["none"], help="none is no bound")
     parser.add_argument("--without", nargs="*", default=[], help="rows to leave out")
     arguments = parser.parse_args()
     usual = {"networks": (1, 5000), "functions": (40, 100), "noise": (100, 1000), "cost": (1, 5000)}
     samples, rows = usual[arguments.what]
     arguments.samples = arguments.samples or samples
     arguments.rows = arguments.rows or rows
-    arguments.orders = [k if k == "auto" else int(k) for k in arguments.orders]
+    arguments.orders = [None if k == "none" else int(k) for k in arguments.orders]
     RUNS[arguments.what](arguments)
 
 

@@ -36,7 +36,12 @@ def measure(name: str, data: Path | None, jobs: int, order: int) -> tuple[str, .
     table = Samples(name, data).table(1)
     komb.markov_blanket(table, table.names[0])  # compile before any clock starts
     joblib.externals.loky.get_reusable_executor(max_workers=jobs, reuse=False).shutdown()
-    options: dict[str, Any] = {"order": order, "max_separator": max(1, order), "test": "g-sci"}
+    options: dict[str, Any] = {
+        "method": "komb",
+        "order": order,
+        "max_separator": max(1, order),
+        "test": "g-sci",
+    }
     started = time.perf_counter()
     many = komb.markov_blankets(table, **options, n_jobs=jobs)
     cold = time.perf_counter() - started

@@ -35,8 +35,8 @@ N_TARGETS = 5
 REPEATS = 3
 
 SEARCHES: dict[str, dict[str, Any]] = {
-    "komb (1,1)": {"order": 1, "max_separator": 1, "test": "g-sci"},
-    "komb (2,2)": {"order": 2, "max_separator": 2, "test": "g-sci"},
+    "komb (1,1)": {"method": "komb", "order": 1, "max_separator": 1, "test": "g-sci"},
+    "komb (2,2)": {"method": "komb", "order": 2, "max_separator": 2, "test": "g-sci"},
     "mmmb, g adjusted": {"method": "mmmb", "test": "g", "df": "adjusted"},
 }
 

@@ -52,7 +52,12 @@ def print_functions() -> None:
                 Score.of(blanket.members, network.blanket(str(blanket.target))).f1
                 for seed in range(N_DRAWS)
                 for blanket in komb.markov_blankets(
-                    network.sample(N_ROWS, seed), order=2, max_separator=3, test=test, df=df
+                    network.sample(N_ROWS, seed),
+                    method="komb",
+                    order=2,
+                    max_separator=3,
+                    test=test,
+                    df=df,
                 ).values()
             ]
             row.append(f"{mean(scores):.3f}")

@@ -34,7 +34,7 @@ def time_targets(
         for _ in range(REPEATS if order == 1 else 2):
             started = time.perf_counter()
             blanket = komb.markov_blanket(
-                table, name, order=order, max_separator=bound, test="g-sci"
+                table, name, method="komb", order=order, max_separator=bound, test="g-sci"
             )
             best = min(best, time.perf_counter() - started)
         found = {table.index(member) for member in blanket.members}
@@ -69,7 +69,7 @@ def synthetic(n_samples: int) -> None:
                 table = komb.boolean_table(function, 100, seed=sample)
                 for target in table.names:
                     found = komb.markov_blanket(
-                        table, target, order=order, max_separator=3, test="g-sci"
+                        table, target, method="komb", order=order, max_separator=3, test="g-sci"
                     )
                     truth = {table.index(name) for name in table.names if name != target}
                     scores.append(f1_score(truth, {table.index(name) for name in found.members}))
@@ -91,7 +91,7 @@ columns[0] = np.where(rng.random(n_rows) < 0.9, columns[3], columns[0])
 table = komb.DiscreteTable.from_codes(columns.T)
 del columns
 small = table.take(np.arange(200))
-options = dict(order=1, max_separator=1, test="g-sci")
+options = dict(method="komb", order=1, max_separator=1, test="g-sci")
 komb.markov_blanket(small, 0, **options)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def resident():

@@ -284,7 +284,12 @@ def information(X: _Codes, y: _Codes) -> npt.NDArray[np.float64]:
 def paper_search(order: int) -> komb.MarkovBlanketSelector:
     """Select with kOMB at a fixed order."""
     return komb.MarkovBlanketSelector(
-        order=order, max_separator=order, test="g-sci", alpha=ALPHA, handle_unknown="ignore"
+        method="komb",
+        order=order,
+        max_separator=order,
+        test="g-sci",
+        alpha=ALPHA,
+        handle_unknown="ignore",
     )
 
 

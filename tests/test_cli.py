@@ -109,6 +109,8 @@ class TestFind:
             "order": 2,
             "max_separator": 3,
             "max_conditioning": None,
+            "level": None,
+            "time_budget": None,
             "alpha": 0.05,
             "test": "g",
             "df": "adjusted",
@@ -120,6 +122,9 @@ class TestFind:
         }
         _, out, _ = run("find", file, "--target", "Y", "-k", "2", "-l", "3", "--json")
         assert json.loads(out)["parameters"]["max_separator"] == 3
+        _, out, _ = run("find", file, "-t", "Y", "--level", "0.1", "--time-budget", "60", "--json")
+        parameters = json.loads(out)["parameters"]
+        assert (parameters["level"], parameters["time_budget"]) == (0.1, 60)
 
     def test_options_of_the_classic_methods(self, run: Run, file: Path) -> None:
         takers = [n for n, info in komb.algorithms().items() if "max_conditioning" in info.options]
@@ -239,9 +244,13 @@ class TestBadInput:
             ("--target Y --target y", ["no column 'y'", "Did you mean 'Y'"]),
             ("--target Y -k -1", ["'order'", "got -1"]),
             ("--target Y -k 9", ["'order'", "at most 3", "got 9"]),
-            ("--target Y -k two", ["'--order' must be a whole number, or 'auto'", "got 'two'"]),
-            ("--target Y -l few", ["'--max-separator' must be a whole number", "got 'few'"]),
-            ("--target Y --alpha high", ["'--alpha' must be a number, or 'auto'", "got 'high'"]),
+            ("--target Y -k two", ["--order", "komb find --help"]),
+            ("--target Y -l few", ["--max-separator", "komb find --help"]),
+            ("--target Y --alpha high", ["--alpha", "komb find --help"]),
+            ("--target Y -k auto", ["--order", "komb find --help"]),
+            ("--target Y --level 0", ["'level'", "got 0", "Try level=0.05"]),
+            ("--target Y --time-budget 0", ["'time_budget'", "got 0", "Try time_budget=60"]),
+            ("--target Y --level 0.1 --method gs", ["'level'", "method 'gs'", "it: auto."]),
             ("--target Y -l -1", ["'max_separator'", "got -1"]),
             ("--target Y --alpha 1", ["'alpha'", "got 1.0", "Try alpha=0.01"]),
             ("--target Y --alpha nan", ["'alpha'", "got nan"]),
@@ -256,7 +265,7 @@ class TestBadInput:
             ("--target Y --exclude X1,X2", ["no column 'X1,X2'", "--exclude X1 --exclude X2."]),
             ("--target Y --include X1,E1", ["repeat the option: --include X1 --include E1."]),
             ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
-            ("--target Y --max-conditioning 2", ["'max_conditioning'", "method 'komb'", "got 2"]),
+            ("--target Y --max-conditioning 2", ["'max_conditioning'", "method 'auto'", "got 2"]),
             ("--target Y --max-conditioning few", ["--max-conditioning"]),
             ("--target Y --delimiter ;;", ["'delimiter' must be one character"]),
             ("--target Y --delimiter ;", ["at least 2 columns"]),
@@ -360,7 +369,7 @@ class TestCompare:
         )
         _, out, _ = run("compare", file, "--target", "Y", *options.split())
         expected = komb.markov_blanket(
-            XOR, "Y", order=2, max_separator=3, alpha=0.05, test="g", df="adjusted",
+            XOR, "Y", method="komb", order=2, max_separator=3, alpha=0.05, test="g", df="adjusted",
             start=["X1", "X2"], include=["E1"], exclude=["E2"],
         )  # fmt: skip
         assert komb.Blanket.from_dict(json.loads(out)["blankets"]["komb"]) == expected
@@ -549,9 +558,16 @@ class TestOthers:
         monkeypatch.setenv("COLUMNS", "200")
         for command in ("find", "compare"):
             text = run(command, "--help")[1]
-            for default in ("the method's own", "auto", "observed"):
+            for default in (
+                "the method's own",
+                "auto",
+                "observed",
+                "0.05",
+                "1 for komb, 3 for auto",
+            ):
                 assert re.search(rf"\[default: \(?{default}\)?\]", text)
-            assert text.count("[default: auto]") == 4  # order, separators, level and test
+            alpha = "0.01" if command == "compare" else "(auto chooses, others 0.01)"
+            assert f"[default: {alpha}]" in text
 
     def test_methods(self, run: Run) -> None:
         code, out, err = run("methods")

@@ -72,7 +72,20 @@ class TestRows:
         comparison = komb.compare(XOR, "Y")
         assert list(comparison.blankets) == list(komb.algorithms())
         for name, blanket in comparison.blankets.items():
-            assert blanket == komb.markov_blanket(XOR, "Y", method=name)
+            assert blanket == komb.markov_blanket(XOR, "Y", method=name, alpha=0.01)
+
+    def test_all_have_one_level_unless_told_otherwise(self) -> None:
+        comparison = komb.compare(XOR, "Y")
+        assert {found.parameters["alpha"] for found in comparison.blankets.values()} == {0.01}
+        assert "\nevery method at alpha 0.01, " in str(comparison)
+        assert not comparison.blankets["auto"].choices.keys() & {"alpha"}
+        rows = {"auto": {"alpha": None}, "own": {"method": "auto"}, "gs": {}}
+        told = komb.compare(XOR, "Y", methods=rows)
+        assert [found.parameters["alpha"] for found in told.blankets.values()] == [0.05, 0.01, 0.01]
+        assert "every method" not in str(told)
+        assert "own, gs: alpha 0.01" in str(told) or "alpha 0.05" in str(told)
+        left = komb.compare(XOR, "Y", methods=["auto", "gs"], alpha=None)
+        assert left.blankets["auto"] == komb.markov_blanket(XOR, "Y")
 
     def test_chosen_ones_in_their_order(self) -> None:
         names = list(komb.algorithms())[::-1]
@@ -84,7 +97,7 @@ class TestRows:
         found = {label: blanket.members for label, blanket in comparison.blankets.items()}
         assert found == {"k=0": (), "k=1": ("X1", "X2"), "k=2": ("X1", "X2")}
         for order, blanket in enumerate(comparison.blankets.values()):
-            assert blanket == komb.markov_blanket(XOR, "Y", order=order, alpha=0.02)
+            assert blanket == komb.markov_blanket(XOR, "Y", method="komb", order=order, alpha=0.02)
 
     def test_every_option_can_be_of_a_row(self) -> None:
         own: dict[str, Any] = {
@@ -98,12 +111,12 @@ class TestRows:
         }
         rows = {"one": {"method": "komb", **own}, "other": {"method": "komb"}}
         blankets = komb.compare(XOR, "Y", methods=rows).blankets
-        assert blankets["one"] == komb.markov_blanket(XOR, "Y", **own)
-        assert blankets["other"] == komb.markov_blanket(XOR, "Y")
+        assert blankets["one"] == komb.markov_blanket(XOR, "Y", method="komb", **own)
+        assert blankets["other"] == komb.markov_blanket(XOR, "Y", method="komb")
 
     def test_a_label_that_is_a_method_need_not_say_it_again(self) -> None:
         comparison = komb.compare(XOR, "Y", methods={"komb": {"order": 0}})
-        assert comparison.blankets["komb"] == komb.markov_blanket(XOR, "Y", order=0)
+        assert comparison.blankets["komb"] == komb.markov_blanket(XOR, "Y", method="komb", order=0)
 
     def test_common_options_reach_every_row(self) -> None:
         common: dict[str, Any] = {
@@ -177,7 +190,7 @@ class TestTable:
     def test_excluded_columns_are_not_looked_at(self) -> None:
         data = {str(name): XOR.column(name) for name in XOR.names} | {"note": [None] * 500}
         comparison = komb.compare(data, "Y", methods=ORDERS, exclude=["note"])
-        alone = komb.markov_blanket(data, "Y", order=1, exclude=["note"])
+        alone = komb.markov_blanket(data, "Y", method="komb", order=1, exclude=["note"])
         assert comparison.blankets["k=1"] == alone
 
     def test_kernels_are_ready_before_the_clock_starts(
@@ -358,7 +371,7 @@ class TestProgress:
         seen: list[Progress] = []
         komb.compare(XOR, "Y", methods=ORDERS, progress=seen.append)
         assert {report.phase.partition(": ")[0] for report in seen} == set(ORDERS)
-        assert "groups" in {report.phase.partition(": ")[2] for report in seen}
+        assert "grow" in {report.phase.partition(": ")[2] for report in seen}
         assert {(report.position, report.n_targets) for report in seen} == {(0, 3), (1, 3), (2, 3)}
 
 
@@ -392,10 +405,12 @@ def test_defaults_are_the_same_everywhere(function: Callable[..., object]) -> No
     parameters = inspect.signature(function).parameters
     expected = {
         "method": defaults.METHOD,
-        "order": defaults.ORDER,
-        "max_separator": defaults.MAX_SEPARATOR,
+        "order": None,
+        "max_separator": None,
         "max_conditioning": None,
-        "alpha": defaults.ALPHA,
+        "level": defaults.LEVEL,
+        "time_budget": None,
+        "alpha": defaults.FIXED_ALPHA if function is komb.compare else None,
         "test": defaults.TEST,
         "df": defaults.DF,
         "start": (),

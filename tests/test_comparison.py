@@ -132,7 +132,7 @@ class TestText:
     def test_the_whole_sheet(self) -> None:
         assert str(make_comparison()) == (
             "Markov blanket of ill: 2 methods compared\n"
-            "test g, df observed, alpha 0.05\n"
+            "every method at alpha 0.05, test g, df observed\n"
             "\n"
             "  member  komb  pcmb\n"
             "  age      ✓     ✓\n"
@@ -159,7 +159,9 @@ class TestText:
     def test_settings_that_all_share_are_told_once(self) -> None:
         text = str(make_comparison({"a": PCMB, "b": PCMB}))
         assert text.count("conditioning on up to 3") == 1
-        assert text.splitlines()[1] == "conditioning on up to 3, test g, df observed, alpha 0.05"
+        assert text.splitlines()[1] == (
+            "every method at alpha 0.05, conditioning on up to 3, test g, df observed"
+        )
 
     def test_rows_with_the_same_settings_are_told_together(self) -> None:
         assert "\npcmb, gs: conditioning on up to 3.\n" in str(

@@ -41,8 +41,8 @@ class TestResult:
 
     def test_facts(self) -> None:
         blanket = komb.markov_blanket(
-            XOR, "Y", order=1, max_separator=1, test="g-sci", alpha=0.02, start=["E2", "E1"],
-            exclude=["E3"],
+            XOR, "Y", method="komb", order=1, max_separator=1, test="g-sci", alpha=0.02,
+            start=["E2", "E1"], exclude=["E3"],
         )  # fmt: skip
         assert blanket.target == "Y"
         assert blanket.method == "komb"
@@ -50,6 +50,8 @@ class TestResult:
             "order": 1,
             "max_separator": 1,
             "max_conditioning": None,
+            "level": None,
+            "time_budget": None,
             "alpha": 0.02,
             "test": "g-sci",
             "df": "observed",
@@ -82,7 +84,9 @@ class TestResult:
 
     def test_what_is_left_open_is_chosen(self) -> None:
         blanket = komb.markov_blanket(XOR, "Y")
-        assert blanket.parameters["order"] == blanket.parameters["max_separator"] == "auto"
+        assert blanket.method == "auto"
+        assert blanket.parameters["order"] is blanket.parameters["max_separator"] is None
+        assert blanket.parameters["level"] == 0.05
         assert blanket.settled_parameters["order"] == blanket.choices["order"].value == 3
         assert blanket.settled_parameters["max_separator"] == 3
         assert blanket.parameters["alpha"] == blanket.choices["alpha"].value == 0.05
@@ -98,9 +102,10 @@ class TestResult:
         assert "as asked" in blanket.choices[name].reason
         assert blanket.members == (() if options == {"order": 0} else ("X1", "X2"))
 
-    def test_numbers_for_both_give_the_search_of_the_paper(self) -> None:
-        fixed: dict[str, Any] = {"order": 1, "max_separator": 1, "test": "g-sci"}
-        blanket = komb.markov_blanket(XOR, "Y", **fixed)
+    @pytest.mark.parametrize("bounds", [{}, {"order": 1}, {"order": 1, "max_separator": 1}])
+    def test_komb_is_the_search_of_the_paper(self, bounds: dict[str, Any]) -> None:
+        blanket = komb.markov_blanket(XOR, "Y", method="komb", test="g-sci", **bounds)
+        assert (blanket.parameters["order"], blanket.parameters["max_separator"]) == (1, 1)
         assert not blanket.choices
         assert blanket.parameters["alpha"] == 0.01
         session = DataSession(XOR, "g-sci", alpha=0.01)
@@ -127,10 +132,9 @@ class TestResult:
     @pytest.mark.parametrize("test", komb.tests())
     @pytest.mark.parametrize("df", ["observed", "adjusted"])
     def test_every_test(self, test: str, df: str) -> None:
-        bounds: dict[str, Any] = {"order": 1, "max_separator": 1}
-        options = bounds if test == "perm" else {}
-        assert komb.markov_blanket(XOR, "Y", test=test, df=df, **options).members == ("X1", "X2")
-        assert komb.markov_blanket(XOR, "Y", test=test, df=df, **bounds).members == ("X1", "X2")
+        for method in ("komb",) if test == "perm" else ("auto", "komb"):
+            found = komb.markov_blanket(XOR, "Y", method=method, test=test, df=df)
+            assert found.members == ("X1", "X2")
 
     @pytest.mark.parametrize("method", komb.algorithms())
     def test_every_method_finds_an_and(self, method: str) -> None:
@@ -246,8 +250,12 @@ class TestData:
         assert komb.markov_blanket(array, np.int64(2)).target == 2
 
     def test_numpy_numbers_are_numbers(self) -> None:
-        expected = komb.markov_blanket(XOR, "Y", order=1, max_separator=1)
+        expected = komb.markov_blanket(
+            XOR, "Y", order=1, max_separator=1, alpha=0.01, level=0.1, time_budget=600
+        )
         numbers: Any = {
+            "level": np.float64(0.1),
+            "time_budget": np.float64(600),
             "order": np.int8(1),
             "max_separator": np.uint64(1),
             "alpha": np.float64(0.01),
@@ -392,9 +400,13 @@ def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[st
     yield {"test": "gsci"}, UnknownNameError, ["no test 'gsci'", "'g-sci'", "'chi2'"]
     yield {"test": None}, UnknownNameError, ["no test None", "'g-sci'"]
     yield {"df": "both"}, ParameterError, ["'df' must be 'observed' or 'adjusted'", "'both'"]
-    for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "0.01", None, [0.01]):
-        rule = "'alpha' must be a number between 0 and 1"
-        yield {"alpha": alpha}, ParameterError, [rule, repr(alpha), "Try alpha=0.01"]
+    for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "auto", [0.01]):
+        rule = "must be a number between 0 and 1"
+        yield {"alpha": alpha}, ParameterError, ["'alpha'", rule, repr(alpha), "Try alpha=0.01, or"]
+        yield {"level": alpha}, ParameterError, ["'level'", rule, repr(alpha), "Try level=0.05, or"]
+    for seconds in (0, -1, float("nan"), float("inf"), True, "1"):
+        rule = "'time_budget' must be a number of seconds above 0"
+        yield {"time_budget": seconds}, ParameterError, [rule, repr(seconds), "Try time_budget=60"]
     for name in ("order", "max_separator", "max_conditioning"):
         method = "pcmb" if name == "max_conditioning" else "komb"
         for number in (-1, 1.0, 1.5, "1", True, [1]):
@@ -402,24 +414,28 @@ def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[st
             changes: dict[str, Any] = {name: number, "method": method}
             yield changes, ParameterError, [rule, repr(number), f"Try {name}="]
     for name in ("order", "max_separator"):
-        yield {name: "many"}, ParameterError, [f"{name!r} must be", "or 'auto'; got 'many'"]
-        yield {name: None}, ParameterError, [f"{name!r} must be", "or 'auto'; got None"]
-    yield {"test": "perm"}, ParameterError, ["'test' must", "'perm'", "give both order and"]
-    yield {"order": None}, ParameterError, ["'order' must be a whole number", "None"]
+        for method in ("auto", "komb"):
+            parts = [f"{name!r} must be a whole number", "got 'auto'", "or leave it out"]
+            yield {name: "auto", "method": method}, ParameterError, parts
+    yield {"test": "perm"}, ParameterError, ["'test' must", "'perm'", "such as method='komb'"]
     rule = "'order' must be at most 4 for a table of 6 columns"
     yield {"order": 5}, ParameterError, [rule, "got 5", "Try order=4"]
     rule = "'order' must be left out for method 'pcmb', which has no such option"
-    yield {"order": 2, "method": "pcmb"}, ParameterError, [rule, "got 2", "it: komb."]
+    yield {"order": 2, "method": "pcmb"}, ParameterError, [rule, "got 2", "it: auto, komb."]
     rule = "'max_separator' must be left out for method 'iamb'"
     for separator in (1, 2):
         changes = {"max_separator": separator, "method": "iamb"}
-        yield changes, ParameterError, [rule, f"got {separator}", "it: komb."]
-    rule = "'max_conditioning' must be left out for method 'komb', which has no such option"
+        yield changes, ParameterError, [rule, f"got {separator}", "it: auto, komb."]
+    for name, value in (("level", 0.1), ("time_budget", 9.0)):
+        rule = f"{name!r} must be left out for method 'komb', which has no such option"
+        parts = [rule, f"got {value}", "it: auto."]
+        yield {name: value, "method": "komb"}, ParameterError, parts
+    rule = "'max_conditioning' must be left out for method 'auto', which has no such option"
     for changes in ({}, {"start": ["X1"]}, {"start": "komb"}):
         parts = [rule, "got 3", "use a method that has it: bamb, gs, hiton-mb"]
         yield {"max_conditioning": 3, **changes}, ParameterError, parts
     rule = "'start' must be a list of column names, or the name of a method to start from"
-    yield {"start": "nonsense"}, ParameterError, [rule, "got 'nonsense'", "Methods are: bamb, gs,"]
+    yield {"start": "nonsense"}, ParameterError, [rule, "got 'nonsense'", "Methods are: auto, bamb"]
     yield {"start": "X1"}, ParameterError, [rule, "got 'X1'", "pass a list: start=['X1']"]
     yield {"start": "X1", "exclude": ["X1"]}, ParameterError, [rule, "got 'X1'"]
     yield {"start": "IAMB"}, ParameterError, [rule, "got 'IAMB'"]

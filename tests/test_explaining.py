@@ -50,7 +50,7 @@ XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
 PARITY = komb.boolean_table("parity", 1000, n_parents=3, n_irrelevant=1)
 CHAIN = DiscreteTable.from_data(make_chain())
 COLLIDER = DiscreteTable.from_data(make_collider())
-PAPER: dict[str, Any] = {"order": 1, "max_separator": 1, "test": "g-sci"}
+PAPER: dict[str, Any] = {"method": "komb", "order": 1, "max_separator": 1, "test": "g-sci"}
 
 
 class TestWords:
@@ -298,7 +298,7 @@ class TestNumbers:
         parents = [coin(3000) for _ in range(5)]
         table = {f"X{i}": parent for i, parent in enumerate(parents)} | {"E": coin(3000)}
         table["Y"] = flip(np.array(sum(parents) >= 3, dtype=int), 0.05)
-        blanket = komb.markov_blanket(table, "Y", order=2, max_separator=3)
+        blanket = komb.markov_blanket(table, "Y", method="komb", order=2, max_separator=3)
         monkeypatch.setattr(explaining, "MOST_TESTS", 10)
         explanation = blanket.explain()
         assert (explanation.order, explanation.max_separator) == (1, 1)

@@ -28,6 +28,8 @@ LAYERS = (
     "rendering",
     "exporting",
     "choices",
+    "remarks",
+    "stability",
     "pages",
     "plots",
     "explanation",

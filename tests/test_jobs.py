@@ -211,27 +211,27 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def search_or_wait(target: int, folder: Path, *others: Any) -> discover.Finding:
+def search_or_wait(targets: tuple[int, ...], folder: Path, *others: Any) -> list[discover.Finding]:
     """Search for the first two targets; all others wait until they are ended from outside."""
     (folder / str(os.getpid())).touch()
-    if target > 1:
+    if targets[0] > 1:
         time.sleep(600)
-    return discover._search_in_worker(target, *others)
+    return discover._search_in_worker(targets, *others)
 
 
-def search_or_die(target: int, folder: Path, *others: Any) -> discover.Finding:
+def search_or_die(targets: tuple[int, ...], folder: Path, *others: Any) -> list[discover.Finding]:
     """Search for the first two targets; the third kills its process once both are done."""
-    if target > 1:
+    if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
         os._exit(1)
-    return discover._search_in_worker(target, *others)
+    return discover._search_in_worker(targets, *others)
 
 
-def search_or_fail(target: int, folder: Path, *others: Any) -> discover.Finding:
-    if target > 1:
+def search_or_fail(targets: tuple[int, ...], folder: Path, *others: Any) -> list[discover.Finding]:
+    if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
-        raise (MemoryError("no more") if target == 2 else DataError("too large"))
-    return discover._search_in_worker(target, *others)
+        raise (MemoryError("no more") if targets == (2,) else DataError("too large"))
+    return discover._search_in_worker(targets, *others)
 
 
 @pytest.fixture
@@ -291,7 +291,7 @@ class TestInterruption:
         large = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
         shared = (stop := jobs.Stop(), *self.settings(large), *discover._anonymous(large))
         with joblib.parallel_config(backend="threading"):
-            found = jobs.spread(discover._search_in_worker, [0, 1], shared, 2)
+            found = jobs.spread(discover._search_in_worker, [(0,), (1,)], shared, 2)
             threading.Timer(0.5, setattr, (stop, "is_set", True)).start()
             with pytest.raises(WorkerError, match="Stopped"):
                 list(found)

@@ -33,8 +33,9 @@ class TestAnswers:
         assert list(path) == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
         for (order, bound), blanket in path.items():
             alone = komb.markov_blanket(
-                TABLE, name, order=order, max_separator=bound, start=begin, alpha=0.05, test="g-sci"
-            )
+                TABLE, name, method="komb", order=order, max_separator=bound, start=begin,
+                alpha=0.05, test="g-sci",
+            )  # fmt: skip
             assert contents(blanket) == contents(alone)
 
     @pytest.mark.parametrize(("test", "df"), [("g", "adjusted"), ("sci", "observed")])
@@ -43,14 +44,17 @@ class TestAnswers:
             TABLE, TABLE.names[4], orders=[1, 2], max_separators=[1, 2], test=test, df=df
         ).items():
             alone = komb.markov_blanket(
-                TABLE, TABLE.names[4], order=cell[0], max_separator=cell[1], test=test, df=df
-            )
+                TABLE, TABLE.names[4], method="komb", order=cell[0], max_separator=cell[1],
+                test=test, df=df,
+            )  # fmt: skip
             assert contents(blanket) == contents(alone)
 
     def test_work_is_shared(self) -> None:
         path = komb.blanket_path(TABLE, TABLE.names[4], orders=[1, 2])
         alone = sum(
-            komb.markov_blanket(TABLE, TABLE.names[4], order=order, max_separator=bound).tests
+            komb.markov_blanket(
+                TABLE, TABLE.names[4], method="komb", order=order, max_separator=bound
+            ).tests
             for order, bound in path
         )
         assert 0 < sum(blanket.tests for blanket in path.values()) < alone / 2

@@ -209,7 +209,7 @@ class TestContent:
         expected = komb.markov_blanket(XOR, "Y", **options | {"start": ["X1"]})
         assert page.blanket == expected
         assert page.comparison is not None
-        assert list(page.comparison.blankets) == ["iamb", "komb"]
+        assert list(page.comparison.blankets) == ["iamb", "auto"]
         assert str(page.explanation) == str(expected.explain())
 
     def test_another_method(self) -> None:
@@ -221,7 +221,7 @@ class TestContent:
     def test_progress_and_interruption(self, tmp_path: Path) -> None:
         seen: list[Progress] = []
         komb.report(XOR, "Y", methods=["gs"], progress=seen.append)
-        assert {progress.phase.split()[0].rstrip(":") for progress in seen} >= {"gs", "komb"}
+        assert {progress.phase.split()[0].rstrip(":") for progress in seen} >= {"gs", "auto"}
 
         def stop(progress: Progress) -> None:
             raise KeyboardInterrupt
@@ -303,7 +303,7 @@ class TestFiles:
 class TestRepeating:
     OPTIONS: dict[str, Any] = {  # noqa: RUF012
         "method": "gs",
-        "order": "auto",
+        "order": None,
         "start": "iamb",
         "include": ["a b"],
         "exclude": (),
@@ -323,9 +323,7 @@ class TestRepeating:
         )
 
     def test_what_holds_anyway_is_not_said(self) -> None:
-        assert (
-            chosen({"order": "auto", "start": [], "bins": 4, "missing": "error", "seed": 0}) == {}
-        )
+        assert chosen({"order": None, "start": [], "bins": 4, "missing": "error", "seed": 0}) == {}
 
     def test_the_code_runs(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file = tmp_path / "xor.csv"

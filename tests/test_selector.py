@@ -110,7 +110,8 @@ class TestSelection:
 
     def test_every_option_gets_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         given: dict[str, Any] = {
-            "method": "hiton-mb", "order": "auto", "max_separator": "auto", "max_conditioning": 2,
+            "method": "hiton-mb", "order": None, "max_separator": None, "max_conditioning": 2,
+            "level": 0.05, "time_budget": None,
             "alpha": 0.02, "test": "chi2", "df": "adjusted", "start": ["x2"], "include": ["x3"],
             "exclude": ["x0"], "discretize": {"x1": [0.5]}, "bins": 4, "missing": "level",
             "seed": 7,
@@ -360,7 +361,7 @@ class TestScikitLearn:
         copy = clone(selector)
         assert copy.get_params() == selector.get_params()
         assert copy.set_params(alpha=0.1).alpha == 0.1
-        assert selector.alpha == "auto"
+        assert selector.alpha is None
 
     def test_parameters_are_those_of_the_function(self) -> None:
         from inspect import signature

@@ -29,7 +29,6 @@ from komb.results import Blanket
 from komb.search import algorithms
 from komb.settings import (
     OPTIONS,
-    Bound,
     check_columns,
     check_exclude,
     check_settings,
@@ -55,10 +54,11 @@ def compare(
     *,
     methods: Methods | None = None,
     truth: object = None,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = defaults.FIXED_ALPHA,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -68,6 +68,7 @@ def compare(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
     progress: Observer | None = None,
 ) -> Comparison:
     """Find the Markov blanket of a column with several methods.
@@ -88,9 +89,12 @@ def compare(
         The true blanket, if it is known: the names of its columns, or a
         :class:`komb.DiscreteNetwork`, :class:`komb.MarkovField` or ``networkx.DiGraph`` in which
         the target has one.
-    order, max_separator, max_conditioning
+    order, max_separator, max_conditioning, level, time_budget
         As in :func:`komb.markov_blanket`; each method gets those that it takes.
-    alpha, test, df, start, include, exclude, discretize, bins, missing, seed
+    alpha
+        Level of the tests, the same for all methods, ``"auto"`` included, so that none has an
+        advantage. ``None`` leaves it to each of them.
+    test, df, start, include, exclude, discretize, bins, missing, seed
         As in :func:`komb.markov_blanket`, for all methods.
     progress
         Called now and then with a :class:`komb.discover.Progress`, in which the phase starts with
@@ -127,7 +131,8 @@ def compare(
     excluded = list_names("exclude", exclude)
     common = {
         "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
-        "alpha": alpha, "test": test, "df": df, "start": start, "include": include, "seed": seed,
+        "level": level, "time_budget": time_budget, "alpha": alpha, "test": test, "df": df,
+        "start": start, "include": include, "seed": seed,
     }  # fmt: skip
     rows = _plan(methods, {key: _keep(value) for key, value in common.items()})
     for row in rows:

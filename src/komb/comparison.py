@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from komb.exporting import dump_json, known_fields, make_frame
 from komb.frozen import FrozenMapping
 from komb.plots import Mark, draw_matrix
+from komb.remarks import Remarks
 from komb.rendering import (
     DOT,
     TICK,
@@ -323,10 +324,27 @@ class Comparison:
         n_methods = plural(len(self.blankets), "method")
         return Sheet(
             title=f"Markov blanket of {show_name(self.target)}: {n_methods} compared",
-            facts=show_parameters(self._shared()),
+            facts=self._facts(),
             grids=(*self._matrix(), self._numbers()),
             notes=tuple(self._notes()),
+            warnings=tuple(self._warnings()),
         )
+
+    def _warnings(self) -> Iterator[str]:
+        """Name leaks once, and what each method left out."""
+        found = self.blankets.items()
+        leaks = dict.fromkeys(leak for _, blanket in found for leak in blanket.leaks)
+        yield from Remarks(leaks=tuple(leaks)).warnings(self.target)
+        for label, blanket in found:
+            for warning in Remarks(omissions=blanket.omissions).warnings(self.target):
+                yield f"{show_name(label)}: {warning}"
+
+    def _facts(self) -> str:
+        """Say what all methods were run with, the level of the tests first."""
+        shared = self._shared()
+        alpha = shared.pop("alpha", None)
+        level = "" if alpha is None else f"every method at alpha {alpha:g}"
+        return ", ".join(filter(None, [level, show_parameters(shared)]))
 
     def _matrix(self) -> Iterator[Grid]:
         """Draw who found what, folded into several tables where it is too wide for one."""
@@ -359,7 +377,7 @@ class Comparison:
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that all methods were run with."""
-        first, *others = [blanket.parameters for blanket in self.blankets.values()] or [{}]
+        first, *others = [found.settled_parameters for found in self.blankets.values()] or [{}]
         return {
             key: value
             for key, value in first.items()

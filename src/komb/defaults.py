@@ -3,21 +3,18 @@
 It is a module of its own so that the command line can show these values without loading the rest.
 """
 
-AUTO = "auto"
-"""Leaves it to the search, which says what it chose."""
-
-METHOD = "komb"
-ORDER = AUTO
-MAX_SEPARATOR = AUTO
-ALPHA = AUTO
-TEST = AUTO
+METHOD = "auto"
+TEST = "auto"
 DF = "observed"
 BINS = 4
 MISSING = "error"
 SEED = 0
 
+LEVEL = 0.05
+"""Chance that the blanket is not empty although nothing depends on the target."""
+
 FIXED_ALPHA = 0.01
-"""Level of the tests where nothing but the level is left open."""
+"""Level of the tests where the method does not choose it."""
 
 PAPER_TEST = "g-sci"
 """What the kOMB paper tests with."""

@@ -9,11 +9,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from komb import defaults
 from komb.citests.data_session import DataSession
@@ -23,13 +26,13 @@ from komb.data.codes import Name
 from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import DataError, Interrupted, ParameterError, WorkerError
 from komb.jobs import Stop, check_jobs, count_workers, spread
+from komb.remarks import Remarks
 from komb.rendering import plural, show_names
 from komb.results import Blanket, Blankets, Member
 from komb.search import task as search_task
 from komb.search.registry import AlgorithmInfo, find_algorithm
-from komb.search.task import Choice
+from komb.search.task import Leak
 from komb.settings import (
-    Bound,
     Settings,
     check_exclude,
     check_settings,
@@ -38,10 +41,12 @@ from komb.settings import (
     is_constant,
     list_names,
 )
+from komb.stability import Stability, Tally, draw_halves
 from komb.warmup import warm_up
 
 _Found = Generator[tuple[int, Blanket], None, None]
 
+_BATCHES_A_WORKER = 4  # where targets are searched together: few for sharing, many for balance
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
 
 
@@ -54,9 +59,9 @@ class Progress:
     target
         Whose blanket is searched.
     phase
-        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases. With
-        several targets also ``"done"``, once for each of them; with several workers ``"done"`` is
-        all there is, after one ``"start"``.
+        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases, and
+        ``"stability"`` while half-samples are searched. With several targets also ``"done"``, once
+        for each of them; with several workers ``"done"`` is all there is, after one ``"start"``.
     blanket
         The names of the candidate blanket at this moment, in the order of the table.
     tests
@@ -89,10 +94,11 @@ def markov_blanket(
     target: Name,
     *,
     method: str = defaults.METHOD,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -102,17 +108,20 @@ def markov_blanket(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
+    stability: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
     The blanket is the smallest set of columns that makes all others irrelevant for the target, and
-    so the set of features to keep for predicting it. Unlike other methods, kOMB also finds members
-    that show only in combination with others, such as the inputs of an exclusive or.
+    so the set of features to keep for predicting it. Unlike other methods, ``"auto"`` and
+    ``"komb"`` also find members that show only in combination with others, such as the inputs of an
+    exclusive or.
 
-    Data and target are all it needs. What is left at ``"auto"`` is chosen from the data, and the
-    result says what and why (``choices``); ``order=1, max_separator=1, test="g-sci"`` is the
-    setting of the kOMB paper.
+    Data and target are all it needs. Method ``"auto"`` chooses what is left out from the data, and
+    the result says what and why (``choices``); ``method="komb", test="g-sci"`` is the search of the
+    kOMB paper.
 
     Parameters
     ----------
@@ -125,21 +134,21 @@ def markov_blanket(
         Name of an algorithm; :func:`komb.algorithms` lists them.
     order
         How many other columns a dependence may need to become visible (the paper's k). Order 0 sees
-        single columns, order 1 also pairs (exclusive or), order 2 also triples. ``"auto"``: as far
-        as the number of tests allows.
+        single columns, order 1 also pairs (exclusive or), order 2 also triples. For ``"auto"`` a
+        bound: if left out, it goes as far as its work limit allows. For ``"komb"`` 1 if left out.
     max_separator
-        How many members together may explain a dependence away (the paper's l). ``"auto"``: up to
-        3, fewer where there are very many sets.
-
-        If both order and max_separator are numbers, the search is the paper's; otherwise it is the
-        automatic one, with the number as a bound.
+        How many columns together may explain a dependence away (the paper's l). For ``"auto"`` a
+        bound, 3 if left out; for ``"komb"`` 1 if left out.
     max_conditioning
         Largest set of columns that the classic methods look at as a separator; if left out, what
         the method is used with: 3, but no bound for ``"gs"`` and ``"iamb"``, which condition on all
         they have and with a bound stop when they have that many.
+    level
+        For ``"auto"``: the chance that the blanket is not empty although nothing depends on the
+        target. Lower it for fewer false members, raise it for weaker ones.
     alpha
-        Level of the tests: a dependence counts when its p-value is at most this. ``"auto"``: 0.05
-        for up to 1,000 rows and less for more, if the search is automatic, else 0.01.
+        Level of single tests: a dependence counts when its p-value is at most this. If left out,
+        ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other method.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
         likelihood-ratio test, with its distribution from shuffles of the data where tables are
@@ -169,6 +178,15 @@ def markov_blanket(
         ``"testwise"`` (each test is made on the rows that are complete for its columns).
     seed
         For a test that draws random numbers; the same seed gives the same answer.
+    time_budget
+        For ``"auto"``: seconds that the search may take. What it leaves out for lack of time is in
+        ``omissions``. If left out, it takes the time it needs.
+    stability
+        Number of half-samples to search as well, an even number such as 50: how often members and
+        groups are found again is in the result (``stability``), with a bound on those that are
+        found by chance. It takes about so many times half the time. The seed and the order of the
+        rows decide what the halves are, and so the shares, but not the blanket. Each half-sample
+        has the same time budget as the search itself.
     progress
         Called now and then with a :class:`komb.discover.Progress`.
 
@@ -182,7 +200,8 @@ def markov_blanket(
     komb.errors.InputError
         If anything passed in cannot be used; nothing has been counted then.
     komb.errors.Interrupted
-        If the search is interrupted; ``finished`` holds the names of the blanket grown so far.
+        If the search is interrupted; ``finished`` holds the names of the blanket grown so far, or
+        the whole :class:`Blanket`, without its stability, if nothing but half-samples was left.
 
     See Also
     --------
@@ -211,9 +230,9 @@ def markov_blanket(
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
-        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed,
+        seed=seed, time_budget=time_budget, stability=stability,
     )  # fmt: skip
     position = check_target(table, target, settings)
     return Run(table, settings, check_progress(progress), 1).find(position, 0)
@@ -232,10 +251,11 @@ def markov_blankets(
     targets: Iterable[Name] | None = None,
     *,
     method: str = defaults.METHOD,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -245,6 +265,8 @@ def markov_blankets(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
+    stability: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     n_jobs: int | None = None,
 ) -> Blankets:
@@ -257,9 +279,10 @@ def markov_blankets(
     targets
         Names of the columns whose blankets to find. If left out, all that are not constant; then
         ``start`` and ``include`` hold for every target but those they name.
-    method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
-discretize, bins, missing, seed, progress
-        As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts.
+    method, order, max_separator, max_conditioning, level, alpha, test, df, start, include, \
+exclude, discretize, bins, missing, seed, time_budget, stability, progress
+        As in :func:`markov_blanket`. Only a single target can say where ``"mdl"`` cuts, and each
+        target has a time budget of its own.
     n_jobs
         How many workers search, each for one target at a time, as joblib understands it: -1 is one
         a processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can also
@@ -299,9 +322,9 @@ discretize, bins, missing, seed, progress
     check_table(table)
     settings = check_settings(
         table, method=method, order=order, max_separator=max_separator,
-        max_conditioning=max_conditioning, alpha=alpha, test=test, df=df, start=start,
+        max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed,
+        seed=seed, time_budget=time_budget, stability=stability,
     )  # fmt: skip
     positions = _check_targets(table, targets, settings)
     run = Run(table, settings, check_progress(progress), len(positions))
@@ -317,7 +340,9 @@ def _find_all(run: Run, positions: Sequence[int], n_workers: int) -> Blankets:
             for number, blanket in found:
                 finished[number] = blanket
                 run.report_done(blanket, number, len(finished))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, Interrupted) and isinstance(interrupt.finished, Blanket):
+            finished[len(finished)] = interrupt.finished  # all but its stability is known
         raise Interrupted(*_unfinished("Interrupted", finished, len(positions))) from None
     except WorkerError as error:
         message, blankets = _unfinished(str(error), finished, len(positions))
@@ -342,11 +367,11 @@ class Finding:
     """What a search found, in positions: all that a worker has to hand back."""
 
     target: int
-    witnesses: Mapping[int, Variables | None]
+    found: search_task.Found
     outcomes: Mapping[int, Outcome]  # of the members that were tested
     counts: SessionCounts
     seconds: float
-    choices: Mapping[str, Choice]  # that the search made
+    halves: Tally | None = None  # what half-samples found
 
 
 class Run:
@@ -369,7 +394,7 @@ class Run:
         settings = self._settings
         return DataSession(
             self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            ignores_mute_sets=self._is_automatic(algorithm or settings.algorithm),
+            ignores_mute_sets=(algorithm or settings.algorithm).ignores_mute_sets,
         )  # fmt: skip
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
@@ -381,26 +406,45 @@ class Run:
 
     def find_in_turn(self, targets: Sequence[int], _: int) -> _Found:
         """Find several blankets here; yield each with the number of its target."""
+        for number, finding in enumerate(self.search_in_turn(targets)):
+            yield number, self._blanket(finding)
+
+    def search_in_turn(self, targets: Sequence[int]) -> Iterator[Finding]:
+        """Search for several blankets, in one session if the method gains by it."""
+        shared = self.open_session() if self._settings.algorithm.shares_sessions else None
         for number, target in enumerate(targets):
-            yield number, self.find(target, number)
+            yield self.search(target, number, shared)
+            if shared is not None:
+                shared.trim()
 
     def find_at_once(self, targets: Sequence[int], n_workers: int) -> _Found:
         """Find several blankets with workers; yield each with the number of its target."""
         warm_up(self._table, self._settings.test)  # compile once, here, not in every worker
-        # Those that look like much work come first, so that none is alone at the end.
-        levels = self._table.cardinalities
-        numbers = sorted(range(len(targets)), key=lambda number: -levels[targets[number]])
-        work = {targets[number]: number for number in numbers}
-        first = numbers[0]
+        numbers = {target: number for number, target in enumerate(targets)}
+        batches = self._batches(targets, n_workers)
+        first = numbers[batches[0][0]]
         self._report(search_task.Progress("start", (), 0), targets[first], first, finished=0)
         stop = Stop()
         try:
             shared = (stop, _without_names(self._settings), *_anonymous(self._table))
-            with closing(spread(_search_in_worker, list(work), shared, n_workers)) as found:
-                for target, finding in found:
-                    yield work[target], self._blanket(finding)
+            with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
+                for _, findings in found:
+                    for finding in findings:
+                        yield numbers[finding.target], self._blanket(finding)
         finally:
             stop.is_set = True
+
+    def _batches(self, targets: Sequence[int], n_workers: int) -> list[tuple[int, ...]]:
+        """Divide targets among workers; a batch is searched in one session.
+
+        Those that look like much work come first, so that none is alone at the end.
+        """
+        size = 1
+        if self._settings.algorithm.shares_sessions:
+            size = max(1, len(targets) // (_BATCHES_A_WORKER * n_workers))
+        batches = [tuple(targets[i : i + size]) for i in range(0, len(targets), size)]
+        levels = self._table.cardinalities
+        return sorted(batches, key=lambda batch: -max(levels[target] for target in batch))
 
     def search(self, target: int, number: int, session: DataSession | None = None) -> Finding:
         """Search for the blanket of the column at position ``target``."""
@@ -412,7 +456,7 @@ class Run:
 
         try:
             warm_up(self._table, self._settings.test)
-            return self._search(self._task(target, observe), session)
+            finding = self._search(self._task(target, observe), session)
         except KeyboardInterrupt:
             grown = self._names(latest[0].blanket) if latest else ()
             message = (
@@ -420,6 +464,43 @@ class Run:
                 f"{show_names(grown) or 'nothing yet'}."
             )
             raise Interrupted(message, grown) from None
+        if self._settings.stability is None:
+            return finding
+        try:
+            return replace(finding, halves=self._search_halves(finding, observe))
+        except KeyboardInterrupt:
+            message = (
+                f"Interrupted while half-samples were searched; 'finished' holds the blanket of "
+                f"{self._table.names[target]!r}, without its stability."
+            )
+            raise Interrupted(message, self._blanket(finding)) from None
+
+    def _search_halves(self, finding: Finding, observe: search_task.Observer) -> Tally:
+        """Search halves of the rows, as the whole table was searched."""
+        began = time.perf_counter()
+        total = self._settings.stability or 0
+        members, tests = tuple(sorted(finding.found.witnesses)), finding.counts.tests
+        tally = Tally()
+        for rows in draw_halves(self._table.n_rows, total, self._settings.seed):
+            done = tally.n_halves
+            observe(search_task.Progress("stability", members, tests, done, total))
+            tally.add(self._search_half(finding.target, rows))
+        tally.seconds = time.perf_counter() - began
+        return tally
+
+    def _search_half(self, target: int, rows: npt.NDArray[np.intp]) -> dict[int, Variables | None]:
+        """Find the blanket of a target in some rows; empty where there is nothing to search."""
+        table, name = self._table, self._table.names[target]
+        half = _take_rows(table, rows)
+        if name not in half.names or half.n_columns < 2 or is_constant(half, half.index(name)):
+            return {}
+        run = Run(half, self._settings.for_rows_of(table, half), None, 1)
+        found = run.search(half.index(name), 0).found.witnesses
+        places = [table.index(kept) for kept in half.names]
+        return {
+            places[x]: None if witness is None else frozenset(places[z] for z in witness)
+            for x, witness in found.items()
+        }
 
     def _task(self, target: int, observe: search_task.Observer) -> search_task.Task:
         settings = self._settings
@@ -447,8 +528,7 @@ class Run:
             for position, witness in found.witnesses.items()
             if witness is not None
         }
-        choices = dict(found.choices)
-        return Finding(task.target, dict(found.witnesses), outcomes, counts, seconds, choices)
+        return Finding(task.target, found, outcomes, counts, seconds)
 
     def _begin(
         self, task: search_task.Task, session: DataSession
@@ -458,7 +538,7 @@ class Run:
         if self._settings.start_method is None:
             return task, elsewhere
         starter = find_algorithm(self._settings.start_method)
-        if self._is_automatic(starter) == self._is_automatic(self._settings.algorithm):
+        if starter.ignores_mute_sets == self._settings.algorithm.ignores_mute_sets:
             found = self._run(starter, session, task)
         else:  # one of the two takes mute sets for separators, the other does not
             own = self.open_session(starter)
@@ -466,17 +546,17 @@ class Run:
             elsewhere = own.counts
         return replace(task, start=frozenset(found.witnesses)), elsewhere
 
-    def _is_automatic(self, algorithm: AlgorithmInfo) -> bool:
-        """Whether a search chooses its options itself."""
-        return self._settings.is_automatic and algorithm.automatic is not None
-
     def _blanket(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
         settings, table, counts = self._settings, self._table, finding.counts
+        stability = None
+        if finding.halves is not None:
+            stability = finding.halves.settle(table.names, table.n_columns - 1)
         return Blanket(
             target=table.names[finding.target],
             details=tuple(
-                self._member(finding, position) for position in sorted(finding.witnesses)
+                self._member(finding, position, stability)
+                for position in sorted(finding.found.witnesses)
             ),
             method=settings.method,
             parameters=settings.describe(table),
@@ -488,18 +568,29 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
             cuts=table.cuts,
-            choices={**finding.choices, **settings.choices, **_choice_of_test(settings, counts)},
+            choices={**finding.found.choices, **settings.choices},
             seconds=finding.seconds,
+            remarks=self._remarks(finding.found),
+            stability=stability,
         ).with_table(table)
+
+    def _remarks(self, found: search_task.Found) -> Remarks:
+        """Put names to what else a search has to say."""
+        names = self._table.names
+        return Remarks(
+            equivalents={
+                names[member]: tuple(self._names(sorted(columns)) for columns in sets)
+                for member, sets in sorted(found.equivalents.items())
+            },
+            leaks=tuple(Leak(names[leak.column], leak.share) for leak in found.leaks),
+            sight=found.sight,
+            omissions=found.omissions,
+        )
 
     def _run(
         self, algorithm: AlgorithmInfo, session: Session, task: search_task.Task
     ) -> search_task.Found:
-        settings = self._settings
-        options = settings.options_of(algorithm)
-        if settings.is_automatic and algorithm.automatic is not None:
-            return algorithm.automatic(session, task, alpha=settings.alpha, **options)
-        return algorithm.search(session, task, **options)
+        return algorithm.search(session, task, **self._settings.arguments_of(algorithm))
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Candidates with so many levels that they tell rows rather than groups of rows apart."""
@@ -508,10 +599,11 @@ class Run:
         candidates = (x for x in range(self._table.n_columns) if x != target)
         return self._names(x for x in candidates if levels[x] > most)
 
-    def _member(self, finding: Finding, position: int) -> Member:
-        name, witness = self._table.names[position], finding.witnesses[position]
+    def _member(self, finding: Finding, position: int, stability: Stability | None) -> Member:
+        name, witness = self._table.names[position], finding.found.witnesses[position]
+        share = None if stability is None else stability.share(name)
         if witness is None:
-            return Member(name, None)
+            return Member(name, None, stability=share)
         outcome = finding.outcomes[position]
         return Member(
             name=name,
@@ -521,6 +613,7 @@ class Run:
             p_value=outcome.p_value,
             test=outcome.test,
             reliable=outcome.reliable,
+            stability=share,
         )
 
     def _names(self, positions: Iterable[int]) -> tuple[Name, ...]:
@@ -553,14 +646,12 @@ class Run:
         )
 
 
-def _choice_of_test(settings: Settings, counts: SessionCounts) -> dict[str, Choice]:
-    """Say what the automatic test had to do, if it was it."""
-    if settings.test != defaults.AUTO:
-        return {}
-    of_all = f"{counts.fallbacks:,} of {plural(counts.tests, 'test')}"
-    if not counts.fallbacks:
-        return {"test": Choice("g", f"no table of {plural(counts.tests, 'test')} was thin")}
-    return {"test": Choice("g, shuffles", f"{of_all} had thin tables and were shuffled")}
+def _take_rows(table: DiscreteTable, rows: npt.NDArray[np.intp]) -> DiscreteTable:
+    """Return a table of some rows, without the columns that have no value in any of them."""
+    if table.has_missing:
+        has_value = np.any(table.codes[:, rows] < table.cardinalities[:, None], axis=1)
+        table = table.select(table.names[x] for x in np.flatnonzero(has_value))
+    return table.take(rows)
 
 
 def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
@@ -583,9 +674,11 @@ def _without_names(settings: Settings) -> Settings:
     return replace(settings, exclude=(), treatment=Treatment())
 
 
-def _search_in_worker(target: int, stop: Stop, settings: Settings, *table: Any) -> Finding:
-    """Search for one blanket, wherever this is called; ``table`` comes from :func:`_anonymous`."""
-    return Run(DiscreteTable(*table), settings, stop, 1).search(target, 0)
+def _search_in_worker(
+    targets: tuple[int, ...], stop: Stop, settings: Settings, *table: Any
+) -> list[Finding]:
+    """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`."""
+    return list(Run(DiscreteTable(*table), settings, stop, 1).search_in_turn(targets))
 
 
 def _check_targets(

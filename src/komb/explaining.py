@@ -20,6 +20,7 @@ from komb.citests.separation import count_subsets, subsets
 from komb.citests.session import EMPTY, Question, Session, Variables
 from komb.data import DiscreteTable
 from komb.explanation import Evidence, Explanation, Name, Reason
+from komb.remarks import Remarks
 from komb.search.task import Choice
 from komb.wording import Wording
 
@@ -42,6 +43,7 @@ def explain_blanket(
     method: str,
     parameters: Mapping[str, Any],
     choices: Mapping[str, Choice] | None = None,
+    remarks: Remarks | None = None,
 ) -> Explanation:
     """Explain a blanket that was found in a table.
 
@@ -54,9 +56,9 @@ def explain_blanket(
     witnesses
         The members, each with its witness; ``None`` for one that is there by request.
     method, parameters
-        What the blanket was found with, and numbers in the place of ``"auto"``.
-    choices
-        What the search chose.
+        What the blanket was found with, with what the search chose.
+    choices, remarks
+        What the search chose, and what else it has to say.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def explain_blanket(
     """
     inquiry = _Inquiry(table, target, witnesses, method, parameters)
     explanation = inquiry.explain(is_automatic="order" in (choices or {}))
-    return replace(explanation, choices=choices or {})
+    return replace(explanation, choices=choices or {}, remarks=remarks or Remarks())
 
 
 def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSession:

@@ -19,6 +19,7 @@ from komb.choices import choice_grids, from_records, to_records
 from komb.errors import UnknownNameError
 from komb.exporting import dump_json, from_plain, known_fields, make_frame, to_plain
 from komb.frozen import FrozenMapping
+<<<<<<< HEAD
 from komb.rendering import (
     Grid,
     Sheet,
@@ -28,6 +29,10 @@ from komb.rendering import (
     show_names,
     show_p_value,
 )
+=======
+from komb.remarks import Remarks
+from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
+>>>>>>> api
 from komb.search.task import Choice
 
 if TYPE_CHECKING:
@@ -242,13 +247,16 @@ class Explanation(Collection[Name]):
     method
         Of the search.
     parameters
-        Of the search, as in :class:`komb.Blanket`, with what it chose in the place of ``"auto"``.
+        Of the search, as in :class:`komb.Blanket`, with what it chose where nothing was said.
     order
         How many members together were tried as a condition under which other columns depend.
     max_separator
         How many members together were tried as a separator.
     choices
         What the search chose where it was left to it, as in :class:`komb.Blanket`.
+    remarks
+        What else the search has to say, as in :class:`komb.Blanket`: leaks, what could stand in the
+        place of members, what could be seen, what was left out.
 
     Examples
     --------
@@ -270,6 +278,7 @@ class Explanation(Collection[Name]):
     order: int
     max_separator: int
     choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
+    remarks: Remarks = field(default_factory=Remarks)
 
     def __post_init__(self) -> None:
         for key in ("parameters", "choices"):
@@ -352,6 +361,7 @@ class Explanation(Collection[Name]):
         for key in ("members", "rejected"):
             record[key] = [reason.to_dict() for reason in record[key]]
         record |= {"unrelated": list(self.unrelated), "choices": to_records(self.choices)}
+        record |= record.pop("remarks").to_records()
         return record | {"parameters": to_plain(self.parameters)}
 
     @classmethod
@@ -371,6 +381,7 @@ class Explanation(Collection[Name]):
         values["unrelated"] = tuple(values["unrelated"])
         values["parameters"] = from_plain(values["parameters"])
         values["choices"] = from_records(values.get("choices", {}))
+        values["remarks"] = Remarks.from_records(record)
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -439,12 +450,21 @@ class Explanation(Collection[Name]):
             f"{show_names(names, _NAMES_WIDTH) or 'empty'}",
             facts=f"method {self.method}, {_show_checks(self)}",
             grids=(
-                Grid(("member", "why it is in"), tuple(map(_show_reason, self.members))),
+                Grid(("member", "why it is in"), tuple(self._member_rows())),
                 Grid(("left out", "why it is not in"), tuple(map(_show_reason, shown))),
                 *choice_grids(self.choices),
+                *self.remarks.grids(),
             ),
             notes=tuple(self._notes()),
+            warnings=tuple(self.remarks.warnings(self.target)),
         )
+
+    def _member_rows(self) -> Iterator[tuple[str, str]]:
+        """Show why each member is in, and below it what could stand in its place."""
+        for reason in self.members:
+            yield _show_reason(reason)
+            for line in self.remarks.alternatives(reason.name):
+                yield line, f"could stand in the place of {show_name(reason.name)}."
 
     def _notes(self) -> Iterator[str]:
         target = show_name(self.target)
@@ -460,6 +480,7 @@ class Explanation(Collection[Name]):
                 f"{target}, {self._conditions(count)}."
             )
         yield from self._check_notes()
+        yield from self.remarks.notes()
         if any(not evidence.reliable for reason in self.reasons for evidence in _tests_of(reason)):
             yield "Unreliable: a table with too few rows for its test to be trusted."
 

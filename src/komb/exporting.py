@@ -22,8 +22,8 @@ _LIST_FIELDS = {"witness", "members", "separator"}  # of names
 _TEXT_FIELDS = {"label", "method", "test", "status", "text"}
 _COUNT_FIELDS = {"size", "tests", "unreliable"}
 _FLOAT_FIELDS = {
-    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "seconds", "precision",
-    "recall", "f1",
+    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "stability", "seconds",
+    "precision", "recall", "f1",
 }  # fmt: skip
 _TRUTH_FIELDS = {"reliable", "separated"}
 

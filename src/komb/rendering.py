@@ -100,6 +100,8 @@ class Sheet:
     ----------
     title, facts
         Two lines above the tables; the second may be empty.
+    warnings
+        Sentences between those and the tables, not to be overlooked.
     grids
         The tables.
     notes
@@ -123,6 +125,7 @@ class Sheet:
     facts: str = ""
     grids: tuple[Grid, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.to_text()
@@ -132,14 +135,19 @@ class Sheet:
 
     def to_text(self, width: int | None = None) -> str:
         """Draw the sheet in plain text, wrapped to a width if there is one."""
-        blocks = [[self.title, self.facts] if self.facts else [self.title], list(self.notes)]
-        texts = ["\n".join(chain.from_iterable(wrap(line, width) for line in b)) for b in blocks]
+        heading = [self.title, self.facts] if self.facts else [self.title]
+        first, above, below = (
+            "\n".join(chain.from_iterable(wrap(line, width) for line in block))
+            for block in (heading, self.warnings, self.notes)
+        )
         grids = ["\n".join(grid.to_lines(width)) for grid in self._filled()]
-        return "\n\n".join(filter(None, [texts[0], *grids, texts[1]]))
+        return "\n\n".join(filter(None, [first, above, *grids, below]))
 
     def to_html(self) -> str:
         """Draw the sheet as a piece of HTML that needs nothing else."""
         parts = [f"<p><strong>{escape(self.title)}</strong><br>{escape(self.facts)}</p>"]
+        if self.warnings:
+            parts.append(f"<p><strong>{'<br>'.join(map(escape, self.warnings))}</strong></p>")
         parts += [grid.to_html() for grid in self._filled()]
         if self.notes:
             parts.append(f"<p>{'<br>'.join(map(escape, self.notes))}</p>")
@@ -153,6 +161,8 @@ class Sheet:
         parts: list[RenderableType] = [Text(self.title, "bold")]
         if self.facts:
             parts.append(Text(self.facts, "dim"))
+        if self.warnings:
+            parts += ["", *(Text(warning, "bold yellow") for warning in self.warnings)]
         for grid in self._filled():
             parts += ["", grid.to_rich()]
         if self.notes:

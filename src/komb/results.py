@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.choices import choice_grids, from_records, to_records
 from komb.data.labels import show_numbers
-from komb.defaults import AUTO
+from komb.defaults import TEST
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.exporting import (
     dump_json,
@@ -29,6 +29,7 @@ from komb.exporting import (
     to_plain,
 )
 from komb.frozen import FrozenMapping
+from komb.remarks import Remarks
 from komb.rendering import (
     NOTHING,
     Grid,
@@ -41,7 +42,8 @@ from komb.rendering import (
     show_seconds,
     show_statistic,
 )
-from komb.search.task import Choice
+from komb.search.task import Choice, Leak, Omission, Sight
+from komb.stability import Stability
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,6 +62,7 @@ _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
 _MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
 _MOST_CUTS = 5  # columns whose cut points are shown
+_MOST_LEAKS = 10  # leaks that are told where there are many targets
 _BLANKET_HEADINGS = ("target", "size>", "members", "tests>", "time>")
 
 
@@ -84,6 +87,8 @@ class Member:
         Which test decided.
     reliable
         Whether the table was thick enough for that test to be trusted.
+    stability
+        Share of half-samples that the column was found in; ``None`` if none were searched.
 
     Examples
     --------
@@ -98,6 +103,7 @@ class Member:
     p_value: float | None = None
     test: str | None = None
     reliable: bool | None = None
+    stability: float | None = None
 
     @property
     def is_by_request(self) -> bool:
@@ -178,10 +184,11 @@ class Blanket(_WithTable, Collection[Name]):
     method
         The algorithm.
     parameters
-        What it was run with: ``order``, ``max_separator`` and ``max_conditioning`` (``None`` where
-        the method has no such thing, ``"auto"`` where it was left to the search), ``alpha``,
-        ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and ``missing``;
-        ``bins`` if columns were cut into bins, and ``seed`` if the test draws random numbers.
+        What it was run with: ``order``, ``max_separator``, ``max_conditioning``, ``level`` and
+        ``time_budget`` (``None`` where the method has no such thing or nothing was said),
+        ``alpha``, ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and
+        ``missing``; ``bins`` if columns were cut into bins, and ``seed`` if random numbers were
+        drawn.
     n_rows
         How many rows the table has.
     n_columns
@@ -202,10 +209,17 @@ class Blanket(_WithTable, Collection[Name]):
         data in the same places. A column without cut points was constant for the search.
     choices
         What the search chose where it was left to it, each with a ``value`` and a ``reason``:
-        ``order``, ``max_separator``, ``alpha``, ``test``, and the ``threshold`` that the p-value of
-        a member seen alone had to reach. Empty if nothing was.
+        ``order``, ``max_separator``, ``alpha``, and the ``threshold`` that the p-value of a member
+        seen alone had to reach. Empty if nothing was.
     seconds
-        Time of the search. Two blankets that differ in nothing else are equal.
+        Time of the search. Two blankets that differ only in the work they took (tests, tables,
+        fallbacks, unreliable, seconds) are equal.
+    remarks
+        What else the search has to say; in parts ``equivalents``, ``leaks``, ``sight`` and
+        ``omissions``.
+    stability
+        How often members and groups were found in half of the rows; ``None`` if that was not asked
+        for.
 
     Examples
     --------
@@ -223,14 +237,16 @@ class Blanket(_WithTable, Collection[Name]):
     parameters: Mapping[str, Any] = field(hash=False)
     n_rows: int
     n_columns: int
-    tests: int
-    tables: int
-    fallbacks: int = 0
-    unreliable: int = 0
+    tests: int = field(compare=False)
+    tables: int = field(compare=False)
+    fallbacks: int = field(default=0, compare=False)
+    unreliable: int = field(default=0, compare=False)
     identifiers: tuple[Name, ...] = ()
     cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict, hash=False)
     choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
     seconds: float = field(default=0.0, compare=False)
+    remarks: Remarks = field(default_factory=Remarks)
+    stability: Stability | None = None
 
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts", "choices"):
@@ -268,18 +284,18 @@ class Blanket(_WithTable, Collection[Name]):
 
     @property
     def settled_parameters(self) -> dict[str, Any]:
-        """The parameters, with what the search chose in the place of ``"auto"``.
+        """The parameters, with what the search chose where nothing was said.
 
         Examples
         --------
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500), "Y")
         >>> blanket.parameters["order"], blanket.settled_parameters["order"]
-        ('auto', 2)
+        (None, 2)
         """
         settled = dict(self.parameters)
         for name in ("order", "max_separator"):
-            if settled.get(name) == AUTO and name in self.choices:
+            if settled.get(name) is None and name in self.choices:
                 settled[name] = self.choices[name].value
         return settled
 
@@ -287,6 +303,30 @@ class Blanket(_WithTable, Collection[Name]):
     def members(self) -> tuple[Name, ...]:
         """The names of the members, in the order of the table."""
         return tuple(member.name for member in self.details)
+
+    @property
+    def equivalents(self) -> dict[Name, tuple[tuple[Name, ...], ...]]:
+        """For a member, other sets of columns that could stand in its place.
+
+        Copies of the member, or columns that determine it: the data cannot tell which of them
+        matters.
+        """
+        return dict(self.remarks.equivalents)
+
+    @property
+    def leaks(self) -> tuple[Leak, ...]:
+        """Columns that alone determine the target, or nearly do, with the share they explain."""
+        return self.remarks.leaks
+
+    @property
+    def sight(self) -> tuple[Sight, ...]:
+        """For each order that was looked at, the weakest dependence that could be seen."""
+        return self.remarks.sight
+
+    @property
+    def omissions(self) -> tuple[Omission, ...]:
+        """What the search left out, why, and roughly what it would have cost."""
+        return self.remarks.omissions
 
     def __len__(self) -> int:
         return len(self.details)
@@ -329,7 +369,7 @@ class Blanket(_WithTable, Collection[Name]):
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
         >>> record = blanket.to_dict()
         >>> record["members"], record["details"][0]["witness"], record["parameters"]["order"]
-        (['X1', 'X2'], [], 'auto')
+        (['X1', 'X2'], [], None)
         >>> Blanket.from_dict(record) == blanket
         True
         """
@@ -338,6 +378,8 @@ class Blanket(_WithTable, Collection[Name]):
         target = {"target": record.pop("target"), "members": list(self.members)}
         record |= {"identifiers": list(self.identifiers), "cuts": to_entries(self.cuts)}
         record["choices"] = to_records(self.choices)
+        record |= record.pop("remarks").to_records()
+        record["stability"] = None if self.stability is None else self.stability.to_dict()
         return target | record | {"details": details, "parameters": to_plain(self.parameters)}
 
     @classmethod
@@ -363,6 +405,9 @@ class Blanket(_WithTable, Collection[Name]):
         values["cuts"] = from_entries(values.get("cuts", []))
         values["parameters"] = from_plain(values["parameters"])
         values["choices"] = from_records(values.get("choices", {}))
+        values["remarks"] = Remarks.from_records(record)
+        if values.get("stability") is not None:
+            values["stability"] = Stability.from_dict(values["stability"])
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -408,7 +453,7 @@ class Blanket(_WithTable, Collection[Name]):
         -------
         polars.DataFrame or pandas.DataFrame
             With columns ``member``, ``witness`` (a list, null for a member by request),
-            ``statistic``, ``df``, ``p_value``, ``test`` and ``reliable``.
+            ``statistic``, ``df``, ``p_value``, ``test``, ``reliable`` and ``stability``.
 
         Examples
         --------
@@ -460,8 +505,9 @@ class Blanket(_WithTable, Collection[Name]):
             )
         witnesses = {member.name: member.witness for member in self.details}
         explanation = explain_blanket(
-            table, self.target, witnesses, self.method, self.settled_parameters, self.choices
-        )
+            table, self.target, witnesses, self.method, self.settled_parameters, self.choices,
+            self.remarks,
+        )  # fmt: skip
         if data is not None:
             self._check_explained(explanation)
         return explanation
@@ -535,7 +581,9 @@ class Blanket(_WithTable, Collection[Name]):
         """
         from komb.plots.network import Spoke, draw_blanket
 
-        has_order = self.parameters.get("order") is not None  # then every witness is a small one
+        has_order = (
+            self.settled_parameters.get("order") is not None
+        )  # then every witness is a small one
         spokes = [
             Spoke(
                 member.name,
@@ -554,11 +602,31 @@ class Blanket(_WithTable, Collection[Name]):
             title=f"Markov blanket of {show_name(self.target)}: {names}",
             facts=_show_run(self),
             grids=(
-                Grid(_MEMBER_HEADINGS, tuple(map(_show_member, self.details))),
+                self._member_grid(),
+                *self._stability_grids(),
                 *choice_grids(self.choices),
+                *self.remarks.grids(),
             ),
             notes=tuple(self._notes()),
+            warnings=tuple(self.remarks.warnings(self.target)),
         )
+
+    def _member_grid(self) -> Grid:
+        """Show each member, and below it what could stand in its place."""
+        has_shares = self.stability is not None
+        headings = (*_MEMBER_HEADINGS, "stability>") if has_shares else _MEMBER_HEADINGS
+        rows: list[tuple[str, ...]] = []
+        for member in self.details:
+            rows.append(_show_member(member, has_shares=has_shares))
+            empty = [""] * (len(headings) - 1)
+            rows += [(line, *empty) for line in self.remarks.alternatives(member.name)]
+        return Grid(headings, tuple(rows))
+
+    def _stability_grids(self) -> tuple[Grid, ...]:
+        if self.stability is None:
+            return ()
+        groups = [frozenset((m.name, *m.witness)) for m in self.details if m.witness]
+        return self.stability.grids(self.members, groups)
 
     def _notes(self) -> Iterator[str]:
         if all(member.is_by_request for member in self.details):
@@ -566,6 +634,9 @@ class Blanket(_WithTable, Collection[Name]):
         yield from identifier_notes(self.identifiers)
         yield from cut_notes(self)
         yield from _test_notes(self)
+        yield from self.remarks.notes()
+        if self.stability is not None:
+            yield from self.stability.notes()
         tables = f"{plural(self.tables, 'table')} of {plural(self.n_rows, 'row')}"
         yield f"{plural(self.tests, 'test')} from {tables} in {show_seconds(self.seconds)}."
 
@@ -784,7 +855,25 @@ class Blankets(Mapping[Name, Blanket]):
             facts="Nothing was searched." if first is None else _show_run(first),
             grids=(Grid(_BLANKET_HEADINGS, tuple(map(_show_blanket, self.values()))),),
             notes=(f"{tests} in {show_seconds(self.seconds)}.",),
+            warnings=tuple(self._warnings()),
         )
+
+    def _warnings(self) -> Iterator[str]:
+        """Name leaks, and say for how many targets something was left out."""
+        leaks = [
+            warning
+            for blanket in self.values()
+            for warning in Remarks(leaks=blanket.leaks).warnings(blanket.target)
+        ]
+        yield from leaks[:_MOST_LEAKS]
+        if len(leaks) > _MOST_LEAKS:
+            yield f"{plural(len(leaks) - _MOST_LEAKS, 'more possible leak')}; 'leaks' has them all."
+        n_partial = sum(bool(blanket.omissions) for blanket in self.values())
+        if n_partial:
+            yield (
+                f"Not everything was looked at for {plural(n_partial, 'target')}; 'omissions' of "
+                "each says what."
+            )
 
 
 def plot_blankets(
@@ -848,8 +937,9 @@ def plot_blankets(
     )
 
 
-def _show_member(member: Member) -> tuple[str, ...]:
+def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]:
     test = member.test or NOTHING
+    share = NOTHING if member.stability is None else f"{member.stability:.2f}"
     return (
         show_name(member.name),
         _show_witness(member.witness),
@@ -857,6 +947,7 @@ def _show_member(member: Member) -> tuple[str, ...]:
         show_freedom(member.df),
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
+        *([share] if has_shares else []),
     )
 
 
@@ -869,10 +960,14 @@ def show_strength(member: Member) -> str:
     'p = 1e-152'
     >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
     '7.2 bits, unreliable'
+    >>> show_strength(Member("age", (), 9.0, 1, 0.0027, "g", True, stability=0.94))
+    'p = 0.0027, stability 0.94'
     """
     if member.bits is None:
         return "by request"
     trust = ", unreliable" if member.reliable is False else ""
+    if member.stability is not None:
+        trust += f", stability {member.stability:.2f}"
     if member.p_value is None:
         return f"{member.bits:,.1f} bits{trust}"
     decades = member.bits * math.log10(2)
@@ -919,8 +1014,6 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'order 1, started from age, sex'
-    >>> show_parameters({"order": "auto", "max_separator": "auto"})
-    'order auto, separators auto'
     """
     wordings = {
         "order": "order {}",
@@ -928,11 +1021,14 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         "max_conditioning": "conditioning on up to {}",
         "test": "test {}",
         "df": "df {}",
+        "level": "level {}",
         "alpha": "alpha {}",
+        "time_budget": "time budget {} s",
         "start": "started from {}",
         "include": "with {} by request",
         "exclude": "without {}",
         "missing": "missing {}",
+        "stability": "stability in {} half-samples",
         "seed": "seed {}",
     }
     parts = []
@@ -940,7 +1036,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if shown not in (None, "") and (key, value) != ("missing", "error"):
-            parts.append(wording.format(shown).replace(f"up to {AUTO}", AUTO))
+            parts.append(wording.format(shown))
     return ", ".join(parts)
 
 
@@ -990,7 +1086,9 @@ def _way(blanket: Blanket, name: Name) -> object:
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
-    if blanket.fallbacks and test != AUTO:
+    if blanket.fallbacks and test == TEST:
+        yield f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} had thin tables."
+    elif blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable and test == "perm":
@@ -1000,7 +1098,7 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             "constant. They count as independent, and say nothing. Collect more rows, merge rare "
             "levels or exclude columns with many levels."
         )
-    elif blanket.unreliable and test == AUTO:
+    elif blanket.unreliable and test == TEST:
         yield (
             f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to shuffle and "
             "count as independent."

@@ -52,7 +52,6 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
-from komb.settings import Bound
 
 _FEW_ROWS = 40  # from here on the number of rows no longer decides what counts as continuous
 _NOTHING_SELECTED = (
@@ -69,7 +68,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method, order, max_separator, max_conditioning, alpha, test, df
+    method, order, max_separator, max_conditioning, level, alpha, test, df
         As in :func:`komb.markov_blanket`.
     start, include, exclude
         As in :func:`komb.markov_blanket`: features to start from (or the name of a method), those
@@ -84,7 +83,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     missing
         As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be
         none in ``y``.
-    seed
+    seed, time_budget
         As in :func:`komb.markov_blanket`.
     handle_unknown : {"error", "ignore"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
@@ -135,10 +134,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         method: str = defaults.METHOD,
-        order: Bound = defaults.ORDER,
-        max_separator: Bound = defaults.MAX_SEPARATOR,
+        order: int | None = None,
+        max_separator: int | None = None,
         max_conditioning: int | None = None,
-        alpha: float | str = defaults.ALPHA,
+        level: float = defaults.LEVEL,
+        alpha: float | None = None,
         test: str = defaults.TEST,
         df: str = defaults.DF,
         start: Iterable[Name] | str = (),
@@ -148,12 +148,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         bins: Bins = defaults.BINS,
         missing: str = defaults.MISSING,
         seed: int = defaults.SEED,
+        time_budget: float | None = None,
         handle_unknown: str = "error",
     ) -> None:
         self.method = method
         self.order = order
         self.max_separator = max_separator
         self.max_conditioning = max_conditioning
+        self.level = level
         self.alpha = alpha
         self.test = test
         self.df = df
@@ -164,6 +166,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.bins = bins
         self.missing = missing
         self.seed = seed
+        self.time_budget = time_budget
         self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -201,6 +204,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             order=self.order,
             max_separator=self.max_separator,
             max_conditioning=self.max_conditioning,
+            level=self.level,
             alpha=self.alpha,
             test=self.test,
             df=self.df,
@@ -211,6 +215,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             bins=_to_names("bins", self.bins, names, target),
             missing=self.missing,
             seed=self.seed,
+            time_budget=self.time_budget,
         )
         self.levels_ = {
             name: self._levels_of(name, column)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -16,15 +17,14 @@ from komb.data.codes import Name
 from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.search import algorithms
-from komb.search.adaptive import LEVEL, LEVEL_ROWS, level_for
+from komb.search.budget import Budget
 from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Choice
 
-OPTIONS = ("order", "max_separator", "max_conditioning")
+OPTIONS = ("order", "max_separator", "max_conditioning", "level", "time_budget")
 """What only some methods take."""
 
-Bound = int | str
-"""A number, or ``"auto"``."""
+_ROWS_TO_SPLIT = 4  # halves of fewer rows have nothing to test
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Settings:
     """
 
     method: str
-    options: Mapping[str, int]  # those given, checked; an algorithm has defaults for the rest
+    options: Mapping[str, Any]  # those given, checked; an algorithm has defaults for the rest
     alpha: float
     test: str
     df: str
@@ -45,34 +45,47 @@ class Settings:
     exclude: tuple[Name, ...]  # names: these columns are not in the table
     treatment: Treatment = field(default_factory=Treatment)  # what the raw data have gone through
     seed: int = defaults.SEED
-    is_automatic: bool = False  # whether a search that can choose its options is to do so
+    given_alpha: float | None = None  # what the caller said; ``alpha`` is what holds
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
+    stability: int | None = None  # half-samples to search as well
 
     @property
     def algorithm(self) -> AlgorithmInfo:
         """The search to run."""
         return find_algorithm(self.method)
 
-    def options_of(self, algorithm: AlgorithmInfo) -> dict[str, int]:
-        """Those of the options that an algorithm takes."""
-        return {name: value for name, value in self.options.items() if name in algorithm.options}
+    def arguments_of(self, algorithm: AlgorithmInfo) -> dict[str, Any]:
+        """Return what to call an algorithm with, besides session and task; starts the clock."""
+        given = {name: value for name, value in self.options.items() if name in algorithm.options}
+        seconds = given.pop("time_budget", None)
+        if seconds is not None:
+            given["budget"] = Budget(seconds)
+        if algorithm.choose_alpha is not None:
+            given["alpha"] = self.given_alpha
+        return given
 
-    @property
-    def _automatic_options(self) -> tuple[str, ...]:
-        names = (self.method,) if self.start_method is None else (self.method, self.start_method)
-        found = [find_algorithm(name) for name in names]
-        return next((info.options for info in found if info.automatic is not None), ())
+    def for_rows_of(self, table: DiscreteTable, half: DiscreteTable) -> Settings:
+        """Return what the same call means for some rows of a table, and perhaps fewer columns."""
+        alpha, choices = _choose_alpha(self.given_alpha, half, self.algorithm)
+        kept = {name: position for position, name in enumerate(half.names)}
+        start, include = (
+            tuple(kept[name] for name in _names(table, positions) if name in kept)
+            for positions in (self.start, self.include)
+        )
+        return replace(
+            self, alpha=alpha, choices=choices, start=start, include=include, stability=None
+        )
 
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
         # those of the method to start from are among them, for without them a run is not the same
         options: dict[str, Any] = dict.fromkeys(OPTIONS) | self.algorithm.defaults
-        if self.is_automatic:
-            options |= dict.fromkeys(self._automatic_options, defaults.AUTO)
         options |= self.options
-        df = "adjusted" if self.test == defaults.AUTO else self.df  # that test has its own rule
+        df = "adjusted" if self.test == defaults.TEST else self.df  # that test has its own rule
         test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
-        if tests()[self.test].is_random:  # the seed means nothing to the others
+        if self.stability is not None:
+            test["stability"] = self.stability
+        if tests()[self.test].is_random or self.stability is not None:  # else it means nothing
             test["seed"] = self.seed
         columns = {
             "start": self.start_method or _names(table, self.start),
@@ -103,10 +116,11 @@ def check_settings(
     table: DiscreteTable,
     *,
     method: str,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str,
     df: str,
     start: Iterable[Name] | str,
@@ -116,6 +130,8 @@ def check_settings(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
+    stability: int | None = None,
 ) -> Settings:
     """Check every parameter that does not depend on the target.
 
@@ -134,18 +150,19 @@ def check_settings(
     if start_method is not None:
         _check_start_method(start_method, table)
     searches = [find_algorithm(name) for name in (method, start_method) if name is not None]
-    options = _check_options(searches, table, order, max_separator, max_conditioning)
-    is_automatic = defaults.AUTO in (order, max_separator) and any(
-        search.automatic is not None for search in searches
-    )
-    if is_automatic:
-        _check_automatic_test(test)
-    level, choices = _choose_alpha(alpha, table, is_automatic and searches[0].automatic is not None)
-    make_test(test, df, seed, alpha=level)  # knows what it takes
+    options = _check_options(
+        searches, table, order=order, max_separator=max_separator,
+        max_conditioning=max_conditioning, level=level, time_budget=time_budget,
+    )  # fmt: skip
+    for search in searches:
+        _check_fit(search, test)
+    given_alpha = None if alpha is None else _check_share("alpha", alpha, "0.01")
+    used_alpha, choices = _choose_alpha(given_alpha, table, searches[0])
+    make_test(test, df, seed, alpha=used_alpha)  # knows what it takes
     return Settings(
         method=method,
         options=options,
-        alpha=level,
+        alpha=used_alpha,
         test=test,
         df=df,
         start=() if isinstance(start, str) else check_columns("start", start, table),
@@ -154,54 +171,64 @@ def check_settings(
         exclude=tuple(exclude),
         treatment=check_treatment(discretize, bins, missing),
         seed=check_count("seed", seed),
-        is_automatic=is_automatic,
+        given_alpha=given_alpha,
         choices=choices,
+        stability=None if stability is None else _check_halves(stability, table),
     )
 
 
+def _check_halves(n_halves: object, table: DiscreteTable) -> int:
+    """Return a number of half-samples: complementary pairs, of a table that has halves."""
+    checked = check_count("stability", n_halves)
+    if checked < 2 or checked % 2:
+        rule = "be an even number, at least 2: rows are split into pairs of halves"
+        raise ParameterError.because("stability", rule, n_halves, "Try stability=50.")
+    if table.n_rows < _ROWS_TO_SPLIT:
+        rule = f"be left out for a table of fewer than {_ROWS_TO_SPLIT} rows"
+        raise ParameterError.because("stability", rule, n_halves, "Collect more rows.")
+    return checked
+
+
 def _choose_alpha(
-    alpha: object, table: DiscreteTable, is_automatic: bool
+    alpha: float | None, table: DiscreteTable, search: AlgorithmInfo
 ) -> tuple[float, dict[str, Choice]]:
-    """Return the level of the tests; if it was left open, for an automatic search, why."""
-    if not _is_auto(alpha):
-        return _check_alpha(alpha), {}
-    if not is_automatic:
+    """Return the level of the tests; if the search chooses it, why."""
+    if alpha is not None:
+        return alpha, {}
+    if search.choose_alpha is None:
         return defaults.FIXED_ALPHA, {}
-    level = level_for(table.n_rows)
-    falling = f"{LEVEL:g} for up to {LEVEL_ROWS:,} rows, then falling with their root"
-    return level, {"alpha": Choice(level, f"{falling}: {table.n_rows:,} rows")}
+    choice = search.choose_alpha(table.n_rows, table.n_columns)
+    assert isinstance(choice.value, float)
+    return choice.value, {"alpha": choice}
 
 
-def _check_automatic_test(test: str) -> None:
-    if test == "perm":
+def _check_fit(search: AlgorithmInfo, test: str) -> None:
+    """Raise if a search needs smaller p-values than a test has."""
+    if test == "perm" and search.choose_alpha is not None:
         raise ParameterError.because(
             "test",
-            "have p-values as small as many tests call for, if order or max_separator is 'auto'",
+            f"have p-values as small as many tests call for, with method {search.name!r}",
             test,
-            "Those of 'perm' are never below 1 / (number of shuffles). Use test='auto', which "
-            "shuffles too where tables are thin, or give both order and max_separator.",
+            "Those of 'perm' are never below 1 / (number of shuffles). Use test='auto', or "
+            "another method, such as method='komb'.",
         )
 
 
-def _is_auto(value: object) -> bool:
-    return isinstance(value, str) and value == defaults.AUTO
-
-
 def _check_options(
-    searches: Sequence[AlgorithmInfo],
-    table: DiscreteTable,
-    order: Bound,
-    max_separator: Bound,
-    max_conditioning: int | None,
-) -> dict[str, int]:
+    searches: Sequence[AlgorithmInfo], table: DiscreteTable, **given: Any
+) -> dict[str, Any]:
     """Check the options that only some searches take; one that no search takes is an error."""
-    options: dict[str, int] = {}
-    if not _is_auto(order):
-        options["order"] = check_order(order, table)
-    if not _is_auto(max_separator):
-        options["max_separator"] = _check_bound("max_separator", max_separator)
-    if max_conditioning is not None:
-        options["max_conditioning"] = check_count("max_conditioning", max_conditioning)
+    options: dict[str, Any] = {}
+    if given["order"] is not None:
+        options["order"] = check_order(given["order"], table)
+    if given["max_separator"] is not None:
+        options["max_separator"] = _check_bound("max_separator", given["max_separator"])
+    if given["max_conditioning"] is not None:
+        options["max_conditioning"] = check_count("max_conditioning", given["max_conditioning"])
+    if given["level"] != defaults.LEVEL:
+        options["level"] = _check_share("level", given["level"], str(defaults.LEVEL))
+    if given["time_budget"] is not None:
+        options["time_budget"] = _check_seconds(given["time_budget"])
     taken = {name for search in searches for name in search.options}
     for name, value in options.items():
         if name not in taken:
@@ -210,14 +237,36 @@ def _check_options(
 
 
 def _check_bound(parameter: str, value: object) -> int:
-    """Return a number that could have been ``"auto"`` as well."""
+    """Return a number; what is no number, such as ``"auto"``, has been one."""
     if isinstance(value, str) or value is None:
-        rule = "be a whole number, at least 0, or 'auto'"
-        raise ParameterError.because(parameter, rule, value, f"Try {parameter}=1.")
+        rule = "be a whole number, at least 0"
+        remedy = f"Try {parameter}=1, or leave it out: method 'auto' finds its own, 'komb' takes 1."
+        raise ParameterError.because(parameter, rule, value, remedy)
     return check_count(parameter, value)
 
 
-def _refuse_option(name: str, value: int, method: str) -> NoReturn:
+def _check_share(parameter: str, value: object, example: str) -> float:
+    """Return a number between 0 and 1."""
+    if not _is_number(value) or not 0 < float(value) < 1:  # type: ignore[arg-type]
+        rule = "be a number between 0 and 1, both excluded"
+        remedy = f"Try {parameter}={example}, or leave it out."
+        raise ParameterError.because(parameter, rule, value, remedy)
+    return float(value)  # type: ignore[arg-type]
+
+
+def _check_seconds(value: object) -> float:
+    if not _is_number(value) or not 0 < float(value) < math.inf:  # type: ignore[arg-type]
+        rule = "be a number of seconds above 0"
+        remedy = "Try time_budget=60, or leave it out for as long as it takes."
+        raise ParameterError.because("time_budget", rule, value, remedy)
+    return float(value)  # type: ignore[arg-type]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _refuse_option(name: str, value: object, method: str) -> NoReturn:
     takers = [info.name for info in algorithms().values() if name in info.options]
     raise ParameterError.because(
         name,
@@ -393,11 +442,3 @@ def check_order(order: object, table: DiscreteTable) -> int:
         remedy = f"A witness is made of other columns than target and member. Try order={most}."
         raise ParameterError.because("order", rule, order, remedy)
     return checked
-
-
-def _check_alpha(alpha: object) -> float:
-    is_number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not is_number or not 0 < float(alpha) < 1:  # type: ignore[arg-type]
-        rule = "be a number between 0 and 1, both excluded"
-        raise ParameterError.because("alpha", rule, alpha, "Try alpha=0.01, or 'auto'.")
-    return float(alpha)  # type: ignore[arg-type]

@@ -349,7 +349,7 @@ def test_stopping_early_means_independence(alpha: float) -> None:
 def test_an_alpha_out_of_reach_is_refused() -> None:
     table = boolean_table("and", 100, seed=0)
     with pytest.raises(ParameterError, match=r"'alpha' must be at least 1e-05 for test 'perm'"):
-        komb.markov_blanket(table, "Y", order=1, max_separator=1, test="perm", alpha=1e-6)
+        komb.markov_blanket(table, "Y", method="komb", test="perm", alpha=1e-6)
     assert make_test("g", alpha=1e-6)
     for seed in (-1, 0.5, "a", 1 << 63):
         with pytest.raises(ParameterError, match="'seed' must be a whole number"):

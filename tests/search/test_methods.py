@@ -44,9 +44,12 @@ def test_it_introduces_itself(name: str) -> None:
         assert sentence.endswith(".")
         assert "\n" not in sentence
     parameters = inspect.signature(info.search).parameters
-    assert set(parameters) == {"session", "task", *info.options}
+    taken = {option.replace("time_budget", "budget") for option in info.options}
+    taken |= {"alpha"} if info.choose_alpha is not None else set()
+    assert set(parameters) == {"session", "task", *taken}
     documented = info.search.__doc__ or ""
-    assert all(re.search(rf"^ +{option} : ", documented, re.M) for option in info.options)
+    assert all(re.search(rf"^ +{option} : ", documented, re.M) for option in taken)
+    assert set(info.defaults) == set(info.options)
 
 
 # -------------------------------------------------------------------------------------------- roles
@@ -203,7 +206,7 @@ def test_an_interrupt_leaves_what_was_grown(name: str) -> None:
 # --------------------------------------------------------------------------------- what is counted
 
 
-@every_method
+@pytest.mark.parametrize("name", ["komb", *CLASSICS])  # sweeps for groups remember no tests
 def test_every_test_is_counted_once(name: str) -> None:
     table = DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(300, 4)
     asked = Recorder(table)

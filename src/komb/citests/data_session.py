@@ -31,6 +31,7 @@ from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
 _PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
+_MUTE_BYTES = 300  # of a test that says nothing, in memory, roughly
 _PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
 
 #: A sweep for clear dependences looks at tables of so many rows a cell, all levels combined. With
@@ -93,6 +94,16 @@ class DataSession(Session):
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
         return SessionCounts(self._tests, self._tables, self._fallbacks, self._unreliable)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self._table.n_rows
+
+    @property
+    def alpha(self) -> float:
+        """Level of the tests."""
+        return self._alpha
 
     def _contingency(self, target: int) -> Contingency:
         prepared = self._prepared.get(target)
@@ -302,6 +313,18 @@ class DataSession(Session):
         if is_mute.any():
             tests = ((x, given) for candidates, given in questions for x in candidates)
             self._mute.setdefault(target, set()).update(compress(tests, is_mute.tolist()))
+
+    def _remembered_bytes(self, target: int) -> int:
+        n_mute = len(self._mute.get(target, ()))
+        return super()._remembered_bytes(target) + n_mute * _MUTE_BYTES
+
+    def _forget(self, target: int) -> None:
+        super()._forget(target)
+        self._mute.pop(target, None)
+        self._prepared.pop(target, None)
+        self._largest_sweep.pop(target, None)
+        for key in [key for key in self._sweeps if key[0] == target]:
+            del self._sweeps[key]
 
     def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
         return (candidate, given) in self._mute.get(target, ())

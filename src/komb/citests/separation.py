@@ -66,6 +66,11 @@ class SeparationMemory:
     _worked_for: dict[int, dict[Variables, None]] = field(default_factory=dict)
     _worked: dict[Variables, None] = field(default_factory=dict)
 
+    def __len__(self) -> int:
+        """Count the dependences and separators that are remembered."""
+        own = sum(map(len, self._worked_for.values()))
+        return own + len(self._undone_by) + len(self._withstood) + len(self._worked)
+
     def make_room(self) -> None:
         """Forget what is too much to remember.
 

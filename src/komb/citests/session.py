@@ -114,6 +114,7 @@ class Session(ABC):
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
+        self.knowledge: dict[str, Any] = {}  # what a search learnt, for the next one to use
         self._memory: dict[int, dict[Variables, bytearray]] = {}
         self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
         self._separations: dict[int, SeparationMemory] = {}
@@ -147,6 +148,16 @@ class Session(ABC):
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
         return SessionCounts(self._tests, 0, 0, 0)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows that the answers come from; None if they come from an oracle."""
+        return None
+
+    @property
+    def alpha(self) -> float | None:
+        """Level of the tests; None if answers come from an oracle."""
+        return None
 
     def sweep(  # noqa: B027
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
@@ -201,6 +212,40 @@ class Session(ABC):
             # many at once: a dictionary finds its first key slower the more have gone before it
             for given in list(islice(memory, len(memory) - room // 2)):
                 del memory[given]
+
+    def trim(self, most_bytes: int = ROWS_REMEMBERED_BYTES) -> None:
+        """Forget variables that were targets long ago, until what is remembered fits.
+
+        For whoever has many searches done by one session: between two of them. What is forgotten is
+        computed again when it is asked for, so no answer changes.
+        """
+        sizes = {target: self._remembered_bytes(target) for target in self._targets()}
+        total = sum(sizes.values())
+        for target, size in sizes.items():
+            if total <= most_bytes:
+                return
+            self._forget(target)
+            total -= size
+
+    def _targets(self) -> list[int]:
+        """Variables that something is remembered about, the first asked about first."""
+        return list(dict.fromkeys([*self._memory, *self._strengths, *self._separations]))
+
+    def _remembered_bytes(self, target: int) -> int:
+        """Memory that goes with one variable, roughly."""
+        decisions, strengths = self._memory.get(target, {}), self._strengths.get(target, {})
+        separations = self._separations.get(target)
+        return (
+            len(decisions) * (self.n_variables + _KEY_BYTES)
+            + len(strengths) * _KEY_BYTES
+            + sum(map(len, strengths.values())) * _STRENGTH_BYTES
+            + (0 if separations is None else len(separations) * _KEY_BYTES)
+        )
+
+    def _forget(self, target: int) -> None:
+        """Forget all that is known about one variable as a target."""
+        for memory in (self._memory, self._strengths, self._separations):
+            memory.pop(target, None)
 
     def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
         """For each question, those candidates that depend on the target, and how clearly.

@@ -72,6 +72,7 @@ def _in_shell_terms(message: str) -> str:
         ('missing="level"', "--missing level"),
         ("; 'finished' holds their comparison", ""),
         ("; 'finished' holds their blankets", ""),
+        ("; 'finished' holds the blanket of", "; this is the blanket of"),
         ("'path' must be the name of a page", "'--out' must be the name of a page"),
         ("n_jobs=", "--jobs "),
         ("'n_jobs'", "'--jobs'"),

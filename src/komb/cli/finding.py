@@ -43,10 +43,11 @@ def find(
             metavar="J",
         ),
     ] = 1,
-    order: options.Order = defaults.ORDER,
-    max_separator: options.MaxSeparator = defaults.MAX_SEPARATOR,
+    order: options.Order = None,
+    max_separator: options.MaxSeparator = None,
     max_conditioning: options.MaxConditioning = None,
-    alpha: options.Alpha = defaults.ALPHA,
+    level: options.Level = defaults.LEVEL,
+    alpha: options.Alpha = None,
     test: options.Test = defaults.TEST,
     df: options.Df = defaults.DF,
     method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
@@ -58,6 +59,8 @@ def find(
     bins: options.Bins = None,
     missing: options.Missing = defaults.MISSING,
     seed: options.Seed = defaults.SEED,
+    time_budget: options.TimeBudget = None,
+    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -85,7 +88,7 @@ def find(
         raise ParameterError(
             "'--quiet' and '--explain' both say what to print. Leave out one of them."
         )
-    arguments = {"method": method, **options.to_search(context.params)}
+    arguments = {"method": method, "stability": stability, **options.to_search(context.params)}
     from komb.data.files import naming
     from komb.jobs import check_jobs
     from komb.plots import check_picture
@@ -97,7 +100,7 @@ def find(
     with naming(data):
         arguments["data"] = options.read_data(data, delimiter, no_header)
         if targets is not None and len(targets) == 1:
-            output.present_one(_find_one(targets[0], arguments, quiet))
+            _present_one(targets[0], arguments, output)
             return
         try:
             blankets = _find_many(targets, jobs, arguments, quiet)
@@ -118,6 +121,18 @@ def _check_targets(
     if not target and not all_targets:
         raise missing_option(context, "'--target' (or '--all-targets')")
     return target or None
+
+
+def _present_one(target: str, arguments: dict[str, Any], output: _Output) -> None:
+    """Find and show one blanket, also if nothing but its stability is missing."""
+    from komb.results import Blanket
+
+    try:
+        output.present_one(_find_one(target, arguments, output.is_quiet))
+    except Interrupted as stopped:
+        if isinstance(stopped.finished, Blanket):
+            output.present_one(stopped.finished)
+        raise
 
 
 def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:

@@ -25,21 +25,23 @@ Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Whose blanket to find.")
 ]
 Order = Annotated[
-    str,
+    int | None,
     typer.Option(
         "--order",
         "-k",
-        metavar="N|auto",
+        metavar="N",
         help="How many other columns a dependence may need to show.",
+        show_default="1 for komb; as far as its limit for auto",
     ),
 ]
 MaxSeparator = Annotated[
-    str,
+    int | None,
     typer.Option(
         "--max-separator",
         "-l",
-        metavar="N|auto",
-        help="How many members may explain a dependence away.",
+        metavar="N",
+        help="How many columns may explain a dependence away.",
+        show_default="1 for komb, 3 for auto",
     ),
 ]
 MaxConditioning = Annotated[
@@ -48,7 +50,28 @@ MaxConditioning = Annotated[
         help="Largest set that the classic methods condition on.", show_default="the method's own"
     ),
 ]
-Alpha = Annotated[str, typer.Option(metavar="P|auto", help="Level of the tests.")]
+Level = Annotated[
+    float,
+    typer.Option(
+        metavar="P",
+        help="Chance of a blanket that is not empty where nothing depends; for auto.",
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(metavar="P", help="Level of the tests.", show_default="auto chooses, others 0.01"),
+]
+SharedAlpha = Annotated[
+    float, typer.Option(metavar="P", help="Level of the tests, the same for every method.")
+]
+TimeBudget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Time that the search may take; for auto.",
+        show_default="as long as it takes",
+    ),
+]
 Test = Annotated[str, typer.Option(help="Conditional-independence test; see 'komb tests'.")]
 Df = Annotated[str, typer.Option(help="Degrees of freedom: 'observed' or 'adjusted'.")]
 Start = Annotated[
@@ -87,6 +110,14 @@ Missing = Annotated[
     str, typer.Option(help="What to do about missing values: 'error', 'level' or 'testwise'.")
 ]
 Seed = Annotated[int, typer.Option(help="For tests that draw random numbers.")]
+Stability = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Search so many half-samples too: how often is each member found again?",
+        show_default="none",
+    ),
+]
 Delimiter = Annotated[
     str | None, typer.Option(help="One character, or 'tab'; detected if left out.")
 ]
@@ -133,36 +164,18 @@ def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
     given
         The options of a command as typer has them: ``context.params``.
     """
-    same = ("max_conditioning", "test", "df", "missing", "seed")
+    same = (
+        "order", "max_separator", "max_conditioning", "level", "alpha", "test", "df", "missing",
+        "seed", "time_budget",
+    )  # fmt: skip
     return {
         **{name: given[name] for name in same},
-        "order": to_number("--order", given["order"], int),
-        "max_separator": to_number("--max-separator", given["max_separator"], int),
-        "alpha": to_number("--alpha", given["alpha"], float),
         "start": to_start(given["start"], given["start_method"]),
         "include": given["include"] or (),
         "exclude": given["exclude"] or (),
         "discretize": to_discretize(given["discretize"]),
         "bins": to_bins(given["bins"]),
     }
-
-
-def to_number(option: str, text: str, kind: Callable[[str], _Value]) -> _Value | str:
-    """Return the number that an option says, or ``"auto"``.
-
-    Examples
-    --------
-    >>> to_number("--order", "2", int), to_number("--order", "auto", int)
-    (2, 'auto')
-    """
-    if text == defaults.AUTO:
-        return text
-    try:
-        return kind(text)
-    except ValueError:
-        rule = f"be a {'whole ' if kind is int else ''}number, or 'auto'"
-        example = "1" if kind is int else "0.01"
-        raise ParameterError.because(option, rule, text, f"Try {option} {example}.") from None
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

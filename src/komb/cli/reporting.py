@@ -39,10 +39,11 @@ def report(
     no_comparison: Annotated[
         bool, typer.Option("--no-comparison", help="Ask no other methods.")
     ] = False,
-    order: options.Order = defaults.ORDER,
-    max_separator: options.MaxSeparator = defaults.MAX_SEPARATOR,
+    order: options.Order = None,
+    max_separator: options.MaxSeparator = None,
     max_conditioning: options.MaxConditioning = None,
-    alpha: options.Alpha = defaults.ALPHA,
+    level: options.Level = defaults.LEVEL,
+    alpha: options.Alpha = None,
     test: options.Test = defaults.TEST,
     df: options.Df = defaults.DF,
     method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
@@ -54,6 +55,8 @@ def report(
     bins: options.Bins = None,
     missing: options.Missing = defaults.MISSING,
     seed: options.Seed = defaults.SEED,
+    time_budget: options.TimeBudget = None,
+    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
 ) -> None:
@@ -75,6 +78,7 @@ def report(
             target,
             out,
             method=method,
+            stability=stability,
             **arguments,
             methods=[] if no_comparison else options.split_names(methods),
             source=str(data),

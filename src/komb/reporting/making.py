@@ -20,7 +20,7 @@ from komb.reporting.files import check_page, write_page
 from komb.reporting.page import Content, make_page
 from komb.results import Blanket
 from komb.search import algorithms
-from komb.settings import Bound, check_name, list_names
+from komb.settings import check_name, list_names
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,10 +85,11 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     method: str = defaults.METHOD,
-    order: Bound = defaults.ORDER,
-    max_separator: Bound = defaults.MAX_SEPARATOR,
+    order: int | None = None,
+    max_separator: int | None = None,
     max_conditioning: int | None = None,
-    alpha: float | str = defaults.ALPHA,
+    level: float = defaults.LEVEL,
+    alpha: float | None = None,
     test: str = defaults.TEST,
     df: str = defaults.DF,
     start: Iterable[Name] | str = (),
@@ -98,6 +99,8 @@ def report(
     bins: Bins = defaults.BINS,
     missing: str = defaults.MISSING,
     seed: int = defaults.SEED,
+    time_budget: float | None = None,
+    stability: int | None = None,
     methods: Iterable[str] | None = None,
     source: str = "",
     reading: Mapping[str, Any] | None = None,
@@ -117,9 +120,10 @@ def report(
     path
         Name of a file that ends in ``.html``, for the page; an older page is replaced. If left out,
         nothing is written: see :meth:`komb.reporting.Report.save`.
-    method, order, max_separator, max_conditioning, alpha, test, df, start, include, exclude, \
-discretize, bins, missing, seed
-        As in :func:`komb.markov_blanket`. Methods that are compared get those that they take.
+    method, order, max_separator, max_conditioning, level, alpha, test, df, start, include, \
+exclude, discretize, bins, missing, seed, time_budget, stability
+        As in :func:`komb.markov_blanket`. Methods that are compared get those that they take, and
+        test at level 0.01 if ``alpha`` is left out; ``stability`` is for the page's own method.
     methods
         Names of the methods to compare; all of :func:`komb.algorithms` if left out, none if empty.
     source, reading
@@ -152,9 +156,9 @@ discretize, bins, missing, seed
     file = None if path is None else check_page(path)
     options: dict[str, Any] = {
         "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
-        "alpha": alpha, "test": test, "df": df, "start": _keep(start), "include": _keep(include),
-        "exclude": _keep(exclude), "discretize": discretize, "bins": bins, "missing": missing,
-        "seed": seed,
+        "level": level, "alpha": alpha, "test": test, "df": df, "start": _keep(start),
+        "include": _keep(include), "exclude": _keep(exclude), "discretize": discretize,
+        "bins": bins, "missing": missing, "seed": seed, "time_budget": time_budget,
     }  # fmt: skip
     compared = list(algorithms()) if methods is None else list_names("methods", methods)
     for name in (*compared, method):
@@ -162,10 +166,14 @@ discretize, bins, missing, seed
     comparison: Comparison | None = None
     if compared:
         names = [str(name) for name in dict.fromkeys([*compared, method])]
-        comparison = compare(data, target, methods=names, progress=progress, **options)
+        rows: dict[str, dict[str, Any]] = {name: {} for name in names}
+        rows[method] = {"alpha": alpha, "stability": stability}  # what the page is about
+        for_all = options | {"alpha": defaults.FIXED_ALPHA if alpha is None else alpha}
+        comparison = compare(data, target, methods=rows, progress=progress, **for_all)
         blanket = comparison.blankets[method]
     else:
-        blanket = markov_blanket(data, target, method=method, progress=progress, **options)
+        own: dict[str, Any] = {"method": method, "stability": stability}
+        blanket = markov_blanket(data, target, progress=progress, **own, **options)
     explanation = blanket.explain()
     assert blanket._table is not None  # fresh from a search
     content = Content(
@@ -173,7 +181,7 @@ discretize, bins, missing, seed
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,
-        options={"method": method, **options},
+        options={"method": method, "stability": stability, **options},
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),

@@ -30,9 +30,12 @@ _PARAMETERS = {
     "order": "order (k): other columns that a dependence may need",
     "max_separator": "largest separator (l)",
     "max_conditioning": "largest conditioning set",
+    "level": "chance of a member where nothing depends (level)",
     "alpha": "level of the tests (alpha)",
+    "time_budget": "time budget in seconds",
     "test": "conditional-independence test",
     "df": "degrees of freedom",
+    "stability": "half-samples for stability",
     "seed": "seed",
     "start": "started from",
     "include": "included on request",
@@ -105,7 +108,10 @@ def _lead(content: Content) -> str:
         f"{plural(table.n_rows, 'row')} · {plural(table.n_columns, 'column')}",
         f" · method {blanket.method} · komb {__version__} · {datetime.now(UTC):%Y-%m-%d}",
     )
-    return f'{_answer(blanket)}<p class="soft">{escape("".join(facts))}</p>'
+    warnings = "".join(
+        f'<p class="warning">{escape(warning)}</p>\n' for warning in blanket._sheet().warnings
+    )
+    return f'{warnings}{_answer(blanket)}<p class="soft">{escape("".join(facts))}</p>'
 
 
 def _answer(blanket: Blanket) -> str:

@@ -14,7 +14,7 @@ def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> chosen({"order": 2, "alpha": "auto", "include": []})
+    >>> chosen({"order": 2, "alpha": None, "include": []})
     {'order': 2}
     """
     return {

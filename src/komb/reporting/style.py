@@ -11,6 +11,7 @@ h3 { font-size: 1.05rem; margin: 1.2rem 0 .3rem; }
 .right { text-align: right; }
 .center { text-align: center; }
 .answer { font-size: 1.12rem; }
+.warning { border-left: 4px solid var(--bad); padding: .3rem .8rem; font-weight: 600; }
 .answer b { color: var(--sign); }
 .name { font-weight: 600; overflow-wrap: anywhere; }
 .columns td { vertical-align: middle; }

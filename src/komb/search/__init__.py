@@ -1,6 +1,7 @@
 """Searches: each asks a session for answers and never sees data."""
 
 from komb.search import (  # noqa: F401  (each registers itself)
+    auto,
     bamb,
     gs,
     hiton_mb,

@@ -39,7 +39,6 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from komb.citests.session import EMPTY, Session, Variables
-from komb.search.adaptive import find_automatically
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
 
@@ -58,7 +57,6 @@ _STRETCHES_AT_FIRST, _STRETCHES_AT_MOST = 1, 4096
     guarantee="Finds every member that shows together with up to k others.",
     weakness="Work grows like (number of columns)^(k + 1), and tables get thinner with k.",
     options=("order", "max_separator"),
-    automatic=find_automatically,
 )
 def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator: int = 1) -> Found:
     """Algorithm 1, kOMB: grow the blanket by interacting groups, then drop what has no witness.

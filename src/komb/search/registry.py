@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 from komb.errors import UnknownNameError
-from komb.search.task import Found
+from komb.search.task import Choice, Found
 
 SearchFunction = Callable[..., Found]
+AlphaChooser = Callable[[int, int], Choice]  # from rows and columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,20 @@ class AlgorithmInfo:
     weakness : str
         What to beware of, in a sentence.
     options : tuple of str
-        The keyword options the function takes besides session and task.
+        The options that a user can give it, besides those that every method has. The function takes
+        each as a keyword; ``time_budget`` reaches it as ``budget``, a
+        :class:`~komb.search.budget.Budget` whose clock has started.
     search : callable
         The function itself.
-    automatic : callable or None
-        What to call instead where an option is left to the search; takes the level ``alpha`` too.
+    choose_alpha : callable or None
+        Chooses the level of the tests for so many rows and columns, where the user names none; the
+        function then takes the keyword ``alpha`` too: what the user named, or ``None``. Without it
+        the level is the same for every table.
+    ignores_mute_sets : bool
+        Whether a set that determines the target is no separator for it.
+    shares_sessions : bool
+        Whether what it learns about other variables than its target serves the searches for those:
+        several targets then are better searched in one session.
     """
 
     name: str
@@ -60,13 +70,17 @@ class AlgorithmInfo:
     weakness: str
     options: tuple[str, ...]
     search: SearchFunction
-    automatic: SearchFunction | None = None
+    choose_alpha: AlphaChooser | None = None
+    ignores_mute_sets: bool = False
+    shares_sessions: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The options with the values they have if left out."""
         parameters = inspect.signature(self.search).parameters
-        return {name: parameters[name].default for name in self.options}
+        return {
+            name: parameters[name].default if name in parameters else None for name in self.options
+        }
 
 
 _ALGORITHMS: dict[str, AlgorithmInfo] = {}
@@ -83,14 +97,16 @@ def algorithm(
     guarantee: str,
     weakness: str,
     options: tuple[str, ...] = (),
-    automatic: SearchFunction | None = None,
+    choose_alpha: AlphaChooser | None = None,
+    ignores_mute_sets: bool = False,
+    shares_sessions: bool = False,
 ) -> Callable[[SearchFunction], SearchFunction]:
     """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
 
     def register(search: SearchFunction) -> SearchFunction:
         _ALGORITHMS[name] = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
-            automatic,
+            choose_alpha, ignores_mute_sets, shares_sessions,
         )  # fmt: skip
         return search
 
@@ -104,7 +120,7 @@ def algorithms() -> Mapping[str, AlgorithmInfo]:
     --------
     >>> import komb
     >>> list(komb.algorithms())
-    ['bamb', 'gs', 'hiton-mb', 'iamb', 'komb', 'lrh', 'mmmb', 'pcmb', 'stmb']
+    ['auto', 'bamb', 'gs', 'hiton-mb', 'iamb', 'komb', 'lrh', 'mmmb', 'pcmb', 'stmb']
     >>> komb.algorithms()["komb"].year
     2026
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from komb.citests.session import EMPTY, Session, Variables
 
@@ -86,13 +87,90 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Leak:
+    """A candidate that alone determines the target, or nearly does.
+
+    Attributes
+    ----------
+    column
+        Its position, in a result its name.
+    share : float
+        Of the target's entropy that it explains; 1 if it leaves nothing open.
+    """
+
+    column: Any
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a search could see at one order.
+
+    Attributes
+    ----------
+    order : int
+        How many variables were held fixed.
+    n_tests : int
+        Tests that were made.
+    threshold : float
+        Largest p-value that counted as a dependence.
+    effect : float
+        The weakest dependence that is found with a chance of 80 % in so many rows, in bits of
+        information per row.
+    """
+
+    order: int
+    n_tests: int
+    threshold: float
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What a search left out.
+
+    Attributes
+    ----------
+    order : int
+        How many variables would have been held fixed.
+    n_tests : int
+        Tests that it would have taken.
+    seconds : float
+        Time that it would have taken, roughly.
+    reason : str
+        Why it was left out, in a few words.
+    """
+
+    order: int
+    n_tests: int
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The blanket a search found.
 
-    ``witnesses[member]`` is the set that makes the member's dependence visible: empty for an
-    ordinary dependence, None for a member that is there by request alone. ``choices`` says what the
-    search chose where it was free to.
+    Attributes
+    ----------
+    witnesses : mapping
+        ``witnesses[member]`` is the set that makes the member's dependence visible: empty for an
+        ordinary dependence, None for a member that is there by request alone.
+    choices : mapping
+        What the search chose where it was free to.
+    equivalents : mapping
+        For a member, other sets of variables that could stand in its place: copies of it, variables
+        that determine it.
+    leaks : tuple of Leak
+    sight : tuple of Sight
+        For each order that was looked at, lowest first.
+    omissions : tuple of Omission
+        What was left out, and what it would have cost.
     """
 
     witnesses: Mapping[int, Variables | None]
     choices: Mapping[str, Choice] = field(default_factory=dict)
+    equivalents: Mapping[int, tuple[Variables, ...]] = field(default_factory=dict)
+    leaks: tuple[Leak, ...] = ()
+    sight: tuple[Sight, ...] = ()
+    omissions: tuple[Omission, ...] = ()

@@ -16,9 +16,9 @@ from komb.citests.data_session import DataSession
 from komb.citests.oracles import DistributionOracle
 from komb.citests.session import Session, Variables
 from komb.data import DiscreteTable, boolean_network, boolean_table
-from komb.search import adaptive
-from komb.search.adaptive import (
-    find_automatically,
+from komb.search import auto
+from komb.search.auto import (
+    find_blanket,
     gate_bits,
     least_bits,
     level_for,
@@ -36,7 +36,7 @@ ALPHA = 0.05
 
 
 def search(session: Session, task: Task, alpha: float = ALPHA, **options: Any) -> Witnesses:
-    return dict(find_automatically(session, task, alpha=alpha, **options).witnesses)
+    return dict(find_blanket(session, task, alpha=alpha, **options).witnesses)
 
 
 def search_naively(
@@ -244,7 +244,7 @@ def test_networks(graph: Any) -> None:
 def test_parents_that_show_only_together(n_parents: int) -> None:
     network = boolean_network("parity", n_parents=n_parents, n_irrelevant=1)
     oracle = DistributionOracle(network.joint())
-    found = find_automatically(oracle, everyone(oracle, n_parents), alpha=ALPHA)
+    found = find_blanket(oracle, everyone(oracle, n_parents), alpha=ALPHA)
     parents = frozenset(range(n_parents))
     assert dict(found.witnesses) == {x: parents - {x} for x in parents}
     twin = search_naively(OneByOne(oracle), everyone(oracle, n_parents))
@@ -253,7 +253,7 @@ def test_parents_that_show_only_together(n_parents: int) -> None:
 
 def test_an_order_that_is_too_low_shows_nothing() -> None:
     oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
-    found = find_automatically(oracle, everyone(oracle, 3), alpha=ALPHA, order=1)
+    found = find_blanket(oracle, everyone(oracle, 3), alpha=ALPHA, order=1)
     assert not found.witnesses
     assert (found.choices["order"].value, found.choices["threshold"].value) == (1, None)
     assert "as asked" in found.choices["order"].reason
@@ -261,11 +261,11 @@ def test_an_order_that_is_too_low_shows_nothing() -> None:
 
 def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
-    monkeypatch.setattr(adaptive, "MOST_TESTS", {1: 100, 2: 2})
-    found = find_automatically(oracle, everyone(oracle, 3), alpha=ALPHA)
+    monkeypatch.setattr(auto, "MOST_TESTS", {1: 100, 2: 2})
+    found = find_blanket(oracle, everyone(oracle, 3), alpha=ALPHA)
     assert not found.witnesses
     assert found.choices["order"].value == 1
-    assert "order 2 would take 3 tests" in found.choices["order"].reason
+    assert "order 2 was left out: 3 tests exceed the limit of 2" in found.choices["order"].reason
 
 
 # ----------------------------------------------------------------------------- start and include
@@ -296,7 +296,7 @@ def test_a_start_may_be_dropped_again() -> None:
 def test_progress_is_reported() -> None:
     seen: list[Progress] = []
     session = on_data(AND)
-    find_automatically(session, Task(3, frozenset({0, 1, 2, 4}), observer=seen.append), alpha=ALPHA)
+    find_blanket(session, Task(3, frozenset({0, 1, 2, 4}), observer=seen.append), alpha=ALPHA)
     assert list(dict.fromkeys(progress.phase for progress in seen)) == [
         "neighbours",
         "spouses",
@@ -368,7 +368,7 @@ def test_gates_rise_with_the_family() -> None:
         for n, bits in enumerate(gates, start=1):
             assert n * 2**-bits <= 0.5 * (1 + 1e-9) or n == 1
             assert bits == pytest.approx(naive.gate(n, alpha))
-        assert 10**6 * 2 ** -gate_bits(10**6, alpha) == pytest.approx(adaptive.GATE)
+        assert 10**6 * 2 ** -gate_bits(10**6, alpha) == pytest.approx(auto.GATE)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -1,4 +1,4 @@
-"""kOMB with nothing to choose: neighbours seen from both sides, spouses, then groups by need.
+"""The search with nothing to choose: neighbours seen from both sides, spouses, then groups by need.
 
 What a fixed order and a fixed bound leave to the user is decided here, from what the tests say:
 
@@ -31,8 +31,13 @@ from dataclasses import dataclass, field
 
 from komb.citests.separation import count_subsets, subsets
 from komb.citests.session import EMPTY, Session, Variables
+from komb.search.budget import Budget
 from komb.search.growing import strongest
-from komb.search.task import Choice, Found, Task
+from komb.search.registry import algorithm
+from komb.search.task import Choice, Found, Omission, Task
+
+CHANCE = 0.05
+"""That the blanket is not empty although nothing depends on the target; ``GATE`` goes with it."""
 
 LEVEL = 0.05
 """Of the tests, for tables of up to ``LEVEL_ROWS`` rows."""
@@ -82,14 +87,27 @@ def level_for(n_rows: int) -> float:
     return float(f"{level:.2g}")
 
 
-def gate_bits(n_tests: int, alpha: float, size: int = 0) -> float:
+def choose_alpha(n_rows: int, n_columns: int) -> Choice:
+    """Choose the level of the tests for a table, and say why.
+
+    Examples
+    --------
+    >>> choose_alpha(5000, 10).value
+    0.022
+    """
+    falling = f"{LEVEL:g} for up to {LEVEL_ROWS:,} rows, then falling with their root"
+    return Choice(level_for(n_rows), f"{falling}: {n_rows:,} rows")
+
+
+def gate_bits(n_tests: int, alpha: float, size: int = 0, level: float = CHANCE) -> float:
     """Return how clear the clearest dependence of a family must be for the family to be believed.
 
     In bits: a p-value of 2^-b is b bits. For a family of up to ``SMALL_FAMILY`` tests their level
     is enough. For larger ones the chance to be believed without reason falls with the square of
     their size, down to ``GATE``; for groups seen given ``size`` others, down to a quarter of that
     for each of them. There are a great many groups, so it is far out in its tail that the
-    distribution of the test statistic has to be right, and there it is a little off.
+    distribution of the test statistic has to be right, and there it is a little off. All that goes
+    with ``level``.
 
     Examples
     --------
@@ -98,10 +116,11 @@ def gate_bits(n_tests: int, alpha: float, size: int = 0) -> float:
     """
     n_tests = max(1, n_tests)
     chance = CHANCE_IN_SMALL_FAMILIES * min(1.0, SMALL_FAMILY / n_tests) ** 2
-    return max(-math.log2(alpha), math.log2(n_tests / max(GATE / 4**size, chance)))
+    chance = max(GATE / 4**size, chance) * level / CHANCE
+    return max(-math.log2(alpha), math.log2(n_tests / chance))
 
 
-def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
+def least_bits(bits: Collection[float], n_tests: int, alpha: float, level: float = CHANCE) -> float:
     """Return how clear a dependence of a family must be to be believed.
 
     Parameters
@@ -112,6 +131,8 @@ def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
         All tests of the family, those that said "independent" included.
     alpha
         Level of the tests.
+    level
+        Chance that a family without any dependence is believed.
 
     Returns
     -------
@@ -126,7 +147,7 @@ def least_bits(bits: Collection[float], n_tests: int, alpha: float) -> float:
     6.64
     """
     clearest = sorted(bits, reverse=True)
-    if not clearest or clearest[0] < gate_bits(n_tests, alpha):
+    if not clearest or clearest[0] < gate_bits(n_tests, alpha, level=level):
         return math.inf
     kept = math.log2(n_tests / CHANCE_MEMBERS)
     for rank, each in enumerate(clearest, start=1):
@@ -249,6 +270,7 @@ class Region:
     task: Task
     alpha: float
     max_separator: int
+    chance: float = CHANCE
     _sides: dict[int, Side] = field(default_factory=dict)
     _alone: dict[int, dict[int, float]] = field(default_factory=dict)
     _levels: dict[int, float] = field(default_factory=dict)
@@ -269,7 +291,8 @@ class Region:
         """Bits that a neighbour of a variable needs."""
         if variable not in self._levels:
             bits = self.alone(variable).values()
-            self._levels[variable] = least_bits(bits, len(self.variables) - 1, self.alpha)
+            n_tests = len(self.variables) - 1
+            self._levels[variable] = least_bits(bits, n_tests, self.alpha, self.chance)
         return self._levels[variable]
 
     def side(self, variable: int) -> Side:
@@ -360,7 +383,7 @@ class Groups:
         n_candidates = len(task.candidates)
         # those that show alone were given up for good reason, but they are part of the family
         n_tests = n_candidates * math.comb(n_candidates - 1, size)
-        needed = gate_bits(n_tests, self.region.alpha, size)
+        needed = gate_bits(n_tests, self.region.alpha, size, self.region.chance)
 
         def report(done: int, total: int) -> None:
             task.report(session, "groups", frozenset(self.blanket), done, total)
@@ -417,23 +440,39 @@ def _parts(given: Variables) -> Iterator[Variables]:
     return subsets(given, len(given) - 1, 1)
 
 
-def look_for_groups(groups: Groups, order: int | None) -> Choice:
+def look_for_groups(
+    groups: Groups, order: int | None, budget: Budget
+) -> tuple[Choice, tuple[Omission, ...]]:
     """Look for groups of all orders up to one, or as long as it is worth it; say how far."""
     sizes = range(1, 1 + (max(MOST_TESTS) if order is None else order))
     looked: list[str] = []
     for size in sizes:
         n_tests = groups.count_tests(size)
         if n_tests == 0:
-            return Choice(size - 1, f"{_enumerate(looked)}nothing is left to be seen together")
-        if order is None and n_tests > MOST_TESTS[size]:
-            worth = f"more than the {MOST_TESTS[size]:,} it is worth"
-            return Choice(
-                size - 1, f"{_enumerate(looked)}order {size} would take {_tests(n_tests)}, {worth}"
-            )
+            reason = f"{_enumerate(looked)}nothing is left to be seen together"
+            return Choice(size - 1, reason), ()
+        omission = _omission(groups, size, order, budget)
+        if omission is not None:
+            reason = f"{_enumerate(looked)}order {size} was left out: {omission.reason}"
+            return Choice(size - 1, reason), (omission,)
         groups.look(size)
         looked.append(f"order {size}: {_tests(n_tests)}")
     bound = "the highest that is tried by itself" if order is None else "as asked"
-    return Choice(len(sizes), f"{_enumerate(looked)}{bound}")
+    return Choice(len(sizes), f"{_enumerate(looked)}{bound}"), ()
+
+
+def _omission(groups: Groups, size: int, order: int | None, budget: Budget) -> Omission | None:
+    """Say why an order is left out, if it is."""
+    n_tests = groups.count_tests(size)
+    most = MOST_TESTS[size] if order is None else budget.max_tests
+    if budget.is_spent():
+        reason = f"the time budget of {budget.seconds:g} s is spent"
+    elif n_tests > most:
+        reason = f"{_tests(n_tests)} exceed the limit of {most:,}"
+    else:
+        return None
+    done = max(1, groups.region.session.counts.tests)
+    return Omission(size, n_tests, n_tests * budget.seconds_used / done, reason)
 
 
 def _tests(count: int) -> str:
@@ -449,7 +488,7 @@ def describe_threshold(region: Region) -> Choice:
     target, n_tests = region.task.target, len(region.task.candidates)
     bits = region.level(target)
     if math.isinf(bits):
-        gate = 2.0 ** -gate_bits(n_tests, region.alpha)
+        gate = 2.0 ** -gate_bits(n_tests, region.alpha, level=region.chance)
         chance = f"no column has p <= {gate:.2g} alone: among {n_tests:,}, chance gives the rest"
         return Choice(None, chance)
     reason = f"of {n_tests:,} columns, {len(region.alone(target)):,} depend on the target alone"
@@ -464,13 +503,32 @@ def describe_separators(region: Region, asked: int | None) -> Choice:
     return Choice(region.max_separator, f"{why}; the largest that was needed has {needed}")
 
 
-def find_automatically(
+@algorithm(
+    "auto",
+    summary="Neighbours from both sides, spouses, then groups: nothing to choose; the default.",
+    citation="komb developers (2026), after Lee, Krishnamoorthy & Piatkowski (2026), High-Order "
+    "Markov Blanket Discovery, UAI, and Tsamardinos, Aliferis & Statnikov (2003), MMMB, KDD",
+    year=2026,
+    assumes="k-order faithfulness",
+    is_sound=True,
+    guarantee="Finds members that show only in combination, as far as the rows and the budget "
+    "allow, and says what it left out; noise alone gives an empty blanket.",
+    weakness="What is too weak for all the tests it makes is left out; 'sight' says how weak that "
+    "is.",
+    options=("order", "max_separator", "level", "time_budget"),
+    choose_alpha=choose_alpha,
+    ignores_mute_sets=True,
+    shares_sessions=True,
+)
+def find_blanket(
     session: Session,
     task: Task,
     *,
-    alpha: float,
     order: int | None = None,
     max_separator: int | None = None,
+    level: float = CHANCE,
+    alpha: float | None = None,
+    budget: Budget = Budget(),  # noqa: B008  (without a time it never changes)
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for.
 
@@ -480,18 +538,22 @@ def find_automatically(
         Answers the questions.
     task : Task
         Target, candidates, start and fixed members.
-    alpha : float
-        Level of the session's tests.
     order : int, optional
-        How many other variables a dependence may need to become visible; by the number of tests
-        if left out.
+        How many other variables a dependence may need to become visible, at most; by the budget if
+        left out.
     max_separator : int, optional
         How many variables a separator may have; ``LARGEST_SEPARATOR`` if left out.
+    level : float
+        Chance that the blanket is not empty although nothing depends on the target.
+    alpha : float, optional
+        Level of single tests, if it is not for the search to choose.
+    budget : Budget
+        Time and work that the search may spend.
 
     Returns
     -------
     Found
-        The members, each with what makes it visible, and what was chosen.
+        The members, each with what makes it visible, what was chosen and what was left out.
 
     Examples
     --------
@@ -499,21 +561,24 @@ def find_automatically(
     >>> from komb.data import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))
-    >>> found = find_automatically(DistributionOracle(xor.joint()), task, alpha=0.05)
+    >>> found = find_blanket(DistributionOracle(xor.joint()), task)
     >>> found.witnesses, found.choices["order"].value
     ({0: frozenset({1}), 1: frozenset({0})}, 1)
     """
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    region = Region(session, task, alpha, largest)
+    own = session.alpha or LEVEL if alpha is None else alpha
+    region = Region(session, task, own, largest, level)
     task.report(session, "neighbours", EMPTY)
     neighbours = region.neighbours(task.target)
     task.report(session, "spouses", neighbours)
     spouses = find_spouses(region, neighbours)
     groups = Groups(region, dict.fromkeys(sorted(neighbours), EMPTY) | spouses)
+    reached, omissions = look_for_groups(groups, order, budget)
     choices = {
-        "order": look_for_groups(groups, order),
+        "order": reached,
         "max_separator": describe_separators(region, max_separator),
         "threshold": describe_threshold(region),
     }
     requested = dict.fromkeys(task.include - groups.blanket.keys())
-    return Found(dict(sorted((groups.blanket | requested).items())), choices)
+    found = dict(sorted((groups.blanket | requested).items()))
+    return Found(found, choices, omissions=omissions)

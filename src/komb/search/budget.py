@@ -1,0 +1,50 @@
+"""How much work a search may do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+MAX_TESTS = 100_000_000
+"""Tests that one step of a search may take by default; no ordinary table needs as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Time and work that a search may spend; the clock starts when the budget is made.
+
+    A search asks before each step, and names the steps that it leaves out in
+    :attr:`Found.omissions <komb.search.task.Found>`.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Time that the search may take; ``None`` is any time. What is found then depends on the
+        machine.
+    max_tests : int
+        Tests that one step of the search may take. It depends on nothing but the table.
+
+    Examples
+    --------
+    >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
+    (False, True)
+    >>> Budget(max_tests=1000).allows(1001)
+    False
+    """
+
+    seconds: float | None = None
+    max_tests: int = MAX_TESTS
+    _began: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def seconds_used(self) -> float:
+        """Time since the budget was made."""
+        return time.monotonic() - self._began
+
+    def is_spent(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds is not None and self.seconds_used >= self.seconds
+
+    def allows(self, n_tests: int) -> bool:
+        """Whether a step of so many tests may begin."""
+        return n_tests <= self.max_tests and not self.is_spent()
