@@ -389,12 +389,11 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self, algorithm: AlgorithmInfo | None = None) -> DataSession:
-        """Make a session for searches with these settings, by the method or another one."""
+    def open_session(self) -> DataSession:
+        """Make a session for searches with these settings."""
         settings = self._settings
         return DataSession(
             self._table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            ignores_mute_sets=(algorithm or settings.algorithm).ignores_mute_sets,
         )  # fmt: skip
 
     def find(self, target: int, number: int, session: DataSession | None = None) -> Blanket:
@@ -518,10 +517,10 @@ class Run:
         began = time.perf_counter()
         session = session or self.open_session()
         before = session.counts
-        task, earlier = self._begin(task, session)
+        task = self._begin(task, session)
         found = self._run(settings.algorithm, session, task)
         # the evidence, gathered below, is no part of the search
-        counts = session.counts - before + earlier
+        counts = session.counts - before
         seconds = time.perf_counter() - began
         outcomes = {
             position: session.outcome(task.target, position, witness)
@@ -530,21 +529,12 @@ class Run:
         }
         return Finding(task.target, found, outcomes, counts, seconds)
 
-    def _begin(
-        self, task: search_task.Task, session: DataSession
-    ) -> tuple[search_task.Task, SessionCounts]:
-        """Let another method find where to start, if there is one; and what that took elsewhere."""
-        elsewhere = SessionCounts(0, 0, 0, 0)
+    def _begin(self, task: search_task.Task, session: DataSession) -> search_task.Task:
+        """Let another method find where to start, if there is one."""
         if self._settings.start_method is None:
-            return task, elsewhere
-        starter = find_algorithm(self._settings.start_method)
-        if starter.ignores_mute_sets == self._settings.algorithm.ignores_mute_sets:
-            found = self._run(starter, session, task)
-        else:  # one of the two takes mute sets for separators, the other does not
-            own = self.open_session(starter)
-            found = self._run(starter, own, task)
-            elsewhere = own.counts
-        return replace(task, start=frozenset(found.witnesses)), elsewhere
+            return task
+        found = self._run(find_algorithm(self._settings.start_method), session, task)
+        return replace(task, start=frozenset(found.witnesses))
 
     def _blanket(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""

@@ -19,7 +19,7 @@ from komb.choices import choice_grids, from_records, to_records
 from komb.errors import UnknownNameError
 from komb.exporting import dump_json, from_plain, known_fields, make_frame, to_plain
 from komb.frozen import FrozenMapping
-<<<<<<< HEAD
+from komb.remarks import Remarks
 from komb.rendering import (
     Grid,
     Sheet,
@@ -29,10 +29,6 @@ from komb.rendering import (
     show_names,
     show_p_value,
 )
-=======
-from komb.remarks import Remarks
-from komb.rendering import Grid, Sheet, plural, show_name, show_names, show_p_value
->>>>>>> api
 from komb.search.task import Choice
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import accumulate, chain, compress, islice
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,9 @@ from komb.citests.session import (
     Question,
     Session,
     SessionCounts,
+    StrongDependence,
     Variables,
-    by_clarity,
+    by_strength,
 )
 from komb.citests.sweep import SWEEP_BYTES, Decider, Sweep, Sweeper, sweep_bytes
 from komb.counts.contingency import Contingency, Ledger
@@ -31,12 +32,16 @@ from komb.counts.fixedpoint import FloatArray
 from komb.data import DiscreteTable
 
 _PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
-_MUTE_BYTES = 300  # of a test that says nothing, in memory, roughly
 _PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
 
-#: A sweep for clear dependences looks at tables of so many rows a cell, all levels combined. With
-#: fewer a dependence can hardly be clear, and of large tables there are a great many.
-CLEAR_ROWS_A_CELL = 2.0
+#: A sweep for strong dependences looks at tables of so many rows per cell, all levels combined.
+#: With fewer a dependence can hardly be strong, and of large tables there are a great many.
+SWEPT_ROWS_PER_CELL = 2.0
+
+#: Rows per combination of values from which on one is said to determine a column.
+DETERMINED_ROWS = 2
+
+_TESTS_PER_LOT = 20_000  # of questions that are not remembered, between two reports of progress
 
 
 class DataSession(Session):
@@ -53,9 +58,6 @@ class DataSession(Session):
         Rule for the degrees of freedom.
     seed : int
         Of the random numbers of a test that draws some.
-    ignores_mute_sets : bool
-        Whether a set that leaves the target no freedom is no separator: given such a set everything
-        is independent of the target, which says nothing about what it depends on.
 
     Examples
     --------
@@ -76,7 +78,6 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
-        ignores_mute_sets: bool = False,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
@@ -87,8 +88,6 @@ class DataSession(Session):
         self._sweeps: dict[tuple[int, int], Sweep] = {}
         self._largest_sweep: dict[int, int] = {}
         self._tables = self._fallbacks = self._unreliable = 0
-        self._ignores_mute_sets = ignores_mute_sets
-        self._mute: dict[int, set[tuple[int, Variables]]] = {}
 
     @property
     def counts(self) -> SessionCounts:
@@ -99,6 +98,12 @@ class DataSession(Session):
     def n_rows(self) -> int:
         """Rows of the table."""
         return self._table.n_rows
+
+    @property
+    def n_levels(self) -> Sequence[int]:
+        """Levels of each column."""
+        levels: list[int] = self._table.cardinalities.tolist()
+        return levels
 
     @property
     def alpha(self) -> float:
@@ -169,7 +174,7 @@ class DataSession(Session):
         screen = getattr(self._test, "screen", None)
         return None if screen is None else partial(screen, alpha=alpha)
 
-    def clear_dependences(
+    def strong_dependences(
         self,
         target: int,
         candidates: AbstractSet[int],
@@ -177,10 +182,10 @@ class DataSession(Session):
         size: int,
         bits: float,
         on_progress: OnProgress | None = None,
-    ) -> list[tuple[float, int, Variables]]:
-        """All dependences with ``size`` conditions that are at least so clear, the clearest first.
+    ) -> list[StrongDependence]:
+        """All dependences with ``size`` conditions of at least so many bits, the strongest first.
 
-        Tables that could have fewer than ``CLEAR_ROWS_A_CELL`` rows a cell are left out.
+        Tables that could have fewer than ``SWEPT_ROWS_PER_CELL`` rows per cell are left out.
         """
 
         def decide(sums: TestSums) -> BoolArray:
@@ -188,7 +193,7 @@ class DataSession(Session):
 
         sweeper = self._sweeper(
             target, pool, size, decide, 2.0**-bits,
-            candidates=candidates, most_cells=self._table.n_rows / CLEAR_ROWS_A_CELL,
+            candidates=candidates, most_cells=self._table.n_rows / SWEPT_ROWS_PER_CELL,
         )  # fmt: skip
         found = list(sweeper.dependences(on_progress))
         self._tests += sweeper.n_tests
@@ -196,8 +201,34 @@ class DataSession(Session):
         weighed = self._weigh(target, [([x], given) for x, given in found], is_counted=False)
         return sorted(
             ((own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)),
-            key=by_clarity,
+            key=by_strength,
         )
+
+    def strong_among(
+        self,
+        target: int,
+        questions: Sequence[Question],
+        bits: float,
+        on_progress: OnProgress | None = None,
+    ) -> list[StrongDependence]:
+        """Those dependences among some questions that have at least so many bits."""
+        found: list[StrongDependence] = []
+        asked = [(sorted(candidates - given), given) for candidates, given in questions]
+        asked = [question for question in asked if question[0]]
+        done = 0
+        for lot in _lots_of(asked, _TESTS_PER_LOT):
+            if on_progress is not None:
+                on_progress(done, len(asked))
+            weighed = self._weigh(target, lot, is_counted=True)
+            self._tests += sum(len(candidates) for candidates, _ in lot)
+            found += [
+                (own, x, given)
+                for (candidates, given), answer in zip(lot, weighed, strict=True)
+                for x, own in zip(candidates, answer, strict=True)
+                if own >= bits
+            ]
+            done += len(lot)
+        return sorted(found, key=by_strength)
 
     def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
         """For each question, those candidates that depend on the target given its set."""
@@ -284,7 +315,6 @@ class DataSession(Session):
         if len(questions) == 1:
             candidates, given = questions[0]
             sums = self._sums(target, [candidates], [sorted(given)])
-            self._note_mute(target, questions, sums)
             return [evaluate(sums).tolist()]
         answers: list[list[Any]] = [[]] * len(questions)
         for indices in _by_size(questions).values():
@@ -294,49 +324,62 @@ class DataSession(Session):
             sums = self._sums(
                 target, [candidates for candidates, _ in asked], [sets[place] for place in order]
             )
-            self._note_mute(target, asked, sums)
             answer = iter(evaluate(sums).tolist())
             for place, (candidates, _) in zip(order, asked, strict=True):
                 answers[indices[place]] = list(islice(answer, len(candidates)))
         return answers
 
-    def _note_mute(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]], sums: TestSums
-    ) -> None:
-        """Remember the tests whose set leaves the target no freedom.
-
-        If values are missing, the rows of a test and so this depend on the candidate too.
-        """
-        if not self._ignores_mute_sets:
-            return
-        is_mute = sums.is_mute
-        if is_mute.any():
-            tests = ((x, given) for candidates, given in questions for x in candidates)
-            self._mute.setdefault(target, set()).update(compress(tests, is_mute.tolist()))
-
-    def _remembered_bytes(self, target: int) -> int:
-        n_mute = len(self._mute.get(target, ()))
-        return super()._remembered_bytes(target) + n_mute * _MUTE_BYTES
-
     def _forget(self, target: int) -> None:
         super()._forget(target)
-        self._mute.pop(target, None)
         self._prepared.pop(target, None)
         self._largest_sweep.pop(target, None)
         for key in [key for key in self._sweeps if key[0] == target]:
             del self._sweeps[key]
 
-    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
-        return (candidate, given) in self._mute.get(target, ())
+    def can_detect(
+        self, target: int, candidate: int, given: Variables, witness: Variables, share: float
+    ) -> bool:
+        """Whether a test has the power to see a share of the dependence that a witness shows."""
+        shown = self.measure(target, [candidate], witness)
+        tested = self.measure(target, [candidate], given)
+        return bool(decision.has_power(tested, share * decision.excess(shown), self._alpha)[0])
 
-    def are_copies(self, first: int, second: int) -> bool:
-        """Whether the levels of two columns go together one to one, where both have a value."""
-        levels = self._table.cardinalities[[first, second]]
-        pair = self._table.codes[[first, second]].astype(np.int64)
-        a, b = pair[:, (pair < levels[:, None]).all(axis=0)]
-        together = np.zeros(levels, dtype=np.bool_)
-        together[a, b] = True
-        return bool((together.sum(axis=0) <= 1).all() and (together.sum(axis=1) <= 1).all())
+    def determines(self, given: Variables, variable: int) -> bool:
+        """Whether each combination of values goes with one value of another column.
+
+        Combinations that hardly ever come twice determine everything, and so tell nothing.
+        """
+        columns = [*sorted(given), variable]
+        codes = self._table.codes[columns]
+        complete = (codes < self._table.cardinalities[columns][:, None]).all(axis=0)
+        rows = codes[:, complete]
+        combinations = np.unique(rows[:-1], axis=1).shape[1]
+        enough = combinations * DETERMINED_ROWS <= rows.shape[1]
+        return enough and np.unique(rows, axis=1).shape[1] == combinations
+
+    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
+        """Share of the target's variation that each candidate explains, beyond chance.
+
+        The share is ``(X2 - e) / (N (|Y| - 1) - e)`` with Pearson's statistic and its mean ``e``
+        under independence: 1 if the candidate determines the target, about 0 if it has nothing to
+        do with it, however many levels it has.
+        """
+        return [self._explained_share(target, x) for x in candidates]
+
+    def _explained_share(self, target: int, candidate: int) -> float:
+        levels = self._table.cardinalities[[candidate, target]]
+        pair = self._table.codes[[candidate, target]].astype(np.int64)
+        x, y = pair[:, (pair < levels[:, None]).all(axis=0)]
+        n_rows = len(x)
+        cells, counts = np.unique(x * levels[1] + y, return_counts=True)
+        by_x, by_y = np.bincount(x), np.bincount(y)
+        fit = counts**2 / (by_x[cells // levels[1]] * by_y[cells % levels[1]])
+        x_levels, y_levels = np.count_nonzero(by_x), np.count_nonzero(by_y)
+        if n_rows < 2 or y_levels < 2:
+            return 0.0
+        explained = (math.fsum(fit) - 1.0) / (y_levels - 1)
+        chance = (x_levels - 1) / (n_rows - 1)
+        return (explained - chance) / (1.0 - chance) if chance < 1 else 0.0
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
@@ -408,6 +451,22 @@ class DataSession(Session):
             test=decider if isinstance(decider, str) else str(decider[0]),
             reliable=bool(measured.is_reliable[0]),
         )
+
+
+def _lots_of(
+    questions: Sequence[tuple[Sequence[int], Variables]], n_tests: int
+) -> Iterator[list[tuple[Sequence[int], Variables]]]:
+    """Cut questions into lots of about so many tests."""
+    lot: list[tuple[Sequence[int], Variables]] = []
+    count = 0
+    for question in questions:
+        lot.append(question)
+        count += len(question[0])
+        if count >= n_tests:
+            yield lot
+            lot, count = [], 0
+    if lot:
+        yield lot
 
 
 def _by_size(questions: Sequence[tuple[Collection[int], Variables]]) -> dict[int, list[int]]:

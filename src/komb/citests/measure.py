@@ -96,12 +96,6 @@ class TestSums:
         return TestSums(tests, own, self._index[kept], unions)
 
     @property
-    def is_mute(self) -> BoolArray:
-        """Whether ``Z`` leaves ``Y`` no freedom: then nothing could depend on it."""
-        mute: BoolArray = self._own.fit[self._index] == 0
-        return mute
-
-    @property
     def gain(self) -> FloatArray:
         """``fit(Z u X) - fit(Z)``, in bits."""
         gain: FloatArray = (self._unions.union_fit - self._own.fit[self._index]) / self._scale

@@ -35,6 +35,7 @@ EMPTY: Variables = frozenset()
 
 OnProgress = Callable[[int, int], None]
 Question = tuple[AbstractSet[int], Variables]  # candidates, given set
+StrongDependence = tuple[float, int, Variables]  # bits, candidate, given set
 _Unknown = tuple[list[int], Variables, bytearray]  # candidates, given set, where answers go
 
 _INDEPENDENT, _DEPENDENT, _QUEUED = 1, 2, 3  # 0 is "not asked yet"
@@ -153,6 +154,11 @@ class Session(ABC):
     def n_rows(self) -> int | None:
         """Rows that the answers come from; None if they come from an oracle."""
         return None
+
+    @property
+    def n_levels(self) -> Sequence[int]:
+        """Levels of each variable; empty if nobody knows."""
+        return ()
 
     @property
     def alpha(self) -> float | None:
@@ -298,7 +304,7 @@ class Session(ABC):
             for x, strength in zip(asked, bits, strict=True):
                 row[x] = _DEPENDENT if strength else _INDEPENDENT
 
-    def clear_dependences(
+    def strong_dependences(
         self,
         target: int,
         candidates: AbstractSet[int],
@@ -306,10 +312,10 @@ class Session(ABC):
         size: int,
         bits: float,
         on_progress: OnProgress | None = None,
-    ) -> list[tuple[float, int, Variables]]:
-        """All dependences with ``size`` conditions that are at least so clear, the clearest first.
+    ) -> list[StrongDependence]:
+        """All dependences with ``size`` conditions of at least so many bits, the strongest first.
 
-        Tests that could have too large a table for anything to be clear may be left out.
+        Tests whose table is too large for anything to be that strong may be left out.
 
         Parameters
         ----------
@@ -329,19 +335,44 @@ class Session(ABC):
         -------
         list of (bits, candidate, given set)
         """
+        return self.strong_among(
+            target, [(candidates, given) for given in subsets(pool, size, size)], bits, on_progress
+        )
+
+    def strong_among(
+        self,
+        target: int,
+        questions: Sequence[Question],
+        bits: float,
+        on_progress: OnProgress | None = None,
+    ) -> list[StrongDependence]:
+        """Those dependences among some questions that have at least so many bits.
+
+        The strongest come first. Questions that are many and hardly ever have such an answer are
+        better asked here than with :meth:`strengths`: a session need not remember them.
+        """
         found = []
-        for given in subsets(pool, size, size):
+        for candidates, given in questions:
             strengths = self.strengths(target, [(candidates, given)])[0]
             found += [(own, x, given) for x, own in strengths.items() if own >= bits]
-        return sorted(found, key=by_clarity)
+        return sorted(found, key=by_strength)
 
-    def are_copies(self, first: int, second: int) -> bool:
-        """Whether each of two variables tells all about the other, so that one of them will do."""
+    def can_detect(
+        self, target: int, candidate: int, given: Variables, witness: Variables, share: float
+    ) -> bool:
+        """Whether a test has the power to see a share of the dependence that a witness shows.
+
+        An oracle sees everything.
+        """
+        return True
+
+    def determines(self, given: Variables, variable: int) -> bool:
+        """Whether a set of variables is known to determine another one."""
         return False
 
-    def _is_mute(self, target: int, candidate: int, given: Variables) -> bool:
-        """Whether a test is known to say nothing on separation, and so its set is no separator."""
-        return False
+    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
+        """Share of the target's variation that each candidate explains; 0 where nobody knows."""
+        return [0.0] * len(candidates)
 
     def _decided(self, target: int, candidates: Sequence[int], given: Variables) -> list[int]:
         """Those whose test has been decided, and is remembered."""
@@ -519,9 +550,8 @@ class Session(ABC):
             for (asked, given), dependent in zip(questions, answers, strict=True):
                 if len(dependent) < len(asked):
                     for candidate in (asked - set(dependent)) & standing:
-                        if not self._is_mute(target, candidate, given):
-                            found[candidate] = given
-                            standing.discard(candidate)
+                        found[candidate] = given
+                        standing.discard(candidate)
         return found
 
     def weakest(
@@ -560,15 +590,15 @@ class Session(ABC):
                 for candidate in asked & standing:
                     if candidate in dependent:
                         least[candidate] = min(least[candidate], dependent[candidate])
-                    elif not self._is_mute(target, candidate, given):
+                    else:
                         found[candidate] = given
                         standing.discard(candidate)
                         del least[candidate]
         return least, found
 
 
-def by_clarity(dependence: tuple[float, int, Variables]) -> tuple[float, int, list[int]]:
-    """Order dependences by their bits, the clearest first, then by their variables."""
+def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:
+    """Order dependences by their bits, the strongest first, then by their variables."""
     bits, candidate, given = dependence
     return -bits, candidate, sorted(given)
 

@@ -53,8 +53,6 @@ class AlgorithmInfo:
         Chooses the level of the tests for so many rows and columns, where the user names none; the
         function then takes the keyword ``alpha`` too: what the user named, or ``None``. Without it
         the level is the same for every table.
-    ignores_mute_sets : bool
-        Whether a set that determines the target is no separator for it.
     shares_sessions : bool
         Whether what it learns about other variables than its target serves the searches for those:
         several targets then are better searched in one session.
@@ -71,7 +69,6 @@ class AlgorithmInfo:
     options: tuple[str, ...]
     search: SearchFunction
     choose_alpha: AlphaChooser | None = None
-    ignores_mute_sets: bool = False
     shares_sessions: bool = False
 
     @property
@@ -98,7 +95,6 @@ def algorithm(
     weakness: str,
     options: tuple[str, ...] = (),
     choose_alpha: AlphaChooser | None = None,
-    ignores_mute_sets: bool = False,
     shares_sessions: bool = False,
 ) -> Callable[[SearchFunction], SearchFunction]:
     """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
@@ -106,7 +102,7 @@ def algorithm(
     def register(search: SearchFunction) -> SearchFunction:
         _ALGORITHMS[name] = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
-            choose_alpha, ignores_mute_sets, shares_sessions,
+            choose_alpha, shares_sessions,
         )  # fmt: skip
         return search
 

@@ -1,0 +1,116 @@
+"""How strong evidence has to be, given how much was looked at.
+
+Evidence is in bits: a p-value of ``2^-b`` is ``b`` bits.
+
+* A **family** is all tests of one kind: the candidates of the target, or all tests with ``k``
+  conditions. Unless its strongest dependence passes a Bonferroni threshold, nothing of the family
+  counts. The families share the chance ``level`` of a false alarm: one half goes to order 0, a
+  quarter to order 1, and so on (:func:`share_of_level`), so that with nothing to find a search is
+  silent in all but ``level`` of the tables, however many orders it looks at.
+* Behind that threshold the rule of Benjamini & Hochberg bounds the **share of false ones**
+  (:func:`false_discovery_bits`).
+* A single test has the level ``alpha``, which falls with rows and columns (:func:`choose_alpha`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+from komb.search.task import Choice
+
+LEVEL = 0.05
+"""Chance that a blanket is not empty although nothing depends on the target."""
+
+LARGEST_ALPHA = 0.05
+
+COLUMNS_OF_ALPHA = 20
+"""In a table of so many columns ``alpha`` is that of the Bayesian information criterion."""
+
+FALSE_SHARE = 0.05
+"""Of the dependences of a family that are believed."""
+
+_NEARLY = 1 - 1e-9  # of a threshold, for p-values that are equal to it but for rounding
+
+
+def choose_alpha(n_rows: int, n_columns: int) -> Choice:
+    """Choose the level of single tests.
+
+    The Bayesian information criterion takes one parameter more if twice the likelihood ratio
+    exceeds the logarithm of the number of rows: as a test with one degree of freedom, that is one
+    whose level falls with the root of the rows. Here it also falls with the root of the columns.
+
+    Examples
+    --------
+    >>> [choose_alpha(n_rows, 20).value for n_rows in (200, 5000, 1_000_000)]
+    [0.021, 0.0035, 0.0002]
+    >>> choose_alpha(5000, 200).value
+    0.0011
+    """
+    from scipy.special import chdtrc
+
+    by_rows = float(chdtrc(1.0, math.log(max(2, n_rows))))
+    alpha = min(LARGEST_ALPHA, by_rows * math.sqrt(COLUMNS_OF_ALPHA / max(1, n_columns)))
+    reason = f"falls with the roots of rows and columns: {n_rows:,} rows, {n_columns:,} columns"
+    return Choice(float(f"{alpha:.2g}"), reason)
+
+
+def share_of_level(order: int) -> float:
+    """Return the part of the level that the tests of an order may spend.
+
+    Examples
+    --------
+    >>> [share_of_level(order) for order in range(3)]
+    [0.5, 0.25, 0.125]
+    """
+    return 0.5 ** (order + 1)
+
+
+def family_bits(n_tests: int, chance: float) -> float:
+    """Return how strong the strongest of ``n_tests`` must be not to be chance (Bonferroni).
+
+    Examples
+    --------
+    >>> round(family_bits(100, chance=0.05), 2)
+    10.97
+    """
+    return math.log2(max(1, n_tests) / chance)
+
+
+def bits_of(alpha: float) -> float:
+    """Return the evidence of a p-value that is just small enough.
+
+    Examples
+    --------
+    >>> round(bits_of(0.05), 2)
+    4.32
+    """
+    return -math.log2(alpha) * _NEARLY
+
+
+def false_discovery_bits(bits: Collection[float], n_tests: int) -> float:
+    """Return how strong a dependence must be for a share ``FALSE_SHARE`` of false ones.
+
+    Parameters
+    ----------
+    bits
+        Of the dependences among the tests.
+    n_tests
+        All tests, those that said "independent" included.
+
+    Returns
+    -------
+    float
+        Infinite if none is strong enough.
+
+    Examples
+    --------
+    >>> round(false_discovery_bits([8.0, 40.0], n_tests=5), 2), false_discovery_bits([3.0], 1000)
+    (5.64, inf)
+    """
+    least = math.inf
+    for rank, each in enumerate(sorted(bits, reverse=True), start=1):
+        needed = math.log2(n_tests / (rank * FALSE_SHARE))
+        if each >= needed:
+            least = needed
+    return least
