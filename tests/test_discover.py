@@ -90,7 +90,7 @@ class TestResult:
         assert blanket.settled_parameters["order"] == blanket.choices["order"].value == 3
         assert blanket.settled_parameters["max_separator"] == 3
         assert blanket.parameters["alpha"] == blanket.choices["alpha"].value == 0.05
-        assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha", "test"]
+        assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha"]
         assert all(choice.reason for choice in blanket.choices.values())
         assert str(blanket.choices["order"].reason) in str(blanket)
 
