@@ -13,10 +13,11 @@ least :math:`\tau > 1/2`, on average at most
 
 are in :math:`L_\theta`. With :math:`\theta = q/p` (:math:`q` is the average size of the blankets of
 half-samples, estimated by those that were searched, :math:`p` the number of candidates),
-:math:`L_\theta` are the columns that are found no more often than one taken at random, and the bound
-is at most :math:`q^2 / (p (2\tau - 1))`. Nothing is assumed about the search or the data, but that
-rows are independent draws. It bounds columns that are *unlikely to be found*, which is not quite the
-same as columns outside the true blanket: what a search errs on systematically is found every time.
+:math:`L_\theta` are the columns that are found no more often than one taken at random, and the
+bound is at most :math:`q^2 / (p (2\tau - 1))`. Nothing is assumed about the search or the data, but
+that rows are independent draws. It bounds columns that are *unlikely to be found*, which is not
+quite the same as columns outside the true blanket: what a search errs on systematically is found
+every time.
 """
 
 from __future__ import annotations
