@@ -510,11 +510,10 @@ def describe_separators(region: Region, asked: int | None) -> Choice:
     "Markov Blanket Discovery, UAI, and Tsamardinos, Aliferis & Statnikov (2003), MMMB, KDD",
     year=2026,
     assumes="k-order faithfulness",
-    is_sound=True,
+    is_sound=False,
     guarantee="Finds members that show only in combination, as far as the rows and the budget "
-    "allow, and says what it left out; noise alone gives an empty blanket.",
-    weakness="What is too weak for all the tests it makes is left out; 'sight' says how weak that "
-    "is.",
+    "allow, and says what it left out.",
+    weakness="What is too weak for all the tests it makes is left out.",
     options=("order", "max_separator", "level", "time_budget"),
     choose_alpha=choose_alpha,
     ignores_mute_sets=True,
