@@ -77,7 +77,7 @@ def all_tests() -> str:
 
 
 def _show_default(value: object) -> str:
-    return "no bound" if value is None else f"default {value}"
+    return "no bound by default" if value is None else f"default {value}"
 
 
 # ------------------------------------------------------------------------------------- command line

@@ -125,6 +125,9 @@ class TestFind:
         _, out, _ = run("find", file, "-t", "Y", "--level", "0.1", "--time-budget", "60", "--json")
         parameters = json.loads(out)["parameters"]
         assert (parameters["level"], parameters["time_budget"]) == (0.1, 60)
+        _, out, _ = run("find", file, "-t", "Y", "--stability", "4", "--seed", "7", "--json")
+        expected = komb.markov_blanket(XOR, "Y", stability=4, seed=7)
+        assert komb.Blanket.from_dict(json.loads(out)) == expected
 
     def test_options_of_the_classic_methods(self, run: Run, file: Path) -> None:
         takers = [n for n, info in komb.algorithms().items() if "max_conditioning" in info.options]
@@ -248,6 +251,7 @@ class TestBadInput:
             ("--target Y -l few", ["--max-separator", "komb find --help"]),
             ("--target Y --alpha high", ["--alpha", "komb find --help"]),
             ("--target Y -k auto", ["--order", "komb find --help"]),
+            ("--target Y --stability 3", ["'stability' must be an even number", "got 3"]),
             ("--target Y --level 0", ["'level'", "got 0", "Try level=0.05"]),
             ("--target Y --time-budget 0", ["'time_budget'", "got 0", "Try time_budget=60"]),
             ("--target Y --level 0.1 --method gs", ["'level'", "method 'gs'", "it: auto."]),
@@ -504,6 +508,20 @@ class TestInterruption:
         code, out, err = run("find", file, "--target", "Y")
         assert (code, out) == (130, "")
         assert err == "Interrupted; the blanket of 'Y' had grown to: X1.\n"
+
+    def test_a_blanket_without_its_stability_is_shown(
+        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        blanket = komb.markov_blanket(XOR, "Y")
+
+        def interrupted(*_: Any, **__: Any) -> None:
+            text = "Interrupted while half-samples were searched; 'finished' holds the blanket of"
+            raise Interrupted(f"{text} 'Y', without its stability.", blanket)
+
+        monkeypatch.setattr("komb.discover.markov_blanket", interrupted)
+        code, out, err = run("find", file, "--target", "Y", "--stability", "50", "-q")
+        assert (code, out) == (130, "X1\nX2\n")
+        assert "this is the blanket of 'Y', without its stability." in err
 
     def test_before_the_search(self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def interrupt(*_: Any, **__: Any) -> None:

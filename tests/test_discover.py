@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import komb
-from komb import warmup
+from komb import discover, warmup
 from komb.citests.data_session import DataSession
 from komb.discover import Progress
 from komb.errors import (
@@ -90,7 +91,7 @@ class TestResult:
         assert blanket.settled_parameters["order"] == blanket.choices["order"].value == 3
         assert blanket.settled_parameters["max_separator"] == 3
         assert blanket.parameters["alpha"] == blanket.choices["alpha"].value == 0.05
-        assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha", "test"]
+        assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha"]
         assert all(choice.reason for choice in blanket.choices.values())
         assert str(blanket.choices["order"].reason) in str(blanket)
 
@@ -557,3 +558,49 @@ def test_identifiers_are_named() -> None:
     assert "Caution: row nearly tells every row" in str(blanket)
     assert komb.markov_blanket(data, "lamp", exclude=["row"]).identifiers == ()
     assert komb.Blanket.from_dict(blanket.to_dict()) == blanket
+
+
+class TestSharing:
+    """Targets of one call share a session, which changes the work but no answer."""
+
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("options", [{}, {"start": "iamb"}, {"include": ["X3"], "order": 1}])
+    def test_answers_are_those_of_single_calls(self, seed: int, options: dict[str, Any]) -> None:
+        table = komb.DiscreteNetwork.random(9, degree=3, seed=seed).sample(400, seed)
+        targets = [name for name in table.names if name != "X3"]
+        many = komb.markov_blankets(table, targets, **options)
+        backwards = komb.markov_blankets(table, targets[::-1], **options)
+        for name in targets:
+            assert many[name] == backwards[name] == komb.markov_blanket(table, name, **options)
+
+    def test_forgetting_between_targets_changes_nothing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        table = komb.DiscreteNetwork.random(9, degree=3, seed=1).sample(400, 1)
+        plain = dict(komb.markov_blankets(table))
+        trim = DataSession.trim
+        monkeypatch.setattr(DataSession, "trim", lambda session: trim(session, 0))
+        assert dict(komb.markov_blankets(table)) == plain
+
+    @pytest.mark.parametrize(("method", "n_sessions"), [("auto", 1), ("mmmb", 3)])
+    def test_one_session_where_it_helps(
+        self, method: str, n_sessions: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        komb.markov_blanket(XOR, "Y", method=method)  # kernels are ready
+        opened: list[object] = []
+        open_session = discover.Run.open_session
+
+        def count(run: discover.Run, *arguments: Any) -> DataSession:
+            opened.append(run)
+            return open_session(run, *arguments)
+
+        monkeypatch.setattr(discover.Run, "open_session", count)
+        komb.markov_blankets(XOR, ["Y", "X1", "X2"], method=method)
+        assert len(opened) == n_sessions
+
+    def test_workers_share_as_well(self) -> None:
+        table = komb.DiscreteNetwork.random(20, degree=2, seed=1).sample(300, 1)
+        with joblib.parallel_config(backend="threading"):
+            found = komb.markov_blankets(table, n_jobs=2)
+        assert list(found) == list(table.names)
+        assert dict(found) == dict(komb.markov_blankets(table))

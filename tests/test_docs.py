@@ -222,7 +222,12 @@ def test_options_on_the_page_are_those_of_the_help(
 def test_defaults_of_options_are_shown_even_if_they_are_nothing() -> None:
     known = {entry.name: entry for entry in from_code.parameters_of(from_code.commands()["find"])}
     defaults = {name: known[name].shown_default for name in ("data", "alpha", "json", "start")}
-    assert defaults == {"data": "must be given", "alpha": "`auto`", "json": "", "start": ""}
+    assert defaults == {
+        "data": "must be given",
+        "alpha": "auto chooses, others 0.01",
+        "json": "",
+        "start": "",
+    }
     assert known["seed"].shown_default == "`0`"
 
 

@@ -161,7 +161,7 @@ class TestMissing:
             seen.append(self._table)
             raise Stop
 
-        monkeypatch.setattr(discover.Run, "find", find)
+        monkeypatch.setattr(discover.Run, "search", find)
         options: dict[str, Any] = {"discretize": HALVES, "missing": "testwise"}
         calls: list[Callable[[], object]] = [
             lambda: komb.markov_blanket(with_gaps(), "Y", **options),

@@ -212,6 +212,14 @@ class TestContent:
         assert list(page.comparison.blankets) == ["iamb", "auto"]
         assert str(page.explanation) == str(expected.explain())
 
+    def test_the_page_is_about_the_call_and_others_share_one_level(self) -> None:
+        page = komb.report(XOR, "Y", methods=["gs", "komb"])
+        assert page.blanket == komb.markov_blanket(XOR, "Y")
+        assert page.comparison is not None
+        found = page.comparison.blankets
+        assert found["auto"] == page.blanket
+        assert [found[name].parameters["alpha"] for name in ("gs", "komb")] == [0.01, 0.01]
+
     def test_another_method(self) -> None:
         page = komb.report(XOR, "Y", method="pcmb", max_conditioning=2, methods=[])
         assert page.comparison is None

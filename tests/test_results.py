@@ -79,10 +79,11 @@ class TestCollection:
         parameters["order"] = 7
         assert other.parameters["order"] == 1
 
-    def test_time_is_no_part_of_equality(self) -> None:
-        assert make_blanket() == make_blanket(seconds=99.0)
-        assert hash(make_blanket()) == hash(make_blanket(seconds=99.0))
-        assert make_blanket() != make_blanket(tests=121)
+    def test_work_is_no_part_of_equality(self) -> None:
+        for work in ({"seconds": 99.0}, {"tests": 121}, {"tables": 9}, {"unreliable": 5}):
+            assert make_blanket() == make_blanket(**work)
+            assert hash(make_blanket()) == hash(make_blanket(**work))
+        assert make_blanket() != make_blanket(method="gs")
 
     @pytest.mark.parametrize(
         "clone", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
@@ -230,6 +231,7 @@ class TestExport:
             "p_value",
             "test",
             "reliable",
+            "stability",
         ]
         assert frame["member"].to_list() == ["age", "smoker", "sex"]
         assert frame["witness"].to_list() == [["smoker"], [], None]

@@ -646,7 +646,7 @@ class Blanket(_WithTable, Collection[Name]):
         together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
         yield f"No column was found to depend on {target}{together}."
         if order is None:
-            yield f"Members that show only in combination escape {self.method}: try method komb."
+            yield f"Members that show only in combination escape {self.method}: try method auto."
         elif order + 1 <= self.n_columns - 2:
             yield f"Members can hide in larger combinations: try order {order + 1}."
 

@@ -84,7 +84,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be
         none in ``y``.
     seed, time_budget
-        As in :func:`komb.markov_blanket`.
+        As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
     handle_unknown : {"error", "ignore"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
         selector was fitted: refuse it, or pass it on unchecked. Features that were cut into levels

@@ -12,11 +12,12 @@ least :math:`\tau > 1/2`, on average at most
 .. math:: E|S_\tau \cap L_\theta| \le \frac{\theta}{2\tau - 1} E|S_{n/2} \cap L_\theta|
 
 are in :math:`L_\theta`. With :math:`\theta = q/p` (:math:`q` is the average size of the blankets of
-half-samples, :math:`p` the number of candidates), :math:`L_\theta` are the columns that are found
-no more often than one taken at random, and the bound is at most :math:`q^2 / (p (2\tau - 1))`.
-Nothing is assumed about the search or the data, but that rows are independent draws. It bounds
-columns that are *unlikely to be found*, which is not quite the same as columns outside the true
-blanket: what a search errs on systematically is found every time.
+half-samples, estimated by those that were searched, :math:`p` the number of candidates),
+:math:`L_\theta` are the columns that are found no more often than one taken at random, and the
+bound is at most :math:`q^2 / (p (2\tau - 1))`. Nothing is assumed about the search or the data, but
+that rows are independent draws. It bounds columns that are *unlikely to be found*, which is not
+quite the same as columns outside the true blanket: what a search errs on systematically is found
+every time.
 """
 
 from __future__ import annotations
@@ -173,11 +174,13 @@ class Stability:
             f"Stability: share of {halves} with a column in their blanket "
             f"({show_seconds(self.seconds)})."
         )
-        yield (
-            f"Of columns with a share of at least {THRESHOLD} ({STRICT_THRESHOLD}), on average at "
-            f"most {self.bound:.2g} ({self.bound_at(STRICT_THRESHOLD):.2g}) are found by chance: "
-            "no more often than one taken at random."
-        )
+        found = (self._show_bound(threshold) for threshold in (THRESHOLD, STRICT_THRESHOLD))
+        yield f"{'; '.join(found)}. By chance: no more often than a column taken at random."
+
+    def _show_bound(self, threshold: float) -> str:
+        count = sum(share >= threshold for share in self.shares.values())
+        bound = f"on average at most {self.bound_at(threshold):.2g} by chance"
+        return f"Share of at least {threshold}: {plural(count, 'column')}, {bound}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, with the bound.

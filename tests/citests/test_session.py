@@ -546,3 +546,36 @@ def test_hundreds_of_conditions() -> None:
     table = make_table([2] * 1100, 50, seed=0)
     outcome = DataSession(table, "g").outcome(0, 1, range(2, 1100))
     assert outcome.independent
+
+
+# ------------------------------------------------------------------------ many targets, one session
+
+
+class TestTrim:
+    def test_forgetting_changes_no_answer(self) -> None:
+        table = make_table([2, 3, "parity", 2, "copy", 4, "parity"], 150, 0)
+        kept, trimmed, fresh = (DataSession(table, ignores_mute_sets=True) for _ in range(3))
+        for target in (*range(7), *range(7)):
+            others = frozenset(range(7)) - {target}
+            questions = [(others, EMPTY), (others, frozenset({(target + 1) % 7}))]
+            assert kept.strengths(target, questions) == trimmed.strengths(target, questions)
+            for x in sorted(others):
+                pool = others - {x}
+                answer = trimmed.separators(target, {x}, pool, 2)
+                assert answer == kept.separators(target, {x}, pool, 2)
+                assert answer == fresh.separators(target, {x}, pool, 2)
+            trimmed.trim(0)
+            assert not trimmed._memory
+            assert not trimmed._strengths
+            assert not trimmed._separations
+        assert trimmed.counts.tests > kept.counts.tests
+
+    def test_the_oldest_go_first_and_only_as_many_as_must(self) -> None:
+        session = DataSession(make_table([2] * 5, 50, 0))
+        for target in range(5):
+            session.ask(target, [(frozenset(range(5)) - {target}, EMPTY)])
+        size = session._remembered_bytes(0)
+        session.trim(2 * size)
+        assert list(session._memory) == [3, 4]
+        session.trim()
+        assert list(session._memory) == [3, 4]

@@ -53,7 +53,7 @@ class TestShape:
         }
 
     def test_methods_and_sizes_are_those_that_are_run(self) -> None:
-        assert {*paper.CLASSICS, "komb"} == set(komb.algorithms())
+        assert {*paper.CLASSICS, "komb", "auto"} == set(komb.algorithms())
         assert set(paper.CLASSICS) == set(plan.CLASSICS)
         assert paper.SIZES == plan.SIZES
 

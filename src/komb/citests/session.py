@@ -120,6 +120,8 @@ class Session(ABC):
         self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
         self._separations: dict[int, SeparationMemory] = {}
         self._tests = 0
+        self._sizes: dict[int, int] = {}  # bytes remembered of each target when last looked at
+        self._asked: set[int] = set()  # targets asked about since then
 
     @abstractmethod
     def _decide(
@@ -179,6 +181,7 @@ class Session(ABC):
 
         Candidates that are in the given set themselves are ignored. Answers are in table order.
         """
+        self._asked.add(target)
         memory = self._memory.setdefault(target, {})
         rows: list[bytearray] = []
         queue: list[_Unknown] = []
@@ -225,17 +228,15 @@ class Session(ABC):
         For whoever has many searches done by one session: between two of them. What is forgotten is
         computed again when it is asked for, so no answer changes.
         """
-        sizes = {target: self._remembered_bytes(target) for target in self._targets()}
-        total = sum(sizes.values())
-        for target, size in sizes.items():
+        for target in sorted(self._asked):
+            self._sizes[target] = self._remembered_bytes(target)
+        self._asked.clear()
+        total = sum(self._sizes.values())
+        for target, size in list(self._sizes.items()):
             if total <= most_bytes:
                 return
             self._forget(target)
             total -= size
-
-    def _targets(self) -> list[int]:
-        """Variables that something is remembered about, the first asked about first."""
-        return list(dict.fromkeys([*self._memory, *self._strengths, *self._separations]))
 
     def _remembered_bytes(self, target: int) -> int:
         """Memory that goes with one variable, roughly."""
@@ -250,7 +251,7 @@ class Session(ABC):
 
     def _forget(self, target: int) -> None:
         """Forget all that is known about one variable as a target."""
-        for memory in (self._memory, self._strengths, self._separations):
+        for memory in (self._memory, self._strengths, self._separations, self._sizes):
             memory.pop(target, None)
 
     def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
@@ -259,6 +260,7 @@ class Session(ABC):
         In bits: a p-value of 2^-b counts as b, and so does a code that is b bits shorter. An oracle
         is sure of everything. Candidates that are in the given set are ignored.
         """
+        self._asked.add(target)
         memory = self._strengths.setdefault(target, {})
         rows = [memory.setdefault(given, {}) for _, given in questions]
         queues: dict[bool, list[tuple[list[int], Variables]]] = {False: [], True: []}

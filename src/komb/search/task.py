@@ -143,7 +143,7 @@ class Omission:
 
     order: int
     n_tests: int
-    seconds: float
+    seconds: float = field(compare=False)
     reason: str
 
 
