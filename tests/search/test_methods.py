@@ -103,7 +103,7 @@ def test_excluded_columns_are_not_found(name: str) -> None:
 def test_every_test_will_do(name: str, test: str, df: str) -> None:
     blanket = komb.markov_blanket(AND, "Y", method=name, test=test, df=df, alpha=0.001)
     assert blanket.members == ("X1", "X2")
-    assert {member.test for member in blanket.details} <= {test, "g", "sci"}
+    assert {member.test for member in blanket.details} <= {test, "g", "sci", "x2"}
 
 
 @every_method

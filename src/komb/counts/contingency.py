@@ -34,7 +34,7 @@ as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 60 more if a table is too large for a
 dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
 is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Missing values
-take a bitmap more for each column that has any, 21 bytes a row and half a MiB. Nothing grows with a
+take a bitmap more for each column that has any, 29 bytes a row and half a MiB. Nothing grows with a
 product of cardinalities.
 """
 
@@ -166,10 +166,11 @@ class Ledger:
             stratum_sizes=integers(n_rows),
             run_sizes=integers(n_rows),
             runs_of_stratum=integers(n_rows),
+            inverses_of_stratum=np.zeros(n_rows, dtype=np.int64),
             stratum_of_run=integers(n_rows),
             cells=integers(n_rows),
             other_cells=integers(n_rows),
-            margins=np.zeros((n_rows, 3), dtype=np.int64),
+            margins=np.zeros((n_rows, 2), dtype=np.int64),
             table=integers(self.kernels.LABELLED_CELLS),
         )
 
@@ -191,6 +192,7 @@ class Ledger:
                 stratum_sizes=integers(n_rows),
                 run_sizes=integers(n_rows),
                 runs_of_stratum=integers(n_rows),
+                inverses_of_stratum=np.zeros(n_rows, dtype=np.int64),
             ),
         )
 

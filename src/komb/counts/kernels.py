@@ -79,7 +79,7 @@ LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_LABELS, HAS_GROUPS = range(5)
 N_STRATA, N_RUNS, N_KEPT, N_SINGLE = range(4)
 
 # columns of ``Labels.margins``
-LEVELS, INVERSE_X, INVERSE_Y = range(3)
+LEVELS, INVERSES = range(2)
 
 # Units of 1 / n. A sum over the levels of a stratum stays below 2^60.
 INVERSE_SCALE = 2.0**44
@@ -144,10 +144,11 @@ class Labels(NamedTuple):
     stratum_sizes: Any
     run_sizes: Any
     runs_of_stratum: Any  # how many it has
+    inverses_of_stratum: Any  # sum of 1 / n over its runs
     stratum_of_run: Any
     cells: Any  # [position]
     other_cells: Any  # [position]
-    margins: Any  # [stratum, of one test: levels of the column, sums of 1 / n over both variables]
+    margins: Any  # [stratum, levels of one column or sum of 1 / n over them]
     table: Any  # all zero between uses
 
 
@@ -688,6 +689,7 @@ def _size_labels(labels):
     for stratum in range(labels.counts[N_STRATA]):
         labels.stratum_sizes[stratum] = 0
         labels.runs_of_stratum[stratum] = 0
+        labels.inverses_of_stratum[stratum] = 0
     for run in range(labels.counts[N_RUNS]):
         labels.run_sizes[run] = 0
     for position in range(np.uint64(labels.counts[N_KEPT])):
@@ -698,6 +700,7 @@ def _size_labels(labels):
         stratum = np.uint64(labels.stratum_of_run[run])
         labels.stratum_sizes[stratum] += labels.run_sizes[run]
         labels.runs_of_stratum[stratum] += np.int32(1)
+        labels.inverses_of_stratum[stratum] += _inverse(labels.run_sizes[run])
 
 
 @_inner
@@ -763,13 +766,13 @@ def _tabulate_labelled(width, scale, variance_scale, labels, out, j):
     """
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
     margins = labels.margins
-    first = labels.counts[N_RUNS] * width
+    first = np.uint64(labels.counts[N_RUNS] * width)
     pearson = 0
     for stratum in range(labels.counts[N_STRATA]):
-        margins[stratum, LEVELS] = margins[stratum, INVERSE_X] = margins[stratum, INVERSE_Y] = 0
-    for position in range(labels.counts[N_KEPT]):
-        run, stratum = labels.run[position], labels.stratum[position]
-        run_cell, cell = in_run[position], first + in_stratum[position]
+        margins[stratum, LEVELS] = margins[stratum, INVERSES] = 0
+    for position in range(np.uint64(labels.counts[N_KEPT])):
+        run, stratum = np.uint64(labels.run[position]), np.uint64(labels.stratum[position])
+        run_cell, cell = np.uint64(in_run[position]), first + np.uint64(in_stratum[position])
         count, n_xz = table[run_cell], table[cell]
         if count > 0:
             table[run_cell] = -count
@@ -778,10 +781,7 @@ def _tabulate_labelled(width, scale, variance_scale, labels, out, j):
         if n_xz > 0:
             table[cell] = -n_xz
             margins[stratum, LEVELS] += 1
-            margins[stratum, INVERSE_X] += _inverse(n_xz)
-    for run in range(labels.counts[N_RUNS]):
-        if labels.run_sizes[run] > 0:
-            margins[labels.stratum_of_run[run], INVERSE_Y] += _inverse(labels.run_sizes[run])
+            margins[stratum, INVERSES] += _inverse(n_xz)
     out[j, PEARSON] = pearson
     _sum_labelled_strata(scale, variance_scale, labels, out, j)
 
@@ -798,8 +798,8 @@ def _sum_labelled_strata(scale, variance_scale, labels, out, j):
         if x_levels > 1 and y_levels > 1:
             freedom += (x_levels - 1) * (y_levels - 1)
             own_mean, own_variance = _permuted(
-                n_z, x_levels, y_levels, margins[stratum, INVERSE_X], margins[stratum, INVERSE_Y],
-                scale, variance_scale,
+                n_z, x_levels, y_levels, margins[stratum, INVERSES],
+                labels.inverses_of_stratum[stratum], scale, variance_scale,
             )  # fmt: skip
             mean += own_mean
             variance += own_variance
@@ -1334,6 +1334,7 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
     n_strata, n_runs, width = labels.counts[N_STRATA], labels.counts[N_RUNS], levels + 1
     for stratum in range(n_strata):
         kept.runs_of_stratum[stratum] = 0
+        kept.inverses_of_stratum[stratum] = 0
     cell = np.uint64(levels)
     for run in range(np.uint64(n_runs)):
         missing = table[cell]
@@ -1341,7 +1342,9 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
         fit -= entropy[np.uint64(missing)]
         kept.run_sizes[run] = labels.run_sizes[run] - missing
         stratum = np.uint64(labels.stratum_of_run[run])
-        kept.runs_of_stratum[stratum] += np.int32(kept.run_sizes[run] > 0)
+        if kept.run_sizes[run] > 0:
+            kept.runs_of_stratum[stratum] += np.int32(1)
+            kept.inverses_of_stratum[stratum] += _inverse(kept.run_sizes[run])
         cell += np.uint64(width)
     for stratum in range(np.uint64(n_strata)):
         missing = table[cell]
