@@ -381,8 +381,7 @@ class _Search:
     def _needed(self) -> float:
         """Return the bits that a neighbour needs; infinite if chance can explain all of them."""
         bits, n_tests = self.alone.values(), len(self.task.candidates)
-        strongest = max(bits, default=0.0)
-        if strongest < family_bits(n_tests, self.level * share_of_level(0)):
+        if math.isinf(false_discovery_bits(bits, n_tests, self.level * share_of_level(0))):
             return math.inf
         return max(self.single, false_discovery_bits(bits, n_tests))
 

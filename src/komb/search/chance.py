@@ -3,11 +3,12 @@
 Evidence is in bits: a p-value of ``2^-b`` is ``b`` bits.
 
 * A **family** is all tests of one kind: the candidates of the target, or all tests with ``k``
-  conditions. Unless its strongest dependence passes a Bonferroni threshold, nothing of the family
-  counts. The families share the chance ``level`` of a false alarm: one half goes to order 0, a
-  quarter to order 1, and so on (:func:`share_of_level`), so that with nothing to find a search is
-  silent in all but ``level`` of the tables, however many orders it looks at.
-* Behind that threshold the rule of Benjamini & Hochberg bounds the **share of false ones**
+  conditions. Unless its p-values are too small for chance, nothing of the family counts. The
+  candidates of the target are judged together (Simes 1986), those of higher orders by a Bonferroni
+  threshold that each has to pass. The families share the chance ``level`` of a false alarm
+  (:func:`share_of_level`), so that with nothing to find a search is silent in all but ``level`` of
+  the tables, however many orders it looks at.
+* Behind that threshold the rule of Benjamini & Hochberg (1995) bounds the **share of false ones**
   (:func:`false_discovery_bits`).
 * A single test has the level ``alpha``, which falls with rows and columns (:func:`choose_alpha`).
 """
@@ -27,8 +28,11 @@ LARGEST_ALPHA = 0.05
 COLUMNS_OF_ALPHA = 20
 """In a table of so many columns ``alpha`` is that of the Bayesian information criterion."""
 
-FALSE_SHARE = 0.05
+FALSE_SHARE = 0.1
 """Of the dependences of a family that are believed."""
+
+SHARE_OF_ORDER_0 = 0.6
+"""Of the level; of what is left the same share goes to order 1, and so on."""
 
 _NEARLY = 1 - 1e-9  # of a threshold, for p-values that are equal to it but for rounding
 
@@ -60,10 +64,10 @@ def share_of_level(order: int) -> float:
 
     Examples
     --------
-    >>> [share_of_level(order) for order in range(3)]
-    [0.5, 0.25, 0.125]
+    >>> [round(share_of_level(order), 3) for order in range(3)]
+    [0.6, 0.24, 0.096]
     """
-    return 0.5 ** (order + 1)
+    return SHARE_OF_ORDER_0 * (1 - SHARE_OF_ORDER_0) ** order
 
 
 def family_bits(n_tests: int, chance: float) -> float:
@@ -88,8 +92,13 @@ def bits_of(alpha: float) -> float:
     return -math.log2(alpha) * _NEARLY
 
 
-def false_discovery_bits(bits: Collection[float], n_tests: int) -> float:
-    """Return how strong a dependence must be for a share ``FALSE_SHARE`` of false ones.
+def false_discovery_bits(
+    bits: Collection[float], n_tests: int, false_share: float = FALSE_SHARE
+) -> float:
+    """Return how strong a dependence must be, if a share of those that are is to be false.
+
+    If nothing is there to be found, then none is strong enough in all but ``false_share`` of the
+    cases: that is the test of Simes.
 
     Parameters
     ----------
@@ -97,6 +106,8 @@ def false_discovery_bits(bits: Collection[float], n_tests: int) -> float:
         Of the dependences among the tests.
     n_tests
         All tests, those that said "independent" included.
+    false_share
+        On average, at most.
 
     Returns
     -------
@@ -106,11 +117,11 @@ def false_discovery_bits(bits: Collection[float], n_tests: int) -> float:
     Examples
     --------
     >>> round(false_discovery_bits([8.0, 40.0], n_tests=5), 2), false_discovery_bits([3.0], 1000)
-    (5.64, inf)
+    (4.64, inf)
     """
     least = math.inf
     for rank, each in enumerate(sorted(bits, reverse=True), start=1):
-        needed = math.log2(n_tests / (rank * FALSE_SHARE))
+        needed = math.log2(n_tests / (rank * false_share))
         if each >= needed:
             least = needed
     return least
