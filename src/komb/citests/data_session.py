@@ -350,12 +350,16 @@ class DataSession(Session):
         Combinations that hardly ever come twice determine everything, and so tell nothing.
         """
         columns = [*sorted(given), variable]
-        codes = self._table.codes[columns]
-        complete = (codes < self._table.cardinalities[columns][:, None]).all(axis=0)
-        rows = codes[:, complete]
-        combinations = np.unique(rows[:-1], axis=1).shape[1]
-        enough = combinations * DETERMINED_ROWS <= rows.shape[1]
-        return enough and np.unique(rows, axis=1).shape[1] == combinations
+        levels = self._table.cardinalities[columns]
+        codes = self._table.codes[columns].astype(np.int64)
+        codes = codes[:, (codes < levels[:, None]).all(axis=0)]
+        combined = np.zeros(codes.shape[1], dtype=np.int64)
+        for code, width in zip(codes[:-1], levels, strict=False):
+            _, combined = np.unique(combined * width + code, return_inverse=True)
+        n_combinations = int(combined.max(initial=-1)) + 1
+        if n_combinations * DETERMINED_ROWS > len(combined):
+            return False
+        return len(np.unique(combined * levels[-1] + codes[-1])) == n_combinations
 
     def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
         """Share of the target's variation that each candidate explains, beyond chance.

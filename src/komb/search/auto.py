@@ -38,7 +38,7 @@ from komb.search.chance import (
     family_bits,
     share_of_level,
 )
-from komb.search.region import Region, Side
+from komb.search.region import LARGEST_POOL, Region, Side
 from komb.search.registry import algorithm
 from komb.search.remarks import describe_sight, find_equivalents, find_leaks
 from komb.search.task import Choice, Found, Omission, Sight, Task
@@ -50,8 +50,8 @@ MOST_TESTS = {1: 400_000_000, 2: 50_000, 3: 5_000}
 """Tests of an order that is searched without being asked for. On real data higher orders cost more
 and give less."""
 
-MOST_CONDITIONED_TESTS = 20_000_000
-"""The same for tests that hold a separator fixed too, which cannot be swept."""
+MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
+"""The same for tests that hold a separator fixed too: those cost more, and have less power."""
 
 PARTNER_CHANCE = 0.02
 """Chance that one of the variables that are seen given a member enters for no reason."""
@@ -259,7 +259,7 @@ def _add_groups(search: _Search, size: int) -> None:
         if hidden
         else []
     )
-    if separated and not search.is_too_much(len(separated) * math.comb(n_candidates, size)):
+    if separated and not search.is_too_much(len(separated) * math.comb(n_candidates, size), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
         hits += session.strong_among(task.target, questions, needed, report)
@@ -283,21 +283,35 @@ def _conditioned(
 def _add_strong(search: _Search, hits: Sequence[StrongDependence]) -> list[int]:
     """Add the candidates of dependences that nothing in the blanket separates; returns them all.
 
-    The rest of a witness enters with a candidate if it depends in turn, as in kOMB's make_strict.
+    The strongest comes first. The rest of its witness enters with it if that depends in turn, as
+    in kOMB's make_strict.
     """
-    added: list[int] = []
-    for _, x, given in hits:
+    witnesses: dict[int, list[Variables]] = {}
+    bits: dict[tuple[int, Variables], float] = {}
+    for strength, x, given in hits:
         witness = given - search.separators[x]
-        if x in search.blanket or search.find_separator(x, witness) is not None:
-            continue
-        search.add(x, witness)
-        added.append(x)
-        for ally in sorted(witness - search.blanket.keys()):
-            rest = witness - {ally} | {x}
-            if search.is_dependent(ally, rest) and search.find_separator(ally, rest) is None:
-                search.add(ally, rest)
-                added.append(ally)
-    return added
+        if (x, witness) not in bits:
+            witnesses.setdefault(x, []).append(witness)
+            bits[x, witness] = strength
+    added: list[int] = []
+    while True:
+        # what is separated once stays so, for the blanket only grows here
+        standing = search.first_witnesses(witnesses)
+        if not standing:
+            return added
+        x = max(standing, key=lambda x: (bits[x, standing[x]], -x))
+        witnesses = {other: witnesses[other] for other in standing if other != x}
+        search.add(x, standing[x])
+        added += [x, *_add_allies(search, x, standing[x])]
+
+
+def _add_allies(search: _Search, x: int, witness: Variables) -> Iterator[int]:
+    """Add those of a witness that depend on the target given its other elements and a candidate."""
+    for ally in sorted(witness - search.blanket.keys()):
+        rest = witness - {ally} | {x}
+        if search.is_dependent(ally, rest) and search.find_separator(ally, rest) is None:
+            search.add(ally, rest)
+            yield ally
 
 
 def shrink(search: _Search) -> None:
@@ -386,9 +400,9 @@ class _Search:
         return max(self.single, false_discovery_bits(bits, n_tests))
 
     @property
-    def alone(self) -> dict[int, float]:
+    def alone(self) -> Mapping[int, float]:
         """Variables that depend on the target without any condition, in bits."""
-        return dict(self.region.alone(self.task.target))
+        return self.region.alone(self.task.target)
 
     @property
     def outside(self) -> Variables:
@@ -416,6 +430,22 @@ class _Search:
         )
         return found[x] - witness if x in found else None
 
+    def first_witnesses(self, witnesses: Mapping[int, Sequence[Variables]]) -> dict[int, Variables]:
+        """Return for variables outside the first witness given which no member separates them."""
+        outside = [x for x in sorted(witnesses) if x not in self.blanket]
+        has_one_pool = len(self.blanket) <= LARGEST_POOL
+        found: dict[int, Variables] = {}
+        for lot in [outside] if has_one_pool else [[x] for x in outside]:
+            pool = frozenset(self.blanket)
+            answers = self.session.first_standing(
+                self.task.target,
+                [(x, witnesses[x]) for x in lot],
+                pool if has_one_pool else self.region.nearest(lot[0], pool),
+                self.max_separator,
+            )
+            found |= {x: w for x, w in zip(lot, answers, strict=True) if w is not None}
+        return found
+
     def hidden_and_separated(self) -> tuple[Variables, Variables]:
         """Variables outside that are independent of the target, and those that members separate."""
         hidden = frozenset(x for x in self.outside if not self.separators[x])
@@ -426,9 +456,10 @@ class _Search:
         n_outside = len(self.outside)
         return n_outside * math.comb(max(0, len(self.task.candidates) - 1), size)
 
-    def is_too_much(self, n_tests: int) -> bool:
-        """Whether tests that hold separators fixed are too many."""
-        return self.session.n_rows is not None and n_tests > MOST_CONDITIONED_TESTS
+    def is_too_much(self, n_tests: int, size: int) -> bool:
+        """Whether tests that hold separators fixed are too many; an oracle is never tired."""
+        most = MOST_CONDITIONED_TESTS.get(size, 0)
+        return self.session.n_rows is not None and n_tests > most
 
     def leave_out(self, size: int, *, is_asked: bool) -> bool:
         """Note that an order is left out, if there is no budget for it."""

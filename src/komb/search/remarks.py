@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 
@@ -18,7 +18,13 @@ LEAKED_SHARE = 0.95
 POWER = 0.8
 """Chance to find the weakest dependence that is in sight."""
 
-_MOST_EXAMINED = 20  # columns that are examined as leaks, and as stand-ins for one member
+SHARE_TO_REPLACE = 0.2
+"""A test that finds a member superfluous must be able to see this share of its dependence."""
+
+MOST_STAND_INS = 5
+"""Columns that are examined as stand-ins for one member, alone and in pairs."""
+
+_MOST_LEAKS = 20  # columns that are examined, those that depend on the target most
 
 
 def find_equivalents(
@@ -38,13 +44,13 @@ def find_equivalents(
         others = sorted(
             (x for x in task.candidates - witnesses.keys() if member in separators.get(x, EMPTY)),
             key=lambda x: (-region.alone(task.target).get(x, 0.0), x),
-        )[:_MOST_EXAMINED]
-        singles = [frozenset({x}) for x in others if _replaces(region, task, {x}, member, witness)]
-        sets = singles or [
-            frozenset(pair)
-            for pair in islice(combinations(others, 2), _MOST_EXAMINED)
-            if region.session.determines(frozenset(pair), member)
-        ]
+        )[:MOST_STAND_INS]
+        sets = [EMPTY | {x} for x in others if _replaces(region, task, {x}, member, witness)]
+        if not sets:
+            pairs = map(set, combinations(others, 2))
+            sets = [
+                EMPTY | pair for pair in pairs if _replaces(region, task, pair, member, witness)
+            ]
         if sets:
             found[member] = tuple(sorted(sets, key=sorted))
     return found
@@ -53,18 +59,21 @@ def find_equivalents(
 def _replaces(
     region: Region, task: Task, columns: set[int], member: int, witness: Variables
 ) -> bool:
-    """Whether columns leave nothing for a member to tell."""
-    if region.session.determines(frozenset(columns), member):
-        return True
-    given = witness | columns
-    return not region.session.is_dependent(
-        task.target, member, given
-    ) and region.session.can_detect(task.target, member, given, witness, 0.2)
+    """Whether columns leave nothing for a member to tell.
+
+    On data that is believed of a test with power, and of columns that determine the member.
+    """
+    session, given = region.session, witness | columns
+    if session.is_dependent(task.target, member, given):
+        return False
+    return session.determines(EMPTY | columns, member) or session.can_detect(
+        task.target, member, given, witness, SHARE_TO_REPLACE
+    )
 
 
 def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:
     """Return the columns that determine the target, or nearly do, the closest first."""
-    strongest = sorted(alone, key=lambda x: (-alone[x], x))[:_MOST_EXAMINED]
+    strongest = sorted(alone, key=lambda x: (-alone[x], x))[:_MOST_LEAKS]
     shares = session.explained_shares(task.target, strongest)
     leaks = [
         Leak(x, share) for x, share in zip(strongest, shares, strict=True) if share >= LEAKED_SHARE
@@ -79,7 +88,8 @@ def describe_sight(session: Session, task: Task, order: int, n_tests: int, neede
     typical = float(np.median(others)) if len(others) else 2.0
     freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * typical**order)
     threshold = 2.0**-needed
-    bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * session.n_rows)
+    n_rows = session.n_rows or math.inf
+    bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * n_rows)
     return Sight(order, n_tests, threshold, bits_per_row)
 
 
