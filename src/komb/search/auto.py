@@ -53,10 +53,10 @@ and give less."""
 MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
 """The same for tests that hold a separator fixed too: those cost more, and have less power."""
 
-PARTNER_CHANCE = 0.02
+PARTNER_CHANCE = 0.05
 """Chance that one of the variables that are seen given a member enters for no reason."""
 
-SHARE_TO_DETECT = 0.02
+SHARE_TO_DETECT = 0.1
 """A member leaves the blanket only by a test that would see this share of its dependence."""
 
 LARGEST_WITNESS = 3

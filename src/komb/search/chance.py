@@ -23,7 +23,7 @@ from komb.search.task import Choice
 LEVEL = 0.05
 """Chance that a blanket is not empty although nothing depends on the target."""
 
-LARGEST_ALPHA = 0.05
+LARGEST_ALPHA = 0.1
 
 COLUMNS_OF_ALPHA = 20
 """In a table of so many columns ``alpha`` is that of the Bayesian information criterion."""
@@ -31,7 +31,7 @@ COLUMNS_OF_ALPHA = 20
 FALSE_SHARE = 0.1
 """Of the dependences of a family that are believed."""
 
-SHARE_OF_ORDER_0 = 0.6
+SHARE_OF_ORDER_0 = 0.7
 """Of the level; of what is left the same share goes to order 1, and so on."""
 
 _NEARLY = 1 - 1e-9  # of a threshold, for p-values that are equal to it but for rounding
@@ -65,7 +65,7 @@ def share_of_level(order: int) -> float:
     Examples
     --------
     >>> [round(share_of_level(order), 3) for order in range(3)]
-    [0.6, 0.24, 0.096]
+    [0.7, 0.21, 0.063]
     """
     return SHARE_OF_ORDER_0 * (1 - SHARE_OF_ORDER_0) ** order
 
