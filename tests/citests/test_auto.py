@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
+from scipy.stats import chi2, random_table
 
 from komb.citests import tests as registered
 from komb.citests.data_session import DataSession
@@ -37,8 +38,10 @@ def partitions(n: int, largest: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def moments_of_all_orders(xs: Sequence[int], ys: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """Mean and variance of Pearson's statistic by listing every order of the rows."""
+def moments_of_all_orders(
+    xs: Sequence[int], ys: Sequence[int]
+) -> tuple[Fraction, Fraction, Fraction]:
+    """First three cumulants of Pearson's statistic by listing every order of the rows."""
     x, y = ([level for level, n in enumerate(counts) for _ in range(n)] for counts in (xs, ys))
     expected = {
         (i, j): Fraction(n * m, len(x)) for (i, n), (j, m) in product(enumerate(xs), enumerate(ys))
@@ -49,24 +52,69 @@ def moments_of_all_orders(xs: Sequence[int], ys: Sequence[int]) -> tuple[Fractio
         terms = ((cells[cell] - e) * (cells[cell] - e) / e for cell, e in expected.items())
         values.append(sum(terms, Fraction(0)))
     mean = sum(values, Fraction(0)) / len(values)
-    squares = sum(((value - mean) * (value - mean) for value in values), Fraction(0))
-    return mean, squares / len(values)
+    powers = [
+        sum(((value - mean) ** degree for value in values), Fraction(0)) / len(values)
+        for degree in (2, 3)
+    ]
+    return mean, powers[0], powers[1]
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])
 def test_moments_are_those_of_all_orders_of_the_rows(n_rows: int) -> None:
     for xs, ys in product(partitions(n_rows, n_rows), repeat=2):
-        assert naive.moments_of_stratum(xs, ys) == moments_of_all_orders(xs, ys)
+        check_moments_of_stratum(xs, ys)
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys"),
+    [((3, 3), (4, 2)), ((5, 1), (5, 1)), ((2, 2, 1, 1), (3, 2, 1)), ((2, 1, 1, 1, 1), (2, 2, 2))],
+)
+def test_moments_of_six_rows(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
+    check_moments_of_stratum(xs, ys)
 
 
 @pytest.mark.parametrize(("xs", "ys"), [((4, 2, 1), (3, 3, 1)), ((5, 1, 1), (4, 3))])
 def test_moments_of_seven_rows(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
-    assert naive.moments_of_stratum(xs, ys) == moments_of_all_orders(xs, ys)
+    check_moments_of_stratum(xs, ys)
+
+
+def check_moments_of_stratum(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
+    """Compare twin and kernel with what a list of all orders says."""
+    *expected, third = moments_of_all_orders(xs, ys)
+    assert naive.moments_of_stratum(xs, ys) == tuple(expected)
+    assert naive.third_of_stratum(xs, ys) == pytest.approx(float(third), rel=1e-12, abs=1e-12)
+    levels = [len(xs), len(ys)]
+    codes = np.stack([np.repeat(np.arange(len(c)), c) for c in (xs, ys)]).astype(np.uint8)
+    scale = Contingency(codes, np.array(levels), 0).third_scales[1]
+    found = moments(codes, levels, 0, 1, [])[3] / scale
+    assert found == pytest.approx(float(third), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys"),
+    [
+        ((990, 9, 1), (700, 250, 40, 10)),
+        ((400, 300, 300), (996, 1, 1, 1, 1)),
+        ((500, 500), (600, 400)),
+        ((1,) * 300 + (700,), (2,) * 400 + (200,)),
+    ],
+)
+def test_the_third_cumulant_is_near_that_of_drawn_orders(
+    xs: tuple[int, ...], ys: tuple[int, ...]
+) -> None:
+    """Four standard errors, from the spread of the third powers themselves."""
+    mean, variance = map(float, naive.moments_of_stratum(xs, ys))
+    drawn = random_table(xs, ys, seed=0).rvs(20_000 if len(xs) * len(ys) < 100 else 300)
+    expected = np.outer(xs, ys) / sum(xs)
+    deviations = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2)) - mean
+    cubes = deviations**3
+    error = cubes.std() / math.sqrt(len(cubes)) + 1e-3 * variance**1.5
+    assert abs(cubes.mean() - naive.third_of_stratum(xs, ys)) < 4 * error
 
 
 def moments(
     codes: Any, cardinalities: Sequence[int], target: int, x: int, members: Sequence[int]
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """The fixed-point sums themselves, of one test."""
     contingency = Contingency(
         np.ascontiguousarray(codes), np.array(cardinalities, dtype=np.int64), target
@@ -75,7 +123,9 @@ def moments(
         np.array([members], dtype=np.int64).reshape(1, -1), np.array([0, 1]), np.array([x]),
         wants_tables=True,
     )  # fmt: skip
-    return int(sums.pearson[0]), int(sums.pearson_mean[0]), int(sums.pearson_variance[0])
+    found = (sums.pearson, sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
+    statistic, mean, variance, third = (int(array[0]) for array in found)
+    return statistic, mean, variance, third
 
 
 @pytest.mark.parametrize("gap", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))])
@@ -102,13 +152,14 @@ def test_moments_of_thick_tables_are_those_of_chi_square() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (3, 90_000)).astype(np.uint8)
     contingency = Contingency(codes, np.array([3, 3, 3]), 0)
-    _, mean, variance = moments(codes, [3, 3, 3], 0, 1, [2])
+    _, mean, variance, third = moments(codes, [3, 3, 3], 0, 1, [2])
     assert mean / contingency.pearson_scale == pytest.approx(12, rel=1e-3)
     assert variance / contingency.variance_scales[1] == pytest.approx(24, rel=1e-3)
+    assert third / contingency.third_scales[1] == pytest.approx(96, rel=1e-2)
 
 
 @pytest.mark.parametrize("levels", [2, 60, 5000])
-def test_the_largest_variances_stay_within_64_bits(levels: int) -> None:
+def test_the_largest_cumulants_stay_within_64_bits(levels: int) -> None:
     """All levels but one are single rows, for both variables: X2 is huge where two of them meet."""
     n_rows = 3 * levels
     column = np.maximum(np.arange(n_rows) - (n_rows - levels), 0)
@@ -116,9 +167,25 @@ def test_the_largest_variances_stay_within_64_bits(levels: int) -> None:
     contingency = Contingency(codes, np.array([levels, levels]), 0)
     counts = [n_rows - levels + 1] + [1] * (levels - 1)
     mean, variance = naive.moments_of_stratum(counts, counts)
-    _, own_mean, own_variance = moments(codes, [levels, levels], 0, 1, [])
+    _, own_mean, own_variance, own_third = moments(codes, [levels, levels], 0, 1, [])
+    found = own_third / contingency.third_scales[1]
+    assert 0 < found < float(n_rows * levels) ** 2
+    if levels < 1000:  # the twin takes the cube of the levels
+        assert found == pytest.approx(naive.third_of_stratum(counts, counts), rel=1e-9)
     assert own_mean / contingency.pearson_scale == pytest.approx(float(mean), rel=1e-9)
     assert own_variance / contingency.variance_scales[1] == pytest.approx(float(variance), rel=1e-9)
+
+
+@pytest.mark.parametrize("n_rows", range(3, 17))
+def test_no_third_cumulant_is_beyond_its_bound(n_rows: int) -> None:
+    """That sums stay within 64 bits depends on it: (r - 1)(s - 1) for every pair of rows."""
+    margins = [counts for counts in partitions(n_rows, n_rows) if len(counts) > 1]
+    chosen = np.random.default_rng(n_rows).permutation(len(margins))[:25]
+    for xs, ys in product([margins[index] for index in chosen], repeat=2):
+        bound = n_rows**2 * (len(xs) - 1) * (len(ys) - 1)
+        assert abs(naive.third_of_stratum(xs, ys)) <= bound
+    rare = (n_rows - 1, 1)
+    assert naive.third_of_stratum(rare, rare) <= n_rows**2
 
 
 @pytest.mark.parametrize("n_rows", [6, 30, 999, 30_000])
@@ -184,6 +251,26 @@ def test_a_p_value_is_at_least_that_of_g_with_one_degree_of_freedom() -> None:
     assert by_g.p_value == pytest.approx(chi2.sf(by_g.statistic, 1))
     assert outcome.p_value == pytest.approx(by_g.p_value)
     assert outcome.independent
+
+
+def test_very_skewed_distributions_count_as_the_worse_of_two() -> None:
+    """One row in 2,000 for both variables: X2 is one of two values, and 1 / 2,000 is right."""
+    codes = np.zeros((2000, 2), dtype=np.int64)
+    codes[7] = 1
+    outcome = DataSession(DiscreteTable.from_codes(codes), "auto").outcome(0, 1, [])
+    assert outcome.statistic == pytest.approx(2000)
+    assert outcome.p_value is not None
+    assert 1e-5 < outcome.p_value < 0.01
+
+
+def test_levels_hold_far_out_on_skewed_margins() -> None:
+    """Of 2,000 pairs of a rare target and columns with rare levels few reach 0.001."""
+    rng = np.random.default_rng(3)
+    chances = 1.0 / np.arange(1, 21)
+    columns = rng.choice(20, (1000, 2000), p=chances / chances.sum())
+    table = DiscreteTable.from_codes(np.column_stack([np.arange(1000) < 3, columns]))
+    found = DataSession(table, "auto", alpha=0.001).dependents(0, set(range(1, 2001)), EMPTY)
+    assert len(found) <= 8
 
 
 def test_thick_tables_give_what_chi_square_gives() -> None:

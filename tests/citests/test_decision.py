@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
+from scipy.stats import chi2, gamma, norm, pearson3
 
 from komb.citests.decision import (
+    has_power,
     is_dependent,
     log2_p_values,
     p_value,
@@ -19,7 +20,7 @@ from komb.citests.decision import (
     strengths,
     thresholds,
 )
-from komb.citests.measure import NO_FREEDOM, Measurement, Tail
+from komb.citests.measure import LEAST_SKEWNESS, NO_FREEDOM, Measurement, Moments, Tail
 from tests import naive
 
 
@@ -244,3 +245,105 @@ def test_tiny_p_values_with_any_freedom(freedom: float, statistic: float) -> Non
     term = (a * math.log(x) - x - math.lgamma(a + 1)) / math.log(2)
     assert more == pytest.approx(term + math.log2(1 + 2 ** (less - term)), rel=1e-9)
     assert strengths(by_tails(([statistic], [freedom])), 0.01)[0] == -less
+
+
+# --------------------------------------------------------------------------------- three cumulants
+
+
+def by_moments(statistic: list[float], *moments: list[float]) -> Measurement:
+    made, values = Moments(*map(np.array, moments)), np.array(statistic)
+    reliable = made.variance > 0
+    return Measurement(
+        values, np.where(reliable, made.mean, 0.0), reliable, "x2", None, made.tails(values), made
+    )
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.floats(0.1, 1e6), st.floats(0.01, 3), st.floats(-3, 30), st.floats(-2, 12)
+)  # fmt: skip
+def test_p_values_of_three_cumulants(
+    mean: float, spread: float, skewness: float, deviations: float
+) -> None:
+    deviation = mean * spread
+    statistic = max(mean + deviations * deviation, 0.0)
+    z = (statistic - mean) / deviation
+    expected = float(pearson3.sf(z, max(skewness, LEAST_SKEWNESS)))
+    if skewness > math.sqrt(8):
+        shape = 1 / spread**2
+        expected = max(expected, float(gamma.sf(statistic, shape, scale=mean / shape)))
+    made = by_moments([statistic], [mean], [deviation**2], [skewness * deviation**3])
+    [found] = p_values(made)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-300)
+
+
+@pytest.mark.parametrize("skewness", [0.0, -5.0, 1e-9])
+def test_without_skewness_it_is_a_normal_distribution(skewness: float) -> None:
+    for z in (-3.0, 0.0, 1.0, 3.0, 5.0):
+        [found] = p_values(by_moments([100 + 10 * z], [100.0], [100.0], [skewness * 1000]))
+        assert found == pytest.approx(float(norm.sf(z)), rel=0.03)
+
+
+def test_what_does_not_vary_has_p_value_one() -> None:
+    made = by_moments([7.0, 0.0], [7.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    assert p_values(made) == [1.0, 1.0]
+    assert not is_dependent(made, 0.9).any()
+    assert strengths(made, 0.9).tolist() == [0.0, 0.0]
+    assert not has_power(made, np.array([1e9, 1e9]), 0.9).any()
+
+
+def test_an_answer_does_not_depend_on_its_batch() -> None:
+    """A very skewed test adds a tail to all of them, which changes none of the others."""
+    alone = by_moments([9.0], [1.0], [2.0], [8.0])
+    among = by_moments([9.0, 9.0], [1.0, 1.0], [2.0, 2.0], [8.0, 80.0])
+    assert (len(alone.tails), len(among.tails)) == (1, 2)
+    assert p_values(among)[0] == p_values(alone)[0]
+    assert strengths(among, 0.05)[0] == strengths(alone, 0.05)[0]
+
+
+@pytest.mark.parametrize("freedom", [1, 4, 50])
+def test_power_with_the_moments_of_chi_square_is_that_of_chi_square(freedom: int) -> None:
+    made = by_moments([0.0], [1.0 * freedom], [2.0 * freedom], [8.0 * freedom])
+    for noncentrality in np.linspace(0, 100, 60):
+        c = np.array([noncentrality])
+        assert has_power(made, c, 0.01) == has_power(measured([0.0], [freedom]), c, 0.01)
+
+
+def test_power_falls_with_variance_and_skewness() -> None:
+    """The statistic would have to be larger than 24 or so."""
+    usual, wide, skewed = (
+        by_moments([0.0], [10.0], [variance], [third])
+        for variance, third in ((20.0, 80.0), (200.0, 80.0), (20.0, 300.0))
+    )
+    least = []
+    for made in (usual, wide, skewed):
+        reached = [c for c in range(200) if has_power(made, np.array([float(c)]), 0.001)[0]]
+        least.append(reached[0])
+    assert least[0] < least[1]
+    assert least[0] < least[2]
+
+
+@pytest.mark.parametrize(
+    ("freedom", "logarithms"),
+    [
+        (1e3, (-0.000872410105, -3.684526069, -9.527344272, -28.98213122, -329.8199412)),
+        (1e5, (-0.001298377229, -3.772650479, -10.26687664, -34.27063211, -590.3966841)),
+        (8e6, (-0.001344898968, -3.781998726, -10.34955345, -34.92841799, -644.8307281)),
+        (1e8, (-0.00134913684, -3.78284879, -10.35711481, -34.98933839, -650.3122106)),
+        (1e10, (-0.001350642608, -3.783150772, -10.3598027, -35.01102544, -652.2833734)),
+    ],
+)
+def test_p_values_with_very_much_freedom(freedom: float, logarithms: tuple[float, ...]) -> None:
+    """Natural logarithms, by integration in forty digits."""
+    statistics = freedom + np.array([-3.0, 2.0, 4.0, 8.0, 36.0]) * math.sqrt(2 * freedom)
+    bits = log2_p_values(statistics, np.full(5, freedom))
+    assert (bits * math.log(2)).tolist() == pytest.approx(logarithms, rel=1e-8)
+
+
+@pytest.mark.parametrize("freedom", [1e3, 8e6, 1e8, 1e10])
+def test_strengths_with_very_much_freedom_never_fall(freedom: float) -> None:
+    z = np.concatenate([np.linspace(0, 60, 400), np.logspace(2, 3, 20)])
+    statistics = freedom + z * math.sqrt(2 * freedom)
+    bits = -log2_p_values(statistics, np.full(len(z), freedom))
+    assert np.isfinite(bits).all()
+    assert (np.diff(bits) > 0).all()

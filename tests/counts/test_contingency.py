@@ -28,7 +28,7 @@ thorough = settings(
 Question = tuple[tuple[int, ...], tuple[int, ...]]  # given set, its candidates
 
 PER_SET = ("fit", "strata", "length", "splits")
-NEEDS_TABLES = ("freedom", "pearson", "pearson_mean", "pearson_variance")
+NEEDS_TABLES = ("freedom", "pearson", "pearson_mean", "pearson_variance", "pearson_third")
 PER_TEST = ("union_fit", "union_strata", "union_length", *NEEDS_TABLES, "split")
 EVERYTHING: dict[str, Any] = {
     "length_below": math.inf,
@@ -131,6 +131,9 @@ def check_moments(
     assert sums.pearson_mean[test] / contingency.pearson_scale == close(float(mean))
     assert sums.pearson_variance[test] / scale == close(float(variance))
     assert (sums.pearson_variance[test] > 0) == (variance > 0)
+    third = sums.pearson_third[test] / contingency.third_scales[x]
+    tolerance = 1e-8 * max(float(variance), 1.0) ** 1.5
+    assert third == pytest.approx(naive.pearson_third(t), rel=1e-8, abs=tolerance)
 
 
 def twin_split(columns: naive.Columns, y: int, members: Sequence[int], r: int) -> float:

@@ -196,15 +196,17 @@ def has_power(measured: Measurement, noncentrality: FloatArray, alpha: float) ->
     >>> [bool(has_power(one, np.array([c]), alpha=0.01)[0]) for c in (10.0, 20.0)]
     [False, True]
     """
-    mean = np.maximum(np.asarray(measured.freedom, dtype=np.float64), 0.0)
-    stretch, freedom = np.ones_like(mean), mean
-    if measured.tails:  # the last is the statistic's own, scaled to a chi-square distribution
-        own = measured.tails[-1]
-        stretch = np.divide(own.freedom, mean, out=stretch, where=mean > 0)
-        freedom = np.asarray(own.freedom, dtype=np.float64)
-    variance = 2.0 * freedom / stretch**2
-    low = mean + noncentrality - POWER_DEVIATIONS * np.sqrt(variance + 4.0 * noncentrality)
-    return _reaches(np.maximum(low, 0.0) * stretch, freedom, alpha)
+    moments = measured.moments
+    if moments is not None:
+        return _all_reach(moments.tails(_low(moments.mean, moments.variance, noncentrality)), alpha)
+    freedom = np.maximum(np.asarray(measured.freedom, dtype=np.float64), 0.0)
+    return _reaches(_low(freedom, 2.0 * freedom, noncentrality), freedom, alpha)
+
+
+def _low(mean: FloatArray, variance: FloatArray, noncentrality: FloatArray) -> FloatArray:
+    """Statistic that a dependence of some noncentrality exceeds in four cases of five."""
+    spread = np.sqrt(variance + 4.0 * noncentrality)
+    return np.maximum(mean + noncentrality - POWER_DEVIATIONS * spread, 0.0)
 
 
 def p_values(measured: Measurement) -> list[float | None]:

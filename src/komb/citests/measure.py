@@ -7,6 +7,7 @@ of a batch of tests on one target, one array element a test.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +28,12 @@ CODED_ROWS_A_CELL = 1.0
 
 #: Differences of code lengths smaller than this, in bits, are rounding and count as zero.
 ROUNDING = 1e-9
+
+#: A distribution that is less skewed than this, or to the other side, is as good as normal.
+LEAST_SKEWNESS = 1e-3
+
+#: That of a chi-square distribution with one degree of freedom.
+MOST_SKEWNESS = math.sqrt(8.0)
 
 NO_FREEDOM = -1  # stands for "this statistic has no degrees of freedom"
 
@@ -85,7 +92,7 @@ class TestSums:
         )
         by_test = [
             "union_fit", "union_strata", "union_length", "freedom", "pearson", "pearson_mean",
-            "pearson_variance", "split",
+            "pearson_variance", "pearson_third", "split",
         ]  # fmt: skip
         if self._contingency.has_missing:
             by_test.append("rows")
@@ -143,6 +150,13 @@ class TestSums:
         return variance
 
     @property
+    def pearson_third(self) -> FloatArray:
+        """Third cumulant of Pearson's statistic over all orders of the rows of each stratum."""
+        scales = self._contingency.third_scales[self.tests.candidates]
+        third: FloatArray = self._unions.pearson_third / scales
+        return third
+
+    @property
     def cells(self) -> Int64Array:
         """Cells of each table over the observed strata."""
         return self.levels * self.strata * self.target_levels
@@ -181,6 +195,43 @@ class Tail(NamedTuple):
     freedom: Int64Array | FloatArray  # any positive number; 0 where the statistic says nothing
 
 
+class Moments(NamedTuple):
+    """The first three cumulants that statistics have under independence."""
+
+    mean: FloatArray
+    variance: FloatArray  # 0 where the statistic does not vary, and so says nothing
+    third: FloatArray
+
+    def tails(self, statistic: FloatArray) -> tuple[Tail, ...]:
+        """Compare with Pearson's type III, a shifted gamma distribution of these cumulants.
+
+        With skewness ``g`` and ``z`` standard deviations above the mean, that is ``8 / g^2``
+        degrees of freedom for ``8 / g^2 + 4 z / g``. A very skewed statistic is mostly one of a few
+        values, and the gamma distribution of the same mean and variance counts as well.
+
+        Examples
+        --------
+        >>> by_chi_square = Moments(np.array([3.0]), np.array([6.0]), np.array([24.0]))
+        >>> [(float(x[0]), float(df[0])) for x, df in by_chi_square.tails(np.array([7.5]))]
+        [(7.5, 3.0)]
+        """
+        varies = self.variance > 0
+        mean, variance = np.where(varies, self.mean, 0.0), np.where(varies, self.variance, 1.0)
+        skewness = np.maximum(self.third / variance**1.5, LEAST_SKEWNESS)
+        freedom = np.where(varies, 8.0 / skewness**2, 0.0)
+        shifted = freedom + (4.0 / skewness) * (statistic - mean) / np.sqrt(variance)
+        by_three = Tail(np.maximum(shifted, 0.0), freedom)
+        is_skewed = varies & (skewness > MOST_SKEWNESS)
+        if not is_skewed.any():
+            return (by_three,)
+        stretch = 2.0 * mean / variance
+        by_two = Tail(
+            np.where(is_skewed, np.maximum(statistic, 0.0) * stretch, by_three.statistic),
+            np.where(is_skewed, mean * stretch, freedom),
+        )
+        return by_two, by_three
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A statistic for each test of a batch."""
@@ -191,3 +242,4 @@ class Measurement:
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
     resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square
     tails: tuple[Tail, ...] = ()  # if a p-value is the largest of theirs, not the statistic's own
+    moments: Moments | None = None  # of the statistic, if they are not those of a chi-square

@@ -13,13 +13,29 @@ A likelihood-ratio test of ``Y`` against ``X`` given ``Z`` is the difference of 
 the target therefore answers a test for each of its elements against the others, and every set is
 counted once however many tests it takes part in. Only two quantities belong to a test rather than
 to a set: the adjusted degrees of freedom and Pearson's statistic; they are summed on request, and
-with them the mean and the variance that this statistic has if the values of ``X`` in each stratum
-are put into any order (Haldane 1940): with ``n`` rows, ``r`` levels of ``X`` that occur ``n_i``
-times and ``s`` of ``Y`` that occur ``m_j`` times,
+with them the mean, the variance (Haldane 1940) and the third cumulant that this statistic has if
+the values of ``X`` in each stratum are put into any order: with ``n`` rows, ``r`` levels of ``X``
+that occur ``n_i`` times and ``s`` of ``Y`` that occur ``m_j`` times,
 
     mean     = (r - 1)(s - 1) n / (n - 1)
     variance = 2 n / (n - 3) (v - w)(v' - w') + n^2 / (n - 1) w w'
     v = (n - r)(r - 1) / (n - 1),   w = (n sum 1 / n_i - r^2) / (n - 2),   v', w' with s and m_j.
+
+The third cumulant is of the same kind. X2 is ``n sum A_kl B_kl`` over all pairs of rows, with the
+projections ``A`` and ``B`` on the levels of ``X`` and of ``Y``. What varies of ``A`` has two parts:
+``d_k = 1 / n_i - r / n`` for a row of level i, and for two rows of levels i and j
+``O_kl = (1 / n_i if i = j) + (d_k + d_l) / (n - 2) - (n - r) / (n (n - 1))``, whose rows add up to
+zero. No permutation mixes the two, so the cumulant is a sum over the ways to combine three of them:
+
+    third = n^7 / ((n - 1)(n - 2)^4) a a' + 6 n^4 / ((n - 2)^2 (n - 3)) b b'
+            + 12 n^4 / ((n - 1)(n - 3)(n - 4)) c c' + 4 n^2 (n - 1)(n - 2)^2 / ((n - 3) p) e e'
+            + 8 n^2 / ((n - 1)(n - 2)(n - 3)(n - 4)(n - 5) p) f f'
+    a = sum d_k^3,   b = sum d_k O_kl d_l,   c = sum d_k O_kl^2,   e = sum O_kl^3,
+    f = p tr(O^3) - (3 n^2 - 15 n + 16) e,   p = n^3 - 9 n^2 + 26 n - 22,
+
+without the terms whose denominators vanish or are negative. All five need ``n``, ``r`` and the sums
+of ``1 / n_i`` and ``1 / n_i^2`` only. (Kazi-Aoual, Hitier, Sabatier and Lebreton 1995 have the
+third moment of any such product of two matrices, for six rows and more.)
 
 Missing values
 --------------
@@ -31,10 +47,10 @@ Memory
 ------
 Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
 as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
-``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 60 more if a table is too large for a
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 76 more if a table is too large for a
 dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
 is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Missing values
-take a bitmap more for each column that has any, 29 bytes a row and half a MiB. Nothing grows with a
+take a bitmap more for each column that has any, 21 bytes a row and half a MiB. Nothing grows with a
 product of cardinalities.
 """
 
@@ -71,7 +87,8 @@ class Summaries(NamedTuple):
     """Sums over a batch of sets, in fixed point.
 
     Divide by ``Contingency.scale`` for bits; Pearson's sum and its mean by
-    ``Contingency.pearson_scale``, its variance by ``Contingency.variance_scales`` of the candidate.
+    ``Contingency.pearson_scale``, its variance by ``Contingency.variance_scales`` of the candidate,
+    its third cumulant by ``Contingency.third_scales``.
     """
 
     fit: Int64Array  # of each given set; of that of each test, if values are missing
@@ -86,6 +103,7 @@ class Summaries(NamedTuple):
     pearson: Int64Array
     pearson_mean: Int64Array  # over all orders of the rows of each stratum
     pearson_variance: Int64Array
+    pearson_third: Int64Array
     split: Int64Array  # of the given set, for this candidate's length class
 
 
@@ -166,11 +184,10 @@ class Ledger:
             stratum_sizes=integers(n_rows),
             run_sizes=integers(n_rows),
             runs_of_stratum=integers(n_rows),
-            inverses_of_stratum=np.zeros(n_rows, dtype=np.int64),
             stratum_of_run=integers(n_rows),
             cells=integers(n_rows),
             other_cells=integers(n_rows),
-            margins=np.zeros((n_rows, 2), dtype=np.int64),
+            margins=np.zeros((n_rows, 5), dtype=np.int64),
             table=integers(self.kernels.LABELLED_CELLS),
         )
 
@@ -192,7 +209,6 @@ class Ledger:
                 stratum_sizes=integers(n_rows),
                 run_sizes=integers(n_rows),
                 runs_of_stratum=integers(n_rows),
-                inverses_of_stratum=np.zeros(n_rows, dtype=np.int64),
             ),
         )
 
@@ -262,7 +278,7 @@ class Contingency:
         self.scale = ledger.scale
         # Pearson's statistic is at most rows x (levels of the target - 1)
         self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
-        self.variance_scales = self._scale_variances()
+        self.variance_scales, self.third_scales = self._scale_cumulants()
         self.has_missing = ledger.has_missing
         # class 0 is the target's cardinality, so that kernels find it without a look-up
         self.class_levels = np.concatenate(
@@ -272,15 +288,18 @@ class Contingency:
         self._lengths: Int64Array | None = None
         self._prepared = self._prepare(codes)
 
-    def _scale_variances(self) -> FloatArray:
-        """Fixed-point units of the variance of Pearson's statistic, for each column.
+    def _scale_cumulants(self) -> tuple[FloatArray, FloatArray]:
+        """Fixed-point units of two cumulants of Pearson's statistic, for each column.
 
-        In a stratum with r levels of one variable and s of the other it is at most
-        2 (r - 1)(s - 1) for every row.
+        In a stratum with r levels of one variable and s of the other the variance is at most
+        2 (r - 1)(s - 1) for every row, and the third cumulant (r - 1)(s - 1) for every pair of
+        rows, up or down.
         """
         levels = np.minimum(self.cardinalities, self.n_rows).astype(np.float64)
-        bounds = 2.0 * self.n_rows * levels * levels[self.target]
-        return np.array([largest_scale(bound) for bound in bounds.tolist()])
+        products = float(self.n_rows) * levels * levels[self.target]
+        variance_scales = [largest_scale(2.0 * bound) for bound in products.tolist()]
+        third_scales = [largest_scale(self.n_rows * bound) for bound in products.tolist()]
+        return np.array(variance_scales), np.array(third_scales)
 
     @property
     def nbytes(self) -> int:
@@ -378,8 +397,7 @@ class Contingency:
         length_below : float
             Sum code lengths for tests of fewer than this many rows a cell; 0 for none.
         wants_tables : bool
-            Whether to sum the adjusted freedom and Pearson's statistic, with its mean and variance,
-            too.
+            Whether to sum the adjusted freedom and Pearson's statistic, with its cumulants, too.
         wants_splits : bool
             Whether to sum the split lengths of the given sets for every length class.
         """
@@ -393,7 +411,7 @@ class Contingency:
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
-        unions = np.empty((len(candidates), 8), dtype=np.int64)
+        unions = np.empty((len(candidates), 9), dtype=np.int64)
         self._kernels.summarise(
             self._prepared, prices, scratch, self._ledger.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
@@ -438,14 +456,14 @@ class Contingency:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
         prices = self._prices(given.shape[1], length_below, wants_tables)
         scratch, groups = self._buffers_for(given.shape[1])
-        tests = np.empty((len(candidates), 12), dtype=np.int64)
+        tests = np.empty((len(candidates), 13), dtype=np.int64)
         self._kernels.summarise_present(
             self._prepared, prices, scratch, self._ledger.labels, groups, self._ledger.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
-        fit, strata, length, rows = tests[:, 8:].T
+        fit, strata, length, rows = tests[:, 9:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
-        return Summaries(fit, strata, length, no_splits, rows, *tests[:, :8].T)
+        return Summaries(fit, strata, length, no_splits, rows, *tests[:, :9].T)
 
     def _prices(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
@@ -456,6 +474,7 @@ class Contingency:
             wants_tables=wants_tables,
             scale=self.pearson_scale,
             variance_scales=self.variance_scales,
+            third_scales=self.third_scales,
         )
 
 

@@ -64,9 +64,9 @@ DENSE_CELLS_A_ROW = 0.5  # a given set's own table is counted densely up to so m
 MANY_STRATA = np.int64(1 << 24)
 
 # columns of ``out_given`` and ``out_unions``
-FIT, STRATA, LENGTH, FREEDOM, PEARSON, MEAN, VARIANCE, SPLIT = range(8)
+FIT, STRATA, LENGTH, FREEDOM, PEARSON, MEAN, VARIANCE, THIRD, SPLIT = range(9)
 # further columns of ``out_unions``, for tables with missing values: the given set of each test
-OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(8, 12)
+OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(9, 13)
 # last axis of ``out_margins``
 MARGIN_FIT, MARGIN_STRATA, MARGIN_LENGTH, MARGIN_SPLIT = range(4)
 NOT_COUNTED = -1  # instead of a margin's strata
@@ -78,13 +78,16 @@ LAST_PACKED, LAST_GROUPED, HAS_BASE, HAS_LABELS, HAS_GROUPS = range(5)
 # places of ``Labels.counts``
 N_STRATA, N_RUNS, N_KEPT, N_SINGLE = range(4)
 
-# columns of ``Labels.margins``
-LEVELS, INVERSES = range(2)
+# columns of ``Labels.margins``: levels of the column, sums of 1 / n and of 1 / n^2 for x and y
+LEVELS, INVERSE_X, INVERSE_Y, SQUARE_X, SQUARE_Y = range(5)
 
 # Units of 1 / n. A sum over the levels of a stratum stays below 2^60.
 INVERSE_SCALE = 2.0**44
+SQUARE_SCALE = 2.0**46  # of 1 / n^2, whose sum over 2^16 levels stays below 2^62
 # Differences of so much per level are rounding: sixteen times what a sum of 1 / n can be wrong by.
 NO_DIFFERENCE = 2.0**-40
+# The same for what the sum of 1 / n^2 decides, which is multiplied by n^2 and then left as it is.
+NO_SKEW = 2.0**-43
 
 POPCOUNT, HISTOGRAM, BY_STRATUM = range(3)
 
@@ -112,6 +115,7 @@ class Prices(NamedTuple):
     wants_tables: bool  # whether freedom and Pearson's sum and its moments are wanted
     scale: float  # fixed-point units of Pearson's statistic and of its mean
     variance_scales: Any  # [column]: those of its variance
+    third_scales: Any  # [column]: those of its third cumulant
 
 
 class Scratch(NamedTuple):
@@ -144,11 +148,10 @@ class Labels(NamedTuple):
     stratum_sizes: Any
     run_sizes: Any
     runs_of_stratum: Any  # how many it has
-    inverses_of_stratum: Any  # sum of 1 / n over its runs
     stratum_of_run: Any
     cells: Any  # [position]
     other_cells: Any  # [position]
-    margins: Any  # [stratum, levels of one column or sum of 1 / n over them]
+    margins: Any  # [stratum, of one test: see LEVELS and following]
     table: Any  # all zero between uses
 
 
@@ -373,8 +376,12 @@ def _pearson_term(count, n_z, n_xz, n_yz, scale):
 
 @_inner
 def _inverse(count):
-    """Fixed-point 1 / n."""
-    return np.int64(np.rint(INVERSE_SCALE / np.float64(count)))
+    """Fixed-point 1 / n and 1 / n^2."""
+    inverse = 1.0 / np.float64(count)
+    return (
+        np.int64(np.rint(INVERSE_SCALE * inverse)),
+        np.int64(np.rint(SQUARE_SCALE * (inverse * inverse))),
+    )
 
 
 @_inner
@@ -394,30 +401,99 @@ def _unevenness(n, levels, inverse, by_one_less, by_two_less):
 
 
 @_inner
-def _permuted(n_z, x_levels, y_levels, inverse_x, inverse_y, scale, variance_scale):
-    """Fixed-point mean and variance of a stratum's Pearson statistic over all orders of its rows.
+def _skew(n, levels, inverse, square):
+    """Sum of the third powers of ``1 / n - levels / n``, one term for each of the n rows."""
+    share = levels / n
+    skew = np.float64(square) / SQUARE_SCALE - share * (
+        3.0 * (np.float64(inverse) / INVERSE_SCALE) - 2.0 * levels * share
+    )
+    return 0.0 if abs(skew) < NO_SKEW * levels else skew
 
-    Haldane (1940). There are two levels of each variable at least.
+
+@_inner
+def _invariants(n, levels, square, skew, by_one_less, by_two_less):
+    """Return sums b, c, e and f of a margin; module ``contingency`` says what they are."""
+    rest = n - levels
+    by_two_squared = by_two_less * by_two_less
+    products = rest * (levels - 1.0)
+    wide = square * rest * by_one_less - skew * n * by_two_less
+    near = (
+        square * (n - 2.0 * levels + 2.0) * by_two_less
+        - skew * n * (n - 1.0) * by_two_squared
+    )  # fmt: skip
+    cubes = (
+        products * (n * (levels - 2.0) + levels) / n * by_one_less * by_one_less
+        + square * (n * (n * (n - 3.0 * levels + 4.0) - 4.0) + 6.0 * levels - 4.0)
+        * by_one_less * by_two_squared
+        - skew * n * (n * n - 2.0) * by_two_less * by_two_squared
+    )  # fmt: skip
+    rounds = (
+        skew * 2.0 * n * (n - 1.0) * (n - 2.0)
+        - square * (n * (n * (3.0 * n - 6.0 * levels - 9.0) + 24.0 * levels) - 24.0 * levels + 16.0)
+        + products * (n * (n * (n - 2.0 * levels - 6.0) + 11.0 * levels + 10.0) - 16.0 * levels) / n
+    )  # fmt: skip
+    return wide, near, cubes, rounds
+
+
+@_inner
+def _third(n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less):
+    """Third cumulant of a stratum's Pearson statistic over all orders of its rows."""
+    wide_x, near_x, cubes_x, rounds_x = of_x
+    wide_y, near_y, cubes_y, rounds_y = of_y
+    squared, by_two_squared = n * n, by_two_less * by_two_less
+    fourth = squared * squared
+    scaled = fourth * by_two_squared
+    third = skew_x * skew_y * (scaled * by_two_squared * squared * n * by_one_less)
+    if n < 4.0:
+        return third
+    by_three_less = 1.0 / (n - 3.0)
+    cubic = n * (n * (n - 9.0) + 26.0) - 22.0
+    pairs = 4.0 * squared * (n - 2.0) * (n - 2.0) * (n - 1.0) / cubic
+    third += by_three_less * (6.0 * scaled * wide_x * wide_y + pairs * cubes_x * cubes_y)
+    if n < 5.0:
+        return third
+    by_all = by_one_less * by_three_less / (n - 4.0)
+    third += 12.0 * fourth * by_all * near_x * near_y
+    if n < 6.0:
+        return third
+    by_all *= by_two_less / ((n - 5.0) * cubic)
+    return third + 8.0 * squared * by_all * rounds_x * rounds_y
+
+
+@_inner
+def _permuted(n_z, x_levels, y_levels, margin_x, margin_y, scale, variance_scale, third_scale):
+    """Fixed-point cumulants of a stratum's Pearson statistic over all orders of its rows.
+
+    Mean, variance (Haldane 1940) and the third. There are two levels of each variable at least;
+    the margins are the sums of 1 / n and 1 / n^2 over them.
     """
     n, r, s = np.float64(n_z), np.float64(x_levels), np.float64(y_levels)
     by_one_less = 1.0 / (n - 1.0)
     mean = np.int64(np.rint((r - 1.0) * (s - 1.0) * n * by_one_less * scale))
     if n_z < 3:
-        return mean, np.int64(0)
+        return mean, np.int64(0), np.int64(0)
     by_two_less = 1.0 / (n - 2.0)
-    uneven_x, lacking_x = _unevenness(n, r, inverse_x, by_one_less, by_two_less)
-    uneven_y, lacking_y = _unevenness(n, s, inverse_y, by_one_less, by_two_less)
+    uneven_x, lacking_x = _unevenness(n, r, margin_x[0], by_one_less, by_two_less)
+    uneven_y, lacking_y = _unevenness(n, s, margin_y[0], by_one_less, by_two_less)
     variance = uneven_x * uneven_y * (n * n * by_one_less)
     if n_z > 3:  # three rows lack nothing
         variance += lacking_x * lacking_y * (2.0 * n / (n - 3.0))
-    return mean, np.int64(np.rint(variance * variance_scale))
+    skew_x = _skew(n, r, margin_x[0], margin_x[1])
+    skew_y = _skew(n, s, margin_y[0], margin_y[1])
+    back = (n - 2.0) / n
+    of_x = _invariants(n, r, uneven_x * back, skew_x, by_one_less, by_two_less)
+    of_y = _invariants(n, s, uneven_y * back, skew_y, by_one_less, by_two_less)
+    third = _third(n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less)
+    return (
+        mean, np.int64(np.rint(variance * variance_scale)), np.int64(np.rint(third * third_scale)),
+    )  # fmt: skip
 
 
 @_inner
 def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale,
-               variance_scale, table, column_sums, out, j):  # fmt: skip
+               variance_scale, third_scale, table, column_sums, out, j):  # fmt: skip
     """Sum over the dense ``table[stratum, y, x]``."""
-    fit = length = sets = freedom = pearson = mean = variance = 0
+    fit = length = sets = freedom = pearson = mean = variance = third = 0
     width = np.uint64(levels)
     for stratum in range(n_strata):
         for x in range(width):
@@ -442,13 +518,14 @@ def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tab
         sets += columns_seen
         if wants_tables and columns_seen > 0:
             freedom += (rows_seen - 1) * (columns_seen - 1)
-            own, own_mean, own_variance = _pearson_dense(
+            own, own_mean, own_variance, own_third = _pearson_dense(
                 stratum, n_y, levels, rows_seen, columns_seen, table, column_sums, scale,
-                variance_scale,
+                variance_scale, third_scale,
             )  # fmt: skip
             pearson += own
             mean += own_mean
             variance += own_variance
+            third += own_third
     out[j, FIT] = fit
     out[j, STRATA] = sets
     out[j, LENGTH] = length
@@ -456,34 +533,40 @@ def _sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tab
     out[j, PEARSON] = pearson
     out[j, MEAN] = mean
     out[j, VARIANCE] = variance
+    out[j, THIRD] = third
 
 
 @_inner
 def _pearson_dense(stratum, n_y, levels, rows_seen, columns_seen, table, column_sums, scale,
-                   variance_scale):  # fmt: skip
-    """One stratum's Pearson statistic in fixed point, with its mean and variance."""
-    n_z = inverse_x = inverse_y = pearson = 0
+                   variance_scale, third_scale):  # fmt: skip
+    """One stratum's Pearson statistic in fixed point, with its cumulants."""
+    n_z = inverse_x = inverse_y = square_x = square_y = pearson = 0
     for x in range(levels):
         n_z += column_sums[x]
         if column_sums[x] > 0:
-            inverse_x += _inverse(column_sums[x])
+            inverse, square = _inverse(column_sums[x])
+            inverse_x += inverse
+            square_x += square
     for y in range(n_y):
         cell = (stratum * n_y + y) * levels
         total = 0
         for x in range(levels):
             total += table[cell + x]
         if total > 0:
-            inverse_y += _inverse(total)
+            inverse, square = _inverse(total)
+            inverse_y += inverse
+            square_y += square
         for x in range(levels):
             if table[cell + x] > 0:
                 pearson += _pearson_term(table[cell + x], n_z, column_sums[x], total, scale)
     pearson -= np.int64(n_z * scale)
     if rows_seen == 1 or columns_seen == 1:
-        return pearson, np.int64(0), np.int64(0)
-    mean, variance = _permuted(
-        n_z, columns_seen, rows_seen, inverse_x, inverse_y, scale, variance_scale
-    )
-    return pearson, mean, variance
+        return pearson, np.int64(0), np.int64(0), np.int64(0)
+    mean, variance, third = _permuted(
+        n_z, columns_seen, rows_seen, (inverse_x, square_x), (inverse_y, square_y), scale,
+        variance_scale, third_scale,
+    )  # fmt: skip
+    return pearson, mean, variance, third
 
 
 @_inner
@@ -689,7 +772,6 @@ def _size_labels(labels):
     for stratum in range(labels.counts[N_STRATA]):
         labels.stratum_sizes[stratum] = 0
         labels.runs_of_stratum[stratum] = 0
-        labels.inverses_of_stratum[stratum] = 0
     for run in range(labels.counts[N_RUNS]):
         labels.run_sizes[run] = 0
     for position in range(np.uint64(labels.counts[N_KEPT])):
@@ -700,16 +782,15 @@ def _size_labels(labels):
         stratum = np.uint64(labels.stratum_of_run[run])
         labels.stratum_sizes[stratum] += labels.run_sizes[run]
         labels.runs_of_stratum[stratum] += np.int32(1)
-        labels.inverses_of_stratum[stratum] += _inverse(labels.run_sizes[run])
 
 
 @_inner
-def _sum_labelled(x, levels, variance_scale, prices, wants_lengths, labels, out, j):
+def _sum_labelled(x, column, levels, prices, wants_lengths, labels, out, j):
     """Sum over the table of ``x`` with the strata that occur."""
     sums = _count_labelled(x, levels, prices, wants_lengths, labels)
     _put_labelled(sums, prices, wants_lengths, labels, out, j)
     if prices.wants_tables:
-        _tabulate_labelled(levels, prices.scale, variance_scale, labels, out, j)
+        _tabulate_labelled(column, levels, prices, labels, out, j)
     _clear_labelled(levels, labels)
 
 
@@ -755,24 +836,25 @@ def _put_labelled(sums, prices, wants_lengths, labels, out, j):
     out[j, FIT] = fit
     out[j, STRATA] = sets + n_single
     out[j, LENGTH] = length + (n_single * prices.lengths[0, 1] if wants_lengths else 0)
-    out[j, FREEDOM] = out[j, PEARSON] = out[j, MEAN] = out[j, VARIANCE] = 0
+    out[j, FREEDOM] = out[j, PEARSON] = out[j, MEAN] = out[j, VARIANCE] = out[j, THIRD] = 0
 
 
 @_inner
-def _tabulate_labelled(width, scale, variance_scale, labels, out, j):
+def _tabulate_labelled(column, width, prices, labels, out, j):
     """Sum freedom, Pearson's statistic and its moments over a table that was just counted.
 
     Counts are made negative once they are used.
     """
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
-    margins = labels.margins
-    first = np.uint64(labels.counts[N_RUNS] * width)
+    margins, scale = labels.margins, prices.scale
+    first = labels.counts[N_RUNS] * width
     pearson = 0
     for stratum in range(labels.counts[N_STRATA]):
-        margins[stratum, LEVELS] = margins[stratum, INVERSES] = 0
-    for position in range(np.uint64(labels.counts[N_KEPT])):
-        run, stratum = np.uint64(labels.run[position]), np.uint64(labels.stratum[position])
-        run_cell, cell = np.uint64(in_run[position]), first + np.uint64(in_stratum[position])
+        for place in range(margins.shape[1]):
+            margins[stratum, place] = 0
+    for position in range(labels.counts[N_KEPT]):
+        run, stratum = labels.run[position], labels.stratum[position]
+        run_cell, cell = in_run[position], first + in_stratum[position]
         count, n_xz = table[run_cell], table[cell]
         if count > 0:
             table[run_cell] = -count
@@ -781,32 +863,45 @@ def _tabulate_labelled(width, scale, variance_scale, labels, out, j):
         if n_xz > 0:
             table[cell] = -n_xz
             margins[stratum, LEVELS] += 1
-            margins[stratum, INVERSES] += _inverse(n_xz)
+            inverse, square = _inverse(n_xz)
+            margins[stratum, INVERSE_X] += inverse
+            margins[stratum, SQUARE_X] += square
+    for run in range(labels.counts[N_RUNS]):
+        if labels.run_sizes[run] > 0:
+            stratum = labels.stratum_of_run[run]
+            inverse, square = _inverse(labels.run_sizes[run])
+            margins[stratum, INVERSE_Y] += inverse
+            margins[stratum, SQUARE_Y] += square
     out[j, PEARSON] = pearson
-    _sum_labelled_strata(scale, variance_scale, labels, out, j)
+    _sum_labelled_strata(scale, prices.variance_scales[column], prices.third_scales[column], labels,
+                         out, j)  # fmt: skip
 
 
 @_inner
-def _sum_labelled_strata(scale, variance_scale, labels, out, j):
+def _sum_labelled_strata(scale, variance_scale, third_scale, labels, out, j):
     """Sum what depends on the margins of each stratum only."""
     margins = labels.margins
-    freedom = pearson = mean = variance = 0
+    freedom = pearson = mean = variance = third = 0
     for stratum in range(labels.counts[N_STRATA]):
         n_z, y_levels = labels.stratum_sizes[stratum], labels.runs_of_stratum[stratum]
         x_levels = margins[stratum, LEVELS]
         pearson -= np.int64(n_z * scale)
         if x_levels > 1 and y_levels > 1:
             freedom += (x_levels - 1) * (y_levels - 1)
-            own_mean, own_variance = _permuted(
-                n_z, x_levels, y_levels, margins[stratum, INVERSES],
-                labels.inverses_of_stratum[stratum], scale, variance_scale,
+            own_mean, own_variance, own_third = _permuted(
+                n_z, x_levels, y_levels,
+                (margins[stratum, INVERSE_X], margins[stratum, SQUARE_X]),
+                (margins[stratum, INVERSE_Y], margins[stratum, SQUARE_Y]),
+                scale, variance_scale, third_scale,
             )  # fmt: skip
             mean += own_mean
             variance += own_variance
+            third += own_third
     out[j, FREEDOM] = freedom
     out[j, PEARSON] += pearson
     out[j, MEAN] = mean
     out[j, VARIANCE] = variance
+    out[j, THIRD] = third
 
 
 @_inner
@@ -832,14 +927,15 @@ def _group_rows(given, index, prepared, scratch, groups):
 
 
 @_inner
-def _sum_grouped(depth, x, variance_scale, prices, wants_lengths, groups, out, j):
+def _sum_grouped(depth, x, column, prices, wants_lengths, groups, out, j):
     """Sum over the table of ``x``, counting it stratum by stratum."""
     gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
     increments, lengths = prices.entropy[1], prices.lengths[0]
     rows, starts = groups.rows, groups.starts
     one, last = np.uint64(1), np.uint64(depth)
     n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
-    fit = freedom = pearson = mean = variance = 0
+    variance_scale, third_scale = prices.variance_scales[column], prices.third_scales[column]
+    fit = freedom = pearson = mean = variance = third = 0
     sets = n_single
     length = n_single * lengths[one] if wants_lengths else 0
     for position in range(starts[last, n_strata]):
@@ -847,7 +943,7 @@ def _sum_grouped(depth, x, variance_scale, prices, wants_lengths, groups, out, j
     for stratum in range(n_strata):
         lo = starts[last, stratum]
         hi = starts[last, stratum + 1]
-        columns_seen = inverse_x = inverse_y = 0
+        columns_seen = inverse_x = inverse_y = square_x = square_y = 0
         for position in range(lo, hi):
             code = np.uint64(gathered[position])
             count = np.uint64(in_stratum[code])
@@ -875,22 +971,28 @@ def _sum_grouped(depth, x, variance_scale, prices, wants_lengths, groups, out, j
                     )
                 in_run[code] = 0
             if prices.wants_tables:
-                inverse_y += _inverse(run_hi - run_lo)
+                inverse, square = _inverse(run_hi - run_lo)
+                inverse_y += inverse
+                square_y += square
         for position in range(lo, hi):
             code = np.uint64(gathered[position])
             if prices.wants_tables and in_stratum[code] > 0:
-                inverse_x += _inverse(in_stratum[code])
+                inverse, square = _inverse(in_stratum[code])
+                inverse_x += inverse
+                square_x += square
             in_stratum[code] = 0
         n_runs = end_run - first_run
         if prices.wants_tables:
             pearson -= np.int64((hi - lo) * prices.scale)
         if prices.wants_tables and columns_seen > 1 and n_runs > 1:
             freedom += (columns_seen - 1) * (n_runs - 1)
-            own_mean, own_variance = _permuted(
-                hi - lo, columns_seen, n_runs, inverse_x, inverse_y, prices.scale, variance_scale
-            )
+            own_mean, own_variance, own_third = _permuted(
+                hi - lo, columns_seen, n_runs, (inverse_x, square_x), (inverse_y, square_y),
+                prices.scale, variance_scale, third_scale,
+            )  # fmt: skip
             mean += own_mean
             variance += own_variance
+            third += own_third
     out[j, FIT] = fit
     out[j, STRATA] = sets
     out[j, LENGTH] = length
@@ -898,6 +1000,7 @@ def _sum_grouped(depth, x, variance_scale, prices, wants_lengths, groups, out, j
     out[j, PEARSON] = pearson
     out[j, MEAN] = mean
     out[j, VARIANCE] = variance
+    out[j, THIRD] = third
 
 
 @_inner
@@ -1077,7 +1180,7 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
     column_sums, row_base, state = scratch.column_sums, scratch.row_base, scratch.state
     entropy, lengths = prices.entropy, prices.lengths
     wants_tables, scale = prices.wants_tables, prices.scale
-    variance_scales = prices.variance_scales
+    variance_scales, third_scales = prices.variance_scales, prices.third_scales
     n_rows, n_y, n_given = row_base.size, cardinalities[prepared.target], given.shape[1]
     n_words = bitmaps.shape[1]
     for j in range(lo, hi):
@@ -1091,7 +1194,8 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
             _count_by_popcount(n_given, n_strata, levels, level_start[column], strata, by_y,
                                bitmaps, level_counts, segments, False, False, table)  # fmt: skip
             _sum_dense(n_strata, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                       variance_scales[column], table, column_sums, out, j)  # fmt: skip
+                       variance_scales[column], third_scales[column], table, column_sums, out,
+                       j)  # fmt: skip
         elif way == HISTOGRAM:
             if state[HAS_BASE] == 0:
                 _fill_base(given[index], 1, prepared, row_base)
@@ -1099,15 +1203,14 @@ def _sum_unions(given, index, lo, hi, candidates, n_strata, product, is_packed, 
             _count_by_histogram(row_base, prepared.codes[column], levels, product * n_y * levels,
                                 table)  # fmt: skip
             _sum_dense(product, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-                       variance_scales[column], table, column_sums, out, j)  # fmt: skip
+                       variance_scales[column], third_scales[column], table, column_sums, out,
+                       j)  # fmt: skip
         elif _has_labels(given[index], levels, prepared, state, labels):
-            _sum_labelled(prepared.codes[column], levels, variance_scales[column], prices, is_thin,
-                          labels, out, j)  # fmt: skip
+            _sum_labelled(prepared.codes[column], column, levels, prices, is_thin, labels, out, j)
         else:
             if state[HAS_GROUPS] == 0:
                 _group_rows(given, index, prepared, scratch, groups)
-            _sum_grouped(n_given, prepared.codes[column], variance_scales[column], prices, is_thin,
-                         groups, out, j)  # fmt: skip
+            _sum_grouped(n_given, prepared.codes[column], column, prices, is_thin, groups, out, j)
 
 
 @_inner
@@ -1128,8 +1231,8 @@ def summarise(prepared, prices, scratch, labels, groups, given, candidate_start,
 
     ``out_given[i]`` gets fit, strata and target length of ``given[i]``; ``out_unions[j]`` fit,
     strata, target length, adjusted freedom and Pearson's sum of the table of candidate ``j`` with
-    its given set, the mean and variance of that sum over all orders of the rows of each stratum,
-    and the split length of the given set for that candidate. If ``out_splits`` has
+    its given set, the mean, variance and third cumulant of that sum over all orders of the rows of
+    each stratum, and the split length of the given set for that candidate. If ``out_splits`` has
     columns, ``out_splits[i, c]`` gets the split length for every length class ``c``. Lengths are
     summed only where a test could have fewer than ``length_below`` rows a cell. Sets that begin
     with the same columns as the one before them are cheaper.
@@ -1244,9 +1347,9 @@ def _count_present(rows, n_rows, x, levels):
 
 @_inner
 def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, cardinalities,
-                       entropy, lengths, length_below, wants_tables, scale, variance_scale, table,
-                       by_y, sizes, cells, column_sums, length_class, out, out_margins,
-                       j):  # fmt: skip
+                       entropy, lengths, length_below, wants_tables, scale, variance_scale,
+                       third_scale, table, by_y, sizes, cells, column_sums, length_class, out,
+                       out_margins, j):  # fmt: skip
     """Sum over a dense table, and over the given set in the rows of the table."""
     levels = cardinalities[column]
     n_rows = 0
@@ -1265,7 +1368,7 @@ def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, c
                                 cardinalities, entropy, lengths, length_below, table, by_y, sizes,
                                 cells, length_class, out_margins, j)  # fmt: skip
     _sum_dense(n_groups, n_y, levels, entropy, lengths, is_thin, wants_tables, scale,
-               variance_scale, table, column_sums, out, j)  # fmt: skip
+               variance_scale, third_scale, table, column_sums, out, j)  # fmt: skip
 
 
 @_inner
@@ -1334,7 +1437,6 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
     n_strata, n_runs, width = labels.counts[N_STRATA], labels.counts[N_RUNS], levels + 1
     for stratum in range(n_strata):
         kept.runs_of_stratum[stratum] = 0
-        kept.inverses_of_stratum[stratum] = 0
     cell = np.uint64(levels)
     for run in range(np.uint64(n_runs)):
         missing = table[cell]
@@ -1342,9 +1444,7 @@ def _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept):
         fit -= entropy[np.uint64(missing)]
         kept.run_sizes[run] = labels.run_sizes[run] - missing
         stratum = np.uint64(labels.stratum_of_run[run])
-        if kept.run_sizes[run] > 0:
-            kept.runs_of_stratum[stratum] += np.int32(1)
-            kept.inverses_of_stratum[stratum] += _inverse(kept.run_sizes[run])
+        kept.runs_of_stratum[stratum] += np.int32(kept.run_sizes[run] > 0)
         cell += np.uint64(width)
     for stratum in range(np.uint64(n_strata)):
         missing = table[cell]
@@ -1377,7 +1477,7 @@ def _sum_labelled_present(column, kind, prepared, prices, scratch, labels, prese
         sums = _leave_out_missing(levels, sums, prices, wants_lengths, labels, kept)
     _put_labelled(sums, prices, wants_lengths, kept, out, j)
     if prices.wants_tables:
-        _tabulate_labelled(width, prices.scale, prices.variance_scales[column], kept, out, j)
+        _tabulate_labelled(column, width, prices, kept, out, j)
     _clear_labelled(width, labels)
     n_rows = kept.counts[N_SINGLE]
     for stratum in range(kept.counts[N_STRATA]):
@@ -1419,8 +1519,7 @@ def _sum_grouped_present(depth, column, kind, prepared, prices, scratch, groups,
     wants_lengths = prices.length_below > 0
     _keep_present(depth, x, levels, groups, present)
     _mark_runs(depth + 1, prepared, groups)
-    _sum_grouped(depth + 1, x, prices.variance_scales[column], prices, wants_lengths, groups, out,
-                 j)  # fmt: skip
+    _sum_grouped(depth + 1, x, column, prices, wants_lengths, groups, out, j)
     n_rows = groups.starts[depth + 1, groups.n_strata[depth + 1]] + groups.n_single[depth + 1]
     listed = _list_grouped(depth + 1, groups, prices.lengths, wants_lengths, scratch)
     _put_own(listed, n_rows, wants_lengths, kind, prices.entropy, prices.lengths, scratch.sizes,
@@ -1456,7 +1555,7 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
     sizes, cells, stratum_codes = scratch.sizes, scratch.cells, scratch.codes[given.size]
     entropy, lengths, length_below = prices.entropy, prices.lengths, prices.length_below
     wants_tables, scale = prices.wants_tables, prices.scale
-    variance_scales = prices.variance_scales
+    variance_scales, third_scales = prices.variance_scales, prices.third_scales
     gaps, by_y = present.has_gaps, present.by_y
     n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
     has_gaps = has_base = some_are_left = False
@@ -1492,8 +1591,8 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
                 _squeeze(product * n_y, levels, table)
         _sum_dense_present(n_groups, n_y, given, column, product, codes, cardinalities, entropy,
                            lengths, length_below, wants_tables, scale, variance_scales[column],
-                           table, by_y, sizes, cells, column_sums, length_class, out, out_margins,
-                           j)  # fmt: skip
+                           third_scales[column], table, by_y, sizes, cells, column_sums,
+                           length_class, out, out_margins, j)  # fmt: skip
     return some_are_left
 
 
