@@ -567,13 +567,11 @@ class WeighingSession(Session, Protocol):
 
 
 class DoubtingSession(WeighingSession, Protocol):
-    """Says also which answers mean little."""
+    """Says also which tests see little."""
 
-    def is_mute(self, y: int, x: int, given: Set) -> bool: ...
+    def can_detect(self, y: int, x: int, given: Set, witness: Set, share: float) -> bool: ...
 
     def is_large(self, y: int, x: int, given: Set) -> bool: ...
-
-    def are_copies(self, a: int, b: int) -> bool: ...
 
 
 @dataclass
@@ -604,25 +602,6 @@ class DataSession:
         if isinstance(answer.df, int):
             return -log2_p_value(answer.statistic, answer.df)
         return math.inf if answer.p_value is None else -math.log2(answer.p_value)
-
-    def is_mute(self, y: int, x: int, given: Set) -> bool:
-        """Whether y is known once the given set is, so that nothing could depend on it."""
-        t = count(self.columns, y, x, given)
-        return len(t.yz) == len(t.z)
-
-    def are_copies(self, a: int, b: int) -> bool:
-        """Whether a is known once b is, and b once a is."""
-        pairs = {
-            pair
-            for pair in zip(self.columns[a], self.columns[b], strict=True)
-            if MISSING not in pair
-        }
-        return len({x for x, _ in pairs}) == len({y for _, y in pairs}) == len(pairs)
-
-    def is_large(self, y: int, x: int, given: Set) -> bool:
-        """Whether a table of all levels would have fewer than two rows a cell."""
-        levels = [count_levels(self.columns[v]) for v in (y, x, *given)]
-        return len(self.columns[0]) < 2 * math.prod(levels)
 
 
 @dataclass
@@ -785,6 +764,7 @@ def komb(
 # ------------------------------------------------------------- classic searches: growing, shrinking
 
 Witnesses = dict[int, Set | None]
+Strong = tuple[float, int, Set]  # bits, variable, given
 
 
 def shrink(session: Session, y: int, b: Set, include: Set) -> Set:
@@ -1221,26 +1201,39 @@ def bamb(
 # ------------------------------------------------------------------------------ automatic search
 
 
-def gate(n: int, alpha: float, size: int = 0) -> float:
-    """Bits that the clearest of n tests must have: the p-value of all n together is small."""
-    by_chance = 0.5 if n <= 10 else max(0.02 * 0.25**size, 0.5 * (10 / n) ** 2)
-    return -math.log2(min(alpha, by_chance / n))
+@dataclass(frozen=True)
+class Rules:
+    """The numbers that the automatic search goes by."""
+
+    level: float  # chance of a blanket where there is none
+    first_share: float  # of the level for order 0; of what is left the same share for order 1, ...
+    false_share: float  # of what is believed
+    partner_chance: float
+    share_to_detect: float
+    largest_pool: int  # members that separators are made of
+    clearly_closer: float
+    largest_witness: int
+    most_tests: Mapping[int, int]  # by order
+
+    def share_of_level(self, order: int) -> float:
+        left = 1.0
+        for _ in range(order):
+            left *= 1 - self.first_share
+        return self.level * self.first_share * left
 
 
-def believed(bits: Collection[float], n: int, alpha: float) -> float:
-    """Bits that any of n tests must have, of which some say "dependent" with these bits."""
-    if max(bits, default=0.0) < gate(n, alpha):
-        return math.inf
-    # Benjamini & Hochberg: the largest p-value p with p <= 0.1 rank / n; or one p-value in n
-    passed = [b for b in bits if 2.0**-b <= 0.1 * sum(c >= b for c in bits) / n]
-    return max(-math.log2(alpha) - 1e-8, min([math.log2(n), *passed]))
+def family_bits(n: int, chance: float) -> float:
+    """Bonferroni: n p-values of 2^-b are below it with this chance in all."""
+    return math.log2(max(n, 1) / chance)
 
 
-def allowed(n: int, most: int) -> int:
-    """The largest size up to which a pool of n has at most 600 sets; one, if even that has more."""
-    while most > 1 and sum(math.comb(n, size) for size in range(most + 1)) > 600:
-        most -= 1
-    return most
+def false_discovery_bits(bits: Iterable[float], n: int, share: float) -> float:
+    """Benjamini & Hochberg: the largest rank whose p-value is at most rank * share / n."""
+    needed = math.inf
+    for rank, own in enumerate(sorted(bits, reverse=True), start=1):
+        if own >= math.log2(n / (rank * share)):
+            needed = math.log2(n / (rank * share))
+    return needed
 
 
 @dataclass
@@ -1250,46 +1243,65 @@ class Automatic:
     session: DoubtingSession
     y: int
     v: Set  # without y
-    alpha: float
+    single: float  # bits that any test needs
     most: int
+    rules: Rules
     start: Set = frozenset()
     include: Set = frozenset()
     alone: dict[int, dict[int, float]] = field(default_factory=dict)
-    levels: dict[int, float] = field(default_factory=dict)
     members: dict[int, dict[int, float]] = field(default_factory=dict)  # with their least bits
-    separators: dict[int, dict[int, Set]] = field(default_factory=dict)
+    separated: dict[int, dict[int, Set]] = field(default_factory=dict)
+    needed: float = 0.0
+    blanket: dict[int, Set] = field(default_factory=dict)  # with what each is seen given
+    separators: dict[int, Set] = field(default_factory=dict)
+    reached: int = 0
 
     def __post_init__(self) -> None:
         everything = self.v | {self.y}
         for a in sorted(everything):
-            bits = {b: self.session.strength(a, b, frozenset()) for b in everything - {a}}
+            bits = {b: self.session.strength(a, b, frozenset()) for b in sorted(everything - {a})}
             self.alone[a] = {b: own for b, own in bits.items() if own > 0}
-            self.levels[a] = believed(self.alone[a].values(), len(everything) - 1, self.alpha)
-            self.members[a], self.separators[a] = self.look_around(a)
+        for a in sorted(everything):
+            self.members[a], self.separated[a] = self.look_around(a)
+        bits_of_y, n = self.alone[self.y].values(), len(self.v)
+        chance = self.rules.share_of_level(0)
+        if false_discovery_bits(bits_of_y, n, chance) == math.inf:
+            self.needed = math.inf
+        else:
+            by_share = false_discovery_bits(bits_of_y, n, self.rules.false_share)
+            self.needed = max(self.single, by_share)
+        self.blanket = {x: frozenset() for x in sorted(self.include)}
+
+    def nearest(self, a: int, pool: Set) -> Set:
+        """Those that depend on a most, of equals the first ones."""
+        by_strength = sorted(pool, key=lambda z: (-self.alone[a].get(z, 0.0), z))
+        return frozenset(by_strength[: self.rules.largest_pool])
 
     def look_around(self, a: int) -> tuple[dict[int, float], dict[int, Set]]:
-        """MMPC of one variable, with bounds on separators that depend on how many there are."""
-        waiting = {} if self.levels[a] == math.inf else dict(self.alone[a])
+        """MMPC of one variable, whose separators are made of few members."""
+        waiting = dict(self.alone[a])
         first, fixed = frozenset[int](), frozenset[int]()
         if a == self.y:
             first, fixed = self.start | self.include, self.include
-            waiting = dict.fromkeys(fixed, 0.0) | waiting
+            for x in fixed:
+                waiting.setdefault(x, 0.0)
         separators = {b: frozenset[int]() for b in (self.v | {self.y}) - {a} - waiting.keys()}
         members: dict[int, float] = {}
         while waiting:
             b = min(first & waiting.keys(), default=first_strongest(waiting))
-            before = frozenset(members)
             members[b] = waiting.pop(b)
             for x in sorted(waiting.keys() - fixed):
-                bound = allowed(len(before), self.most - 1)
-                self.confront(a, x, frozenset({b}), before, bound, waiting, separators)
+                near = self.nearest(x, frozenset(members))
+                if b in near:
+                    core = frozenset({b})
+                    self.confront(a, x, core, near - core, self.most - 1, waiting, separators)
         for b in sorted(members):
-            others = frozenset(members) - {b}
-            bound = allowed(len(others), self.most)
-            self.confront(a, b, frozenset(), others, bound, members, separators)
+            before = members[b]
+            near = self.nearest(b, frozenset(members) - {b})
+            self.confront(a, b, frozenset(), near, self.most, members, separators)
             if b in fixed:  # it stays to separate others, whatever separates it
-                members.setdefault(b, 0.0)
-        return {b: members[b] for b in members if b not in separators}, separators
+                members.setdefault(b, before)
+        return members, separators
 
     def confront(
         self,
@@ -1304,91 +1316,212 @@ class Automatic:
         """Lower the strength of x to its least given any set; a separator takes it out."""
         for z in subsets(pool, bound):
             bits = self.session.strength(a, x, core | z)
-            if bits > 0:
-                strengths[x] = min(strengths[x], bits)
-            elif not self.session.is_mute(a, x, core | z):
+            if bits == 0:
                 separators[x] = core | z
                 del strengths[x]
                 return
+            strengths[x] = min(strengths[x], bits)
 
-    def joined(self, a: int, b: int) -> bool:
-        """Whether a or b sees the other, clearly enough for a, with or without conditions."""
-        own = self.members[a].get(b, 0.0)
-        separator = self.separators[a].get(b, frozenset())
-        is_copy = len(separator) == 1 and self.session.are_copies(b, *separator)
-        if own < self.levels[a] and is_copy:
+    def sees(self, a: int, b: int) -> float:
+        """Least bits of a neighbour; 0 for anybody else."""
+        return 0.0 if b in self.separated[a] else self.members[a].get(b, 0.0)
+
+    def joined(self, a: int, b: int, bits: float = 0.0) -> bool:
+        """Whether a or b sees the other so clearly, with or without conditions."""
+        if self.alone[a].get(b, 0.0) < bits:
             return False
-        seen = max(own, self.members[b].get(a, 0.0))
-        return min(seen, self.alone[a].get(b, 0.0)) >= self.levels[a]
+        if self.sees(a, b) > 0:
+            return self.sees(a, b) >= bits
+        separator = self.separated[a].get(b, frozenset())
+        if not separator:
+            return False
+        if len(separator) == 1:
+            middle, own = self.alone[b].get(min(separator), 0.0), self.alone[b].get(a, 0.0)
+            if own < math.inf and middle >= self.rules.clearly_closer * own:
+                return False
+        return self.sees(b, a) > 0 and self.sees(b, a) >= bits
 
-    def spouses(self, neighbours: Set) -> dict[int, Set]:
-        best: dict[int, float] = {}
-        found: dict[int, Set] = {}
-        for x in sorted(self.v - neighbours):
-            for child in sorted(neighbours):
-                if not self.joined(child, x):
+    def outside(self) -> list[int]:
+        return sorted(self.v - self.blanket.keys())
+
+    def depends(self, x: int, z: Set) -> bool:
+        return not self.session.independent(self.y, x, z)
+
+    def separator(self, x: int, witness: Set) -> Set | None:
+        """Members that undo the dependence of x given its witness."""
+        pool = self.nearest(x, frozenset(self.blanket) - witness - {x})
+        found = separable(self.session, self.y, x, pool, self.most, witness)
+        return None if found is None else found - witness
+
+    def find_neighbours(self) -> None:
+        is_open = self.needed < math.inf
+        for x in sorted(self.v):
+            if is_open and self.joined(self.y, x, self.needed):
+                self.blanket.setdefault(x, frozenset())
+            shows = is_open and x in self.alone[self.y]
+            separated = self.separated[self.y]
+            self.separators[x] = separated.get(x, frozenset()) if shows else frozenset()
+
+    def find_spouses(self) -> None:
+        best: dict[int, tuple[float, Set]] = {}
+        family = set()
+        for child in sorted(self.blanket):
+            for x in self.outside():
+                if x not in self.alone[child]:
                     continue
-                own = self.separators[self.y].get(x, frozenset()) | {child}
-                its = self.separators[x].get(self.y, frozenset()) | {child}
-                bits = {z: self.session.strength(self.y, x, z) for z in (own, its)}
-                weaker = its if bits[its] < bits[own] else own
-                if bits[weaker] > best.get(x, 0.0):
-                    best[x], found[x] = bits[weaker], weaker
-        return found
+                family.add(x)
+                z = self.separators[x] | {child}
+                bits = self.session.strength(self.y, x, z)
+                if bits < self.single or bits <= best.get(x, (0.0, z))[0]:
+                    continue
+                if self.joined(child, x):
+                    best[x] = bits, z
+        found = [bits for bits, _ in best.values()]
+        needed = false_discovery_bits(found, len(family), self.rules.false_share)
+        for x in sorted(best):
+            bits, z = best[x]
+            if bits >= needed:
+                self.blanket.setdefault(x, z)
 
-    def hidden(self, blanket: Witnesses) -> list[int]:
-        """Those that do not show alone."""
-        alone = self.alone[self.y]
-        return [x for x in sorted(self.v - blanket.keys()) if alone.get(x, 0) < self.levels[self.y]]
+    def add_inseparable(self) -> None:
+        """One at a time; separators that are found on the way are kept."""
+        while True:
+            has_grown = False
+            doubtful = [
+                x
+                for x in self.outside()
+                if x in self.alone[self.y]
+                and self.alone[self.y][x] >= self.needed
+                and not self.separators[x] <= self.blanket.keys()
+            ]
+            for x in doubtful:
+                separator = self.separator(x, frozenset())
+                if separator is None:
+                    self.blanket[x] = frozenset()
+                    has_grown = True
+                    break
+                self.separators[x] = separator
+            if not has_grown:
+                return
 
-    def look_for_groups(self, blanket: Witnesses, size: int) -> None:
-        """Add what depends clearly given ``size`` others, but given none of their subsets."""
-        strength, level = self.session.strength, self.levels[self.y]
-        needed = gate(len(self.v) * math.comb(len(self.v) - 1, size), self.alpha, size)
-        clear = []
-        for x in self.hidden(blanket):
-            for chosen in combinations(sorted(self.v - {x}), size):
-                z = frozenset(chosen)
-                if not self.session.is_large(self.y, x, z) and strength(self.y, x, z) >= needed:
-                    clear.append((-strength(self.y, x, z), x, chosen))
-        for _, x, chosen in sorted(clear):
-            z = frozenset(chosen)
-            parts = [part for part in subsets(z, size - 1) if part]
-            if x in blanket or any(strength(self.y, x, part) >= level for part in parts):
+    def strong(self, xs: Iterable[int], sets: Collection[Set], bits: float) -> list[Strong]:
+        """Dependences given a set and what separates a variable, the strongest first."""
+        found = []
+        for x in xs:
+            for z in sets:
+                if x in z or z & self.separators[x]:
+                    continue
+                given = z | self.separators[x]
+                own = self.session.strength(self.y, x, given)
+                if 0 < own >= bits:
+                    found.append((own, x, given))
+        return sorted(found, key=lambda each: (-each[0], each[1], sorted(each[2])))
+
+    def add_partners(self) -> None:
+        fresh = sorted(self.blanket)
+        strong: list[Strong] = []
+        while fresh:
+            n_tests = len(self.outside()) * len(self.blanket)
+            needed = max(self.single, family_bits(n_tests, self.rules.partner_chance))
+            strong += self.strong(self.outside(), [frozenset({w}) for w in fresh], needed)
+            fresh = self.add_strong(strong)
+
+    def add_groups(self, size: int) -> None:
+        n_tests = len(self.v) * math.comb(len(self.v) - 1, size)
+        needed = max(self.single, family_bits(n_tests, self.rules.share_of_level(size)))
+        sets = [frozenset(chosen) for chosen in combinations(sorted(self.v), size)]
+        strong = [
+            (bits, x, given)
+            for bits, x, given in self.strong(self.outside(), sets, needed)
+            if self.separators[x] or not self.session.is_large(self.y, x, given)
+        ]
+        self.add_strong(strong)
+
+    def add_strong(self, strong: Iterable[Strong]) -> list[int]:
+        """Those that nothing in the blanket separates, and their witnesses if they depend too."""
+        added = []
+        for _, x, given in strong:
+            witness = given - self.separators[x]
+            if x in self.blanket or self.separator(x, witness) is not None:
                 continue
-            larger = [z | some for some in subsets(frozenset(blanket) - z, 2)]
-            if not any(self.undoes(x, given) for given in larger):
-                blanket[x] = z
+            self.blanket[x] = witness
+            added.append(x)
+            for ally in sorted(witness - self.blanket.keys()):
+                rest = (witness - {ally}) | {x}
+                if self.depends(ally, rest) and self.separator(ally, rest) is None:
+                    self.blanket[ally] = rest
+                    added.append(ally)
+        return added
 
-    def undoes(self, x: int, z: Set) -> bool:
-        is_mute = self.session.is_mute(self.y, x, z)
-        return not is_mute and self.session.independent(self.y, x, z)
+    def grow(self, order: int | None) -> None:
+        if order == 0:
+            return
+        self.add_inseparable()
+        self.add_partners()
+        for size in range(1, (max(self.rules.most_tests) if order is None else order) + 1):
+            outside = self.outside()
+            n_tests = len(outside) * math.comb(len(self.v) - 1, size) if outside else 0
+            if n_tests == 0 or (order is None and n_tests > self.rules.most_tests[size]):
+                return
+            self.add_groups(size)
+            self.reached = size
+
+    def shrink(self) -> None:
+        """The least strong member that the others make independent goes; then all over again."""
+        while True:
+            alone = self.alone[self.y]
+            for x in sorted(self.blanket.keys() - self.include, key=lambda x: (alone.get(x, 0), x)):
+                others = frozenset(self.blanket) - {x}
+                share, seen = self.rules.share_to_detect, self.blanket[x]
+                if self.depends(x, others):
+                    continue
+                if self.session.can_detect(self.y, x, others, seen, share):
+                    del self.blanket[x]
+                    self.separators[x] = others
+                    break
+            else:
+                return
+
+    def witness(self, x: int) -> Set | None:
+        others = frozenset(self.blanket) - {x}
+        if self.blanket[x] <= others and self.depends(x, self.blanket[x]):
+            return self.blanket[x]
+        bound = max(self.reached, self.rules.largest_witness)
+        for z in subsets(self.nearest(x, others), bound):
+            if self.depends(x, z):
+                return z
+        return None
+
+    def find_witnesses(self) -> Witnesses:
+        while True:
+            found = {x: self.witness(x) for x in sorted(self.blanket)}
+            hidden = [x for x, z in found.items() if z is None and x not in self.include]
+            if not hidden:
+                return found
+            del self.blanket[hidden[0]]
 
 
 def automatic(
     session: DoubtingSession,
     variables: Iterable[int],
     y: int,
-    alpha: float,
+    alpha: float | None,
+    rules: Rules,
     order: int | None = None,
     most: int = 3,
     start: Set = frozenset(),
     include: Set = frozenset(),
-) -> Witnesses:
-    """Neighbours by the word of either side, spouses, then groups as long as tests are few."""
-    v = frozenset(variables) - {y}
-    if not v:
-        return {}
-    search = Automatic(session, y, v, alpha, most, start, include)
-    neighbours = frozenset(x for x in v if search.joined(y, x))
-    blanket: Witnesses = {x: frozenset() for x in neighbours}
-    blanket |= search.spouses(neighbours)
-    for size in range(1, (3 if order is None else order) + 1):
-        n_tests = len(search.hidden(blanket)) * math.comb(len(v) - 1, size)
-        if n_tests == 0 or (order is None and n_tests > {1: 10**8, 2: 10**6, 3: 5_000}[size]):
-            break
-        search.look_for_groups(blanket, size)
-    return dict.fromkeys(include) | blanket
+) -> tuple[Witnesses, dict[int, Set]]:
+    """The members with their witnesses, and what separates the others."""
+    single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
+    search = Automatic(
+        session, y, frozenset(variables) - {y}, single, most, rules, start, include
+    )
+    search.find_neighbours()
+    search.find_spouses()
+    search.grow(order)
+    search.shrink()
+    return search.find_witnesses(), search.separators
 
 
 # ------------------------------------------------------------------------------------ explaining

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 import komb
+from komb.citests.data_session import DataSession
 from komb.citests.oracles import DSeparationOracle
 from komb.citests.session import EMPTY, Outcome, Session, Variables
 from komb.data import DiscreteTable
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import LOW_KIND, tables
+from tests.counts.tables import LOW_KIND, columns_of, tables
 
 Witnesses = dict[int, frozenset[int] | None]
 
@@ -59,20 +61,7 @@ def search_naively(
     return found
 
 
-class NoDoubt:
-    """What an oracle and dice have to say on how much their answers mean."""
-
-    def is_mute(self, y: int, x: int, given: Variables) -> bool:
-        return False
-
-    def is_large(self, y: int, x: int, given: Variables) -> bool:
-        return False
-
-    def are_copies(self, a: int, b: int) -> bool:
-        return False
-
-
-class OneByOne(NoDoubt):
+class OneByOne:
     """The answers of a komb session, one at a time, as a naive search asks for them."""
 
     def __init__(self, session: Session) -> None:
@@ -84,8 +73,36 @@ class OneByOne(NoDoubt):
     def strength(self, y: int, x: int, given: Variables) -> float:
         return self.session.strengths(y, [({x}, given)])[0].get(x, 0.0)
 
+    def can_detect(
+        self, y: int, x: int, given: Variables, witness: Variables, share: float
+    ) -> bool:
+        return self.session.can_detect(y, x, given, witness, share)
 
-class Dice(NoDoubt, Session):
+    def is_large(self, y: int, x: int, given: Variables) -> bool:
+        """Whether a table of all levels would have fewer than two rows per cell."""
+        if self.session.n_rows is None:
+            return False
+        return self.session.n_rows < 2 * math.prod(self.session.n_levels[v] for v in (y, x, *given))
+
+
+class NaiveOnTable(OneByOne):
+    """Answers of the naive twin of a test; what a test could see is asked of komb.
+
+    So the twin of a search follows every test, whatever its distribution is like.
+    """
+
+    def __init__(self, table: DiscreteTable, test: str, alpha: float) -> None:
+        super().__init__(DataSession(table, test, alpha=alpha))
+        self.twin = naive.DataSession(columns_of(table), test, alpha)
+
+    def independent(self, y: int, x: int, given: Variables) -> bool:
+        return self.twin.independent(y, x, given)
+
+    def strength(self, y: int, x: int, given: Variables) -> float:
+        return self.twin.strength(y, x, given)
+
+
+class Dice(Session):
     """Answers by throwing dice, but always the same: strengths of 1 to ``sides``, or 0."""
 
     def __init__(self, n_variables: int, seed: int, bias: float, sides: int = 3) -> None:
@@ -100,6 +117,15 @@ class Dice(NoDoubt, Session):
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
         return self.strength(y, x, given) == 0
+
+    def can_detect(
+        self, target: int, candidate: int, given: Variables, witness: Variables, share: float
+    ) -> bool:
+        thrown = blake2b(repr((self.seed, candidate, sorted(given))).encode(), digest_size=1)
+        return thrown.digest()[0] >= 64
+
+    def is_large(self, y: int, x: int, given: Variables) -> bool:
+        return False
 
     def _weigh(
         self,
@@ -121,7 +147,12 @@ class Dice(NoDoubt, Session):
 
 
 class QuickOracle(DSeparationOracle):
-    """Remembers what can be reached, which is the same for all candidates."""
+    """Remembers what can be reached, which is the same for all candidates.
+
+    Not all of it: on a network a search may ask about millions of sets, which takes gigabytes.
+    """
+
+    most_remembered = 100_000
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
@@ -130,6 +161,8 @@ class QuickOracle(DSeparationOracle):
     def _reachable(self, source: int, given: Variables) -> set[int]:
         key = (source, given)
         if key not in self._reached:
+            if len(self._reached) >= self.most_remembered:
+                self._reached.clear()
             self._reached[key] = super()._reachable(source, given)
         return self._reached[key]
 

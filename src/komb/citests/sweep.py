@@ -212,8 +212,8 @@ class Sweeper:
             yield from self._by_set(sets, own)
         else:
             for ranks, places in self._by_union(sets, own, self._screen):
-                if len(ranks):
-                    yield self._by_test(sets, ranks, places, own)
+                # nothing is a step of the way too, for whoever watches
+                yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
 
     def _with_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
         return self._by_set(sets, None) if self._wants_tables else self._by_gappy_union(sets)

@@ -144,13 +144,14 @@ def find_neighbours(search: _Search) -> None:
     """Add the variables that no set separates from the target, on its side or on theirs."""
     search.report("neighbours")
     needed = search.needed
+    known: Mapping[int, Variables] = {}
     if not math.isinf(needed):
         for x in search.alone:
             if search.region.are_joined(search.side, x, needed):
                 search.add(x, EMPTY)
+        known = search.side.finish().separators  # all of them, whoever has asked before
     search.separators = {
-        x: search.side.separators.get(x, EMPTY) if x in search.alone else EMPTY
-        for x in search.task.candidates
+        x: known.get(x, EMPTY) if x in search.alone else EMPTY for x in search.task.candidates
     }
     search.see(0, len(search.task.candidates), needed)
 
