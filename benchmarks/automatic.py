@@ -11,11 +11,11 @@
     python benchmarks/automatic.py populations [--tables N]
     python benchmarks/automatic.py epistasis [--tables N]
 
-``networks``: F1 on benchmark networks beside classic methods, fixed settings of kOMB and, if pyAgrum
-is installed, hill climbing. A name is one of the paper's networks (Alarm1, Barley, Insurance,
-Mildew; from ``--data``, a folder with the MMHC samples, if given), any file of pgmpy's wheel
-(child, pigs, ...), or either with a number of copies side by side (``child*3``). ``noise``: how
-often the blanket is not empty although nothing depends on anything. ``xor``: how often a hidden
+``networks``: F1 on benchmark networks beside classic methods, fixed settings of kOMB and, if
+pyAgrum is installed, hill climbing. A name is one of the paper's networks (Alarm1, Barley,
+Insurance, Mildew; from ``--data``, a folder with the MMHC samples, if given), any file of pgmpy's
+wheel (child, pigs, ...), or either with a number of copies side by side (``child*3``). ``noise``:
+how often the blanket is not empty although nothing depends on anything. ``xor``: how often a hidden
 pair is found. ``functions``: the Boolean functions of the paper. ``oracle``: random distributions,
 asked exactly or sampled. ``cost`` and ``wide``: processor time. ``populations`` and ``epistasis``:
 genotypes. ``python benchmarks/automatic.py COMMAND --help`` has all options.

@@ -48,7 +48,7 @@ def run_cost(arguments: argparse.Namespace) -> None:
 
 
 def compare(table: DiscreteTable, targets: Sequence[Name]) -> list[str]:
-    """Times of both methods, their ratio, and what it saves to ask for all targets at once."""
+    """Return the times of both methods, their ratio, and what one call for all targets saves."""
     ours = [time_call(table, target, AUTO) for target in targets]
     theirs = [time_call(table, target, MMMB) for target in targets]
     together = best_of(

@@ -28,6 +28,7 @@ RISK = (0.3, 0.7)  # of the target in each of two populations
 SHIFT = 0.2  # largest distance of a population's allele frequency from the mean
 PREVALENCE = 0.5
 MINOR = (0.2, 0.5)  # allele frequencies of a pair that acts together
+TRIES = 10_000
 SETTINGS: dict[str, Options] = {
     "auto": AUTO,
     "iamb, g, adjusted df": {"method": "iamb", "test": "g", "df": "adjusted"},
@@ -121,7 +122,7 @@ def draw_penetrance(rng: np.random.Generator, heritability: float) -> tuple[Floa
 
     The heritability is the variance of the risk divided by that of the disease.
     """
-    while True:
+    for _ in range(TRIES):
         frequencies = rng.uniform(*MINOR, 2)
         first, second = (np.array([(1 - q) ** 2, 2 * q * (1 - q), q**2]) for q in frequencies)
         effect = rng.normal(size=(3, 3))
@@ -132,3 +133,4 @@ def draw_penetrance(rng: np.random.Generator, heritability: float) -> tuple[Floa
         risk = PREVALENCE + effect
         if risk.min() >= 0 and risk.max() <= 1:  # most are; the others are no risks
             return frequencies, risk
+    raise SystemExit(f"--heritability must leave risks between 0 and 1; {heritability} does not.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -61,12 +62,11 @@ def list_methods(without: Collection[str] = ()) -> list[Method]:
             Method(label, partial(climb, score), most_columns=200)
             for label, score in SCORES.items()
         ]
-    left_out = {name.lower() for name in without}
-    return [
-        method
-        for method in methods
-        if left_out.isdisjoint({method.label.lower(), method.label.lower().split()[0]})
-    ]
+    names = {method.label: {method.label, method.label.split()[0]} for method in methods}
+    unknown = set(without) - set().union(*names.values(), ["hc"])
+    if unknown:
+        raise SystemExit(f"--without must name some of {', '.join(names)}; got {unknown}.")
+    return [method for method in methods if names[method.label].isdisjoint(without)]
 
 
 def _classic(name: str, alpha: float) -> Method:
@@ -84,8 +84,8 @@ def find_each(options: Options, table: DiscreteTable, targets: Sequence[Name]) -
 def climb(score: str, table: DiscreteTable, targets: Sequence[Name]) -> list[set[Name]]:
     """Learn one graph by greedy hill climbing, and read the blankets off it."""
     import pandas as pd
-    import pyagrum
 
+    pyagrum: Any = importlib.import_module("pyagrum")  # has no types
     columns = {str(i): column.astype(str) for i, column in enumerate(table.codes)}
     learner = pyagrum.BNLearner(pd.DataFrame(columns))
     learner.useGreedyHillClimbing()

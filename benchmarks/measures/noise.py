@@ -95,7 +95,7 @@ def share_with_blanket(
         key = [arguments.seed, number, list(SHAPES).index(shape), *size, n_levels]
         table = noise_table(np.random.default_rng(key), shape, size, n_levels)
         count += bool(komb.markov_blanket(table, table.names[0]).members)
-    return count / arguments.tables
+    return count / int(arguments.tables)
 
 
 def noise_table(

@@ -16,6 +16,7 @@ from komb.data.network import DiscreteNetwork
 from komb.search.auto import find_blanket as search_auto
 from komb.search.komb import find_blanket as search_komb
 from komb.search.task import Task
+from measures.methods import AUTO, Options
 
 __all__ = ["add_options", "run"]
 
@@ -112,8 +113,8 @@ def ask_distribution(network: DiscreteNetwork) -> dict[int, Answers]:
 
 def ask_sample(network: DiscreteNetwork, seed: int, n_rows: int) -> dict[int, Answers]:
     table = network.sample(n_rows, seed)
-    fixed = {"method": "komb", "order": ORDER, "max_separator": SEPARATOR}
-    settings = [{}, {**fixed, "test": "g", "df": "adjusted"}]
+    fixed: Options = {"method": "komb", "order": ORDER, "max_separator": SEPARATOR}
+    settings = [AUTO, {**fixed, "test": "g", "df": "adjusted"}]
     answers = {}
     for target, name in enumerate(table.names):
         if len(table.levels[target]) > 1:
@@ -158,7 +159,7 @@ def random_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) 
 
 
 def xor_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:
-    return noisy_rule(rng, np.indices(shape).sum(axis=0) % n_levels, n_levels)
+    return noisy_rule(rng, np.asarray(np.indices(shape).sum(axis=0) % n_levels, np.int64), n_levels)
 
 
 def and_or_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:

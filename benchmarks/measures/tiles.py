@@ -30,7 +30,9 @@ class Tiles:
     @classmethod
     def open(cls, name: str, data: Path | None, seed: int) -> Tiles:
         """Open ``child``, ``child*3``, ``Alarm1`` (from ``data`` if given) and the like."""
-        base, _, copies = name.partition("*")
+        base, star, copies = name.partition("*")
+        if star and not (copies.isdecimal() and int(copies)):
+            raise SystemExit(f"Copies of a network are written child*3; got {name!r}.")
         dataset = open_dataset(base, data) if base in NETWORKS else BundledNetwork(base)
         return cls(name, dataset, int(copies or 1), seed)
 
