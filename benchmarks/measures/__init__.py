@@ -1,0 +1,1 @@
+"""What benchmarks/automatic.py measures, one file per question."""
