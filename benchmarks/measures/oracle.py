@@ -159,7 +159,9 @@ def random_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) 
 
 
 def xor_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:
-    return noisy_rule(rng, np.asarray(np.indices(shape).sum(axis=0) % n_levels, np.int64), n_levels)
+    rule: npt.NDArray[np.int64] = np.indices(shape).sum(axis=0)
+    rule %= n_levels
+    return noisy_rule(rng, rule, n_levels)
 
 
 def and_or_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:
