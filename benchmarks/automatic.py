@@ -28,6 +28,7 @@ import shlex
 import sys
 from collections.abc import Callable
 
+from komb.errors import FileError
 from measures import cost, functions, genes, networks, noise, oracle
 
 AddOptions = Callable[[argparse.ArgumentParser], None]
@@ -57,7 +58,10 @@ def main() -> None:
     arguments = parser.parse_args()
     command_line = shlex.join(["python", "benchmarks/automatic.py", *sys.argv[1:]])
     print(f"```sh\n{command_line}\n```\n", flush=True)
-    COMMANDS[arguments.command][1](arguments)
+    try:
+        COMMANDS[arguments.command][1](arguments)
+    except FileError as error:  # no samples of that size or number, for one
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -159,13 +159,13 @@ def random_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) 
 
 
 def xor_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:
-    return noisy_rule(rng, np.asarray(np.indices(shape).sum(axis=0) % n_levels, np.int64), n_levels)
+    return noisy_rule(rng, np.indices(shape).sum(axis=0) % n_levels, n_levels)
 
 
 def and_or_table(rng: np.random.Generator, shape: Sequence[int], n_levels: int) -> Floats:
     is_positive = np.indices(shape) > 0
     is_true = is_positive.all(axis=0) if rng.random() < 0.5 else is_positive.any(axis=0)
-    return noisy_rule(rng, is_true.astype(np.int64), n_levels)
+    return noisy_rule(rng, np.asarray(is_true, np.int64), n_levels)
 
 
 def noisy_rule(rng: np.random.Generator, rule: npt.NDArray[np.int64], n_levels: int) -> Floats:
