@@ -1,4 +1,4 @@
-"""Pearson's X2 against the distribution it has given the margins of the table.
+"""Pearson's X2 and G against the distributions they have given the margins of the table.
 
 If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
 of ``Z`` could as well stand in any other order. Over all these orders X2 has a mean, a variance and
@@ -15,13 +15,19 @@ distribution. Where the skewness is more than that of chi-square with one degree
 mostly one of a few values, and the larger p-value counts, this one or that of the gamma
 distribution with the same mean and variance.
 
+
+X2 makes much of a few cells of small expectation, and G of many of them, so on a thin or skewed
+table one may see what the other does not. G has a mean and a variance over all orders of the rows
+too (:mod:`komb.counts.likelihood`), and is compared with the gamma distribution that has both. The
+p-value of the test is the harmonic mean of the two, ``2 / (1 / p_X2 + 1 / p_G)``, which is near the
+smaller one. What G has to say is not asked for where ``p_X2 > 0.1``, which is then the p-value.
+
 Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
 same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.
 
-A p-value is never smaller than that of G with one degree of freedom. Where margins are very skewed,
-X2 owes its size to a few cells of small expectation, of which G makes less; and as G is a
-difference of two sums over sets, most tests of a sweep are decided before their own table is
-counted.
+A p-value is never smaller than that of G for a chi-square distribution with one degree of freedom.
+As G is a difference of two sums over sets, that decides most tests of a sweep before their own
+table is counted.
 """
 
 from __future__ import annotations
@@ -30,45 +36,73 @@ from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.decision import largest_log2_p_values, log2_harmonic_means, log2_p_values
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, Tail, TestSums
 from komb.citests.registry import TestOptions, ci_test
+from komb.counts.expected_g import ExpectedG
+from komb.counts.fixedpoint import FloatArray, Int64Array
 
 NAME = "x2"
 """What decided."""
 
+UNLIKELY = 0.1
+"""A p-value of X2 above stays as it is, whatever G is."""
+
 
 @ci_test(
     "auto",
-    summary="Pearson's X2 with the moments it has given the margins, on thick tables and thin.",
+    summary="Pearson's X2 and G with the moments they have given the margins, on any table.",
     citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
     "homogeneity, when expectations are small, Biometrika 31(3/4); Kazi-Aoual, Hitier, Sabatier & "
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "
     "Computational Statistics & Data Analysis 20(6)",
 )
 class AutomaticTest:
-    """Pearson's statistic with the moments that it has given the margins."""
+    """Pearson's statistic and G, each with the moments that it has given the margins."""
 
     length_below: ClassVar[float] = 0.0
     needs_tables = True
 
     def __init__(self, options: TestOptions) -> None:
         del options  # the margins say all
+        self._expected: ExpectedG | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
-        statistic = np.maximum(sums.pearson, 0.0)
+        statistic, g = np.maximum(sums.pearson, 0.0), g_statistic(sums)
         moments = Moments(sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
         varies = moments.variance > 0
-        by_g = Tail(g_statistic(sums), np.ones(len(statistic), dtype=np.int64))
+        logarithms = largest_log2_p_values(moments.tails(statistic))
+        asked = np.flatnonzero(varies & (logarithms <= np.log2(UNLIKELY)))
+        if len(asked):
+            by_g = self._g_log2_p_values(sums, asked, g[asked], logarithms[asked])
+            logarithms[asked] = log2_harmonic_means(logarithms[asked], by_g)
+        floor = log2_p_values(g, np.ones(len(g)))
         return Measurement(
             statistic,
             np.where(varies, moments.mean, 0.0),
             varies,
             NAME,
-            tails=(by_g, *moments.tails(statistic)),
+            log2_p_value=np.where(varies, np.maximum(logarithms, floor), 0.0),
             moments=moments,
         )
+
+    def _g_log2_p_values(
+        self, sums: TestSums, asked: Int64Array, g: FloatArray, otherwise: FloatArray
+    ) -> FloatArray:
+        """Logarithms of the p-values of G for some tests; others where G cannot vary."""
+        tests = sums.tests
+        if self._expected is None:
+            contingency = tests.contingency
+            self._expected = ExpectedG(contingency.codes, contingency.cardinalities)
+        mean, variance = self._expected.moments(
+            tests.contingency.target, tests.sets, tests.set_of[asked], tests.candidates[asked]
+        )
+        varies = variance > 0
+        stretch = np.where(varies, 2.0 * mean / np.where(varies, variance, 1.0), 0.0)
+        found = largest_log2_p_values([Tail(g * stretch, mean * stretch)])
+        return np.where(varies, found, otherwise)
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences: by definition those for which G is large enough.

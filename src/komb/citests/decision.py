@@ -3,14 +3,14 @@
 A statistic with degrees of freedom says "dependent" when its p-value is at most ``alpha``, that is
 when it reaches the critical value; with no freedom left (df 0) it never does. A statistic without
 degrees of freedom (a difference of code lengths) says "dependent" when it is positive. A test that
-samples its own distribution brings p-values along, and says "dependent" when that is at most
-``alpha``; so does one whose p-value is the largest of several, with any positive numbers for their
-degrees of freedom.
+brings p-values along, of a sample or of a distribution of its own, says "dependent" when they are
+at most ``alpha``.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -68,8 +68,8 @@ def is_dependent(measured: Measurement, alpha: float) -> BoolArray:
     if measured.resampled is not None:
         small: BoolArray = measured.resampled.p_value <= alpha
         return small
-    if measured.tails:
-        return _all_reach(measured.tails, alpha)
+    if measured.log2_p_value is not None:
+        return np.asarray(measured.log2_p_value <= np.log2(alpha))
     return _reaches(measured.statistic, measured.freedom, alpha)
 
 
@@ -105,8 +105,8 @@ def strengths(measured: Measurement, alpha: float) -> FloatArray:
     """
     if measured.resampled is not None:
         bits = _resampled_bits(measured.statistic, measured.resampled)
-    elif measured.tails:
-        bits = -np.maximum.reduce([_tail_log2_p_values(tail) for tail in measured.tails])
+    elif measured.log2_p_value is not None:
+        bits = -measured.log2_p_value
     else:
         bits = np.array(measured.statistic, dtype=np.float64)
         has_freedom = measured.freedom > 0
@@ -129,6 +129,24 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     beyond = -log2_p_values(statistics[is_tied] / scale, mean / scale)
     bits[is_tied] += beyond / (1 + beyond)
     return bits
+
+
+def largest_log2_p_values(tails: Sequence[Tail]) -> FloatArray:
+    """Logarithms of the largest p-values of some tails; 0 where there is no freedom."""
+    largest: FloatArray = np.maximum.reduce([_tail_log2_p_values(tail) for tail in tails])
+    return largest
+
+
+def log2_harmonic_means(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Logarithms of the harmonic means of p-values, from those of the p-values.
+
+    Examples
+    --------
+    >>> log2_harmonic_means(np.array([-2.0, -10.0]), np.array([-2.0, -1000.0])).tolist()
+    [-2.0, -999.0]
+    """
+    means: FloatArray = 1.0 - np.logaddexp2(-first, -second)
+    return means
 
 
 def _tail_log2_p_values(tail: Tail) -> FloatArray:
@@ -213,19 +231,10 @@ def p_values(measured: Measurement) -> list[float | None]:
     """P-value of each test of a batch; None for those that have none."""
     if measured.resampled is not None:
         return list(measured.resampled.p_value.tolist())
-    if measured.tails:
-        largest = np.maximum.reduce([_tail_p_values(tail) for tail in measured.tails])
-        return list(largest.tolist())
+    if measured.log2_p_value is not None:
+        return list(np.exp2(measured.log2_p_value).tolist())
     tests = zip(measured.statistic.tolist(), measured.freedom.tolist(), strict=True)
     return [p_value(statistic, freedom) for statistic, freedom in tests]
-
-
-def _tail_p_values(tail: Tail) -> FloatArray:
-    from scipy.special import chdtrc
-
-    freedom = tail.freedom.astype(np.float64)
-    values: FloatArray = chdtrc(np.maximum(freedom, _SMALLEST_POSITIVE), tail.statistic)
-    return np.where(freedom > 0, values, 1.0)
 
 
 def p_value(statistic: float, freedom: float) -> float | None:

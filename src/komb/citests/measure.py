@@ -241,5 +241,5 @@ class Measurement:
     is_reliable: BoolArray
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
     resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square
-    tails: tuple[Tail, ...] = ()  # if a p-value is the largest of theirs, not the statistic's own
+    log2_p_value: FloatArray | None = None  # if the test has p-values of its own, their logarithms
     moments: Moments | None = None  # of the statistic, if they are not those of a chi-square
