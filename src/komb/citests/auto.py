@@ -18,9 +18,11 @@ distribution with the same mean and variance.
 
 X2 makes much of a few cells of small expectation, and G of many of them, so on a thin or skewed
 table one may see what the other does not. G has a mean and a variance over all orders of the rows
-too (:mod:`komb.counts.likelihood`), and is compared with the gamma distribution that has both. The
-p-value of the test is the harmonic mean of the two, ``2 / (1 / p_X2 + 1 / p_G)``, which is near the
-smaller one. What G has to say is not asked for where ``p_X2 > 0.1``, which is then the p-value.
+too (:mod:`komb.counts.likelihood`). Its third cumulant has no closed form. A gamma distribution of
+that mean and variance is too light in the tail where margins are skewed, and one as skewed as X2 is
+too heavy, so the skewness of G is taken to be the geometric mean of these two (that was chosen by
+simulation). The p-value of the test is the harmonic mean ``2 / (1 / p_X2 + 1 / p_G)``, which is near
+the smaller of the two. G is not asked where ``p_X2 > 0.1``, which is then the p-value.
 
 Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
 same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.
@@ -38,10 +40,10 @@ import numpy as np
 
 from komb.citests.decision import largest_log2_p_values, log2_harmonic_means, log2_p_values
 from komb.citests.g import g_statistic, is_possible
-from komb.citests.measure import BoolArray, Measurement, Moments, Tail, TestSums
+from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
 from komb.citests.registry import TestOptions, ci_test
 from komb.counts.expected_g import ExpectedG
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.fixedpoint import Int64Array
 
 NAME = "x2"
 """What decided."""
@@ -76,7 +78,9 @@ class AutomaticTest:
         logarithms = largest_log2_p_values(moments.tails(statistic))
         asked = np.flatnonzero(varies & (logarithms <= np.log2(UNLIKELY)))
         if len(asked):
-            by_g = self._g_log2_p_values(sums, asked, g[asked], logarithms[asked])
+            expected = self._expect_g(sums, asked, moments)
+            by_g = largest_log2_p_values(expected.tails(g[asked]))
+            by_g = np.where(expected.variance > 0, by_g, logarithms[asked])
             logarithms[asked] = log2_harmonic_means(logarithms[asked], by_g)
         floor = log2_p_values(g, np.ones(len(g)))
         return Measurement(
@@ -88,10 +92,8 @@ class AutomaticTest:
             moments=moments,
         )
 
-    def _g_log2_p_values(
-        self, sums: TestSums, asked: Int64Array, g: FloatArray, otherwise: FloatArray
-    ) -> FloatArray:
-        """Logarithms of the p-values of G for some tests; others where G cannot vary."""
+    def _expect_g(self, sums: TestSums, asked: Int64Array, by_x2: Moments) -> Moments:
+        """Return the moments of G for some tests, with those of X2 for their skewness."""
         tests = sums.tests
         if self._expected is None:
             contingency = tests.contingency
@@ -99,10 +101,9 @@ class AutomaticTest:
         mean, variance = self._expected.moments(
             tests.contingency.target, tests.sets, tests.set_of[asked], tests.candidates[asked]
         )
-        varies = variance > 0
-        stretch = np.where(varies, 2.0 * mean / np.where(varies, variance, 1.0), 0.0)
-        found = largest_log2_p_values([Tail(g * stretch, mean * stretch)])
-        return np.where(varies, found, otherwise)
+        of_gamma = 2.0 * np.sqrt(variance) / np.where(mean > 0, mean, 1.0)
+        of_x2 = np.maximum(by_x2.third[asked], 0.0) / by_x2.variance[asked] ** 1.5
+        return Moments(mean, variance, np.sqrt(of_gamma * of_x2) * variance**1.5)
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences: by definition those for which G is large enough.
