@@ -68,6 +68,12 @@ def is_dependent(measured: Measurement, alpha: float) -> BoolArray:
     if measured.resampled is not None:
         small: BoolArray = measured.resampled.p_value <= alpha
         return small
+    if measured.partner is not None:
+        *others, _ = measured.tails
+        decisions = _all_reach(tuple(others), alpha)
+        is_open = decisions.nonzero()[0]
+        decisions[is_open] = _paired_log2_p_values(measured, is_open) <= np.log2(alpha)
+        return decisions
     if measured.tails:
         return _all_reach(measured.tails, alpha)
     return _reaches(measured.statistic, measured.freedom, alpha)
@@ -106,7 +112,7 @@ def strengths(measured: Measurement, alpha: float) -> FloatArray:
     if measured.resampled is not None:
         bits = _resampled_bits(measured.statistic, measured.resampled)
     elif measured.tails:
-        bits = -np.maximum.reduce([_tail_log2_p_values(tail) for tail in measured.tails])
+        bits = -_largest_log2_p_values(measured)
     else:
         bits = np.array(measured.statistic, dtype=np.float64)
         has_freedom = measured.freedom > 0
@@ -131,7 +137,36 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     return bits
 
 
-def _tail_log2_p_values(tail: Tail) -> FloatArray:
+def _largest_log2_p_values(measured: Measurement) -> FloatArray:
+    """Logarithm of the largest p-value of each test, the last tail taken with its partner."""
+    logarithms = [tail_log2_p_values(tail) for tail in measured.tails]
+    if measured.partner is not None:
+        logarithms[-1] = log2_harmonic_means(logarithms[-1], measured.partner)
+    largest: FloatArray = np.maximum.reduce(logarithms)
+    return largest
+
+
+def _paired_log2_p_values(measured: Measurement, some: Int64Array) -> FloatArray:
+    """Logarithms of the p-values of the last tail and its partner, for some tests."""
+    assert measured.partner is not None
+    statistic, freedom = measured.tails[-1]
+    own = Tail(statistic[some], freedom[some])
+    return log2_harmonic_means(tail_log2_p_values(own), measured.partner[some])
+
+
+def log2_harmonic_means(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Logarithm of the harmonic mean of two p-values, given theirs; infinity stands for no limit.
+
+    Examples
+    --------
+    >>> log2_harmonic_means(np.array([-2.0, -3.0]), np.array([-2.0, np.inf])).tolist()
+    [-2.0, -2.0]
+    """
+    means: FloatArray = 1.0 - np.logaddexp2(-first, -second)
+    return means
+
+
+def tail_log2_p_values(tail: Tail) -> FloatArray:
     """Logarithms of p-values; 0 where there is no freedom."""
     logarithms = np.zeros(len(tail.statistic))
     has_freedom = tail.freedom > 0
@@ -212,6 +247,8 @@ def p_values(measured: Measurement) -> list[float | None]:
     if measured.resampled is not None:
         return list(measured.resampled.p_value.tolist())
     if measured.tails:
+        if measured.partner is not None:
+            return list(np.exp2(_largest_log2_p_values(measured)).tolist())
         largest = np.maximum.reduce([_tail_p_values(tail) for tail in measured.tails])
         return list(largest.tolist())
     tests = zip(measured.statistic.tolist(), measured.freedom.tolist(), strict=True)

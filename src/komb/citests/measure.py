@@ -191,3 +191,4 @@ class Measurement:
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
     resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square
     tails: tuple[Tail, ...] = ()  # if a p-value is the largest of theirs, not the statistic's own
+    partner: FloatArray | None = None  # log2 p-values whose harmonic mean the last tail takes
