@@ -204,6 +204,134 @@ def sums_of_third_degree(counts: Sequence[int]) -> tuple[float, float, float, fl
     )
 
 
+def g_moments(t: Tables) -> tuple[float, float]:
+    """Mean and variance of G over all orders of the rows of each stratum."""
+    by_stratum = [
+        g_moments_of_stratum(
+            [n for key, n in t.xz.items() if key[1:] == stratum],
+            [n for key, n in t.yz.items() if key[1:] == stratum],
+        )
+        for stratum in t.z
+    ]
+    means, variances = zip(*by_stratum, strict=True)
+    return math.fsum(means), math.fsum(variances)
+
+
+def g_moments_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
+    """Mean and variance of a stratum with these numbers of rows of each level.
+
+    The covariance of every two cells, degree by degree; what is left of a cell's variance after
+    degree 2 is taken to be uncorrelated with all else.
+    """
+    n = sum(xs)
+    if len(xs) < 2 or len(ys) < 2:
+        return 0.0, 0.0
+    cells = [(i, j, g_of_cell(n, a, b)) for i, a in enumerate(xs) for j, b in enumerate(ys)]
+    gross = math.fsum(rest for _, _, (_, _, rest) in cells)
+    terms = []
+    for k in (1, 2):
+        for i, j, (_, alpha, _) in cells:
+            for other_i, other_j, (_, other, _) in cells:
+                rows = level_correlation(n, k, xs[i], xs[other_i], is_same=i == other_i)
+                columns = level_correlation(n, k, ys[j], ys[other_j], is_same=j == other_j)
+                terms.append(alpha[k] * other[k] * rows * columns)
+        gross += math.fsum(alpha[k] ** 2 for _, _, (_, alpha, _) in cells)
+    variance = math.fsum([*terms, *(rest for _, _, (_, _, rest) in cells)])
+    mean = math.fsum(mean for _, _, (mean, _, _) in cells)
+    return 2 * mean, 4 * variance if variance > 1e-9 * gross else 0.0
+
+
+def level_correlation(n: int, k: int, a: int, b: int, *, is_same: bool) -> float:
+    """Of the parts of degree k of two cells that differ in their row only."""
+    if is_same:
+        return 1.0
+    squares = [Fraction(math.comb(m, k), math.comb(n - m, k)) if n - m >= k else 0 for m in (a, b)]
+    sign = -1.0 if k == 1 else 1.0
+    return sign * math.sqrt(squares[0] * squares[1])
+
+
+def g_of_cell(n: int, a: int, b: int) -> tuple[float, list[float], float]:
+    """Mean, coefficients of degree 1 and 2, and what is left of the variance, of n ln(n/e) - n + e.
+
+    By Taylor series if the variance of the count is above 8.
+    """
+    is_large = Fraction(a * b * (n - a) * (n - b), n * n * (n - 1)) > 8
+    return g_by_series(n, a, b) if is_large else g_by_sum(n, a, b)
+
+
+def g_by_sum(n: int, a: int, b: int) -> tuple[float, list[float], float]:
+    """Over the hypergeometric distribution, as far as that is at least 1e-6 of the mode."""
+    e = a * b / n
+    counts = range(max(0, a + b - n), min(a, b) + 1)
+    ways = {m: math.comb(b, m) * math.comb(n - b, a - m) for m in counts}
+    most = max(ways.values())
+    kept = {m: way / most for m, way in ways.items() if way * 10**6 >= most}
+    total = math.fsum(kept.values())
+    chances = {m: way / total for m, way in kept.items()}
+    values = {m: (m * math.log(m / e) if m else 0.0) - m + e for m in chances}
+    mean = math.fsum(p * values[m] for m, p in chances.items())
+    left = math.fsum(p * (values[m] - mean) ** 2 for m, p in chances.items())
+    alpha = [0.0, 0.0, 0.0]
+    highest = min(a, b, n - a, n - b)
+    for k in range(1, min(2, highest) + 1):
+        by_polynomial = math.fsum(p * values[m] * hahn(k, m, n, a, b) for m, p in chances.items())
+        alpha[k] = by_polynomial / math.sqrt(hahn_norm(k, n, a, b))
+        left -= alpha[k] ** 2
+    return mean, alpha, max(left, 0.0) if highest > 2 else 0.0
+
+
+def hahn_norm(k: int, n: int, a: int, b: int) -> Fraction:
+    """Mean of the square of the polynomial of degree k."""
+    return math.prod(
+        Fraction(
+            (a - i + 1) * (b - i + 1) * (n - a - i + 1) * (n - b - i + 1) * i * (n + 2 - i),
+            (n + 3 - 2 * i) * (n + 2 - 2 * i) ** 2 * (n + 1 - 2 * i),
+        )
+        for i in range(1, k + 1)
+    )  # type: ignore[return-value]
+
+
+def hahn(k: int, m: int, n: int, a: int, b: int) -> float:
+    """Polynomial of degree 1 or 2 with leading coefficient 1, orthogonal to those below."""
+    e = Fraction(a * b, n)
+    if k == 1:
+        return float(m - e)
+    variance = e * Fraction((n - a) * (n - b), n * (n - 1))
+    third = variance * Fraction((n - 2 * a) * (n - 2 * b), n * (n - 2))
+    return float((m - e) ** 2 - third / variance * (m - e) - variance)
+
+
+def g_by_series(n: int, a: int, b: int) -> tuple[float, list[float], float]:
+    """The same by Taylor series, moments of the count exact to the fourth, then as of a normal."""
+    e, variance, third, fourth = hypergeometric_moments(n, a, b)
+    moments = {2: variance, 3: third, 4: fourth, 5: 10 * variance * third, 6: 15 * variance**3}
+    mean = math.fsum((-1) ** k * m / (k * (k - 1) * e ** (k - 1)) for k, m in moments.items())
+    alpha = [0.0]
+    for k in (1, 2):
+        mean_k, variance_k, third_k, _ = hypergeometric_moments(n - 2 * k, a - k, b - k)
+        y = mean_k + k / 2
+        # derivatives of n ln(n/e) at y, of order k and up: those of order j >= 2 are these
+        f = [(-1) ** j * math.factorial(j - 2) / y ** (j - 1) if j > 1 else 0.0 for j in range(7)]
+        start = math.log(y / e) if k == 1 else f[2]
+        series = (k / 24 + variance_k / 2) * f[k + 2] + third_k / 6 * f[k + 3]
+        difference = start + series + 3 * variance_k**2 / 24 * f[k + 4]
+        alpha.append(math.sqrt(hahn_norm(k, n, a, b)) / k * difference)
+    return mean, alpha, 0.0
+
+
+def hypergeometric_moments(n: int, a: int, b: int) -> tuple[float, float, float, float]:
+    """Mean and central moments, in closed form."""
+    mean = Fraction(a * b, n)
+    variance = mean * Fraction((n - a) * (n - b), n * (n - 1))
+    third = variance * Fraction((n - 2 * a) * (n - 2 * b), n * (n - 2))
+    u, v = a * (n - a), b * (n - b)
+    excess = Fraction(
+        (n - 1) * n**2 * (n * (n + 1) - 6 * u - 6 * v) + 6 * u * v * (5 * n - 6),
+        u * v * (n - 2) * (n - 3),
+    )
+    return float(mean), float(variance), float(third), float(variance**2 * (3 + excess))
+
+
 def degrees_of_freedom(t: Tables, rule: str) -> int:
     if rule == "observed":
         return (t.x_levels - 1) * (t.y_levels - 1) * len(t.z)
@@ -499,25 +627,35 @@ def run_test(
     return Answer(statistic, freedom, p, test, p > alpha, reliable=not is_thin)
 
 
-def run_automatic_test(t: Tables, alpha: float) -> Answer:
-    """Pearson's statistic against a shifted gamma distribution with its first three cumulants.
+def type_three_p_value(statistic: float, mean: float, variance: float, skewness: float) -> float:
+    """Of Pearson's type III; where it is very skewed not below that of a gamma distribution."""
+    z, skewness = (statistic - mean) / math.sqrt(variance), max(skewness, 1e-3)
+    p = float(type_three_distribution.sf(z, skewness))
+    if skewness > math.sqrt(8):
+        p = max(
+            p, float(gamma_distribution.sf(statistic, mean**2 / variance, scale=variance / mean))
+        )
+    return p
 
-    A p-value is never below that of G with one degree of freedom, and where the distribution is
-    very skewed never below that of the gamma distribution of the same mean and variance.
+
+def run_automatic_test(t: Tables, alpha: float) -> Answer:
+    """Pearson's statistic and G, each against a shifted gamma distribution of its cumulants.
+
+    The p-value is the harmonic mean of theirs if that of X2 is at most 0.1, and never below that of
+    G with one degree of freedom.
     """
     statistic = pearson(t)
     mean, variance = map(float, pearson_moments(t))
     if variance == 0:
         return Answer(statistic, 0, 1.0, "x2", independent=True, reliable=False)
-    deviation = math.sqrt(variance)
-    skewness = max(pearson_third(t) / deviation**3, 1e-3)
-    ps = [
-        float(chi2_distribution.sf(g(t), 1)),
-        float(type_three_distribution.sf((statistic - mean) / deviation, skewness)),
-    ]
-    if skewness > math.sqrt(8):
-        ps.append(gamma_distribution.sf(statistic, mean**2 / variance, scale=variance / mean))
-    p = float(max(ps))
+    skewness = pearson_third(t) / variance**1.5
+    p = type_three_p_value(statistic, mean, variance, skewness)
+    if p <= 0.1:
+        g_mean, g_variance = g_moments(t)
+        if g_variance > 0:
+            own = math.sqrt(2 * math.sqrt(g_variance) / g_mean * max(skewness, 0.0))
+            p = 2 / (1 / p + 1 / type_three_p_value(g(t), g_mean, g_variance, own))
+    p = max(p, float(chi2_distribution.sf(g(t), 1)))
     return Answer(statistic, mean, p, "x2", p > alpha, reliable=True)
 
 
@@ -1514,9 +1652,7 @@ def automatic(
 ) -> tuple[Witnesses, dict[int, Set]]:
     """The members with their witnesses, and what separates the others."""
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
-    search = Automatic(
-        session, y, frozenset(variables) - {y}, single, most, rules, start, include
-    )
+    search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
     search.find_neighbours()
     search.find_spouses()
     search.grow(order)

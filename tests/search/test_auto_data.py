@@ -136,9 +136,7 @@ def zipf(rng: np.random.Generator, n_levels: int, shape: tuple[int, int]) -> Any
     ("n_columns", "n_levels", "n_rows", "is_skewed"),
     [(5, 3, 500, False), (10, 2, 200, False), (8, 10, 500, False), (10, 20, 1000, True)],
 )
-def test_noise_has_no_blanket(
-    n_columns: int, n_levels: int, n_rows: int, is_skewed: bool
-) -> None:
+def test_noise_has_no_blanket(n_columns: int, n_levels: int, n_rows: int, is_skewed: bool) -> None:
     """Of 60 tables no more than 5 % have one, give or take what chance does to 60 tables."""
     rng = np.random.default_rng([n_columns, n_levels])
     n_found = 0
@@ -157,9 +155,7 @@ def as_columns(table: DiscreteTable) -> Columns:
     """The table as a mapping; values that are missing are None."""
     return {
         name: [levels[code] if code < len(levels) else None for code in codes]
-        for name, codes, levels in zip(
-            table.names, table.codes.tolist(), table.levels, strict=True
-        )
+        for name, codes, levels in zip(table.names, table.codes.tolist(), table.levels, strict=True)
     }
 
 

@@ -21,8 +21,8 @@ table one may see what the other does not. G has a mean and a variance over all 
 too (:mod:`komb.counts.likelihood`). Its third cumulant has no closed form. A gamma distribution of
 that mean and variance is too light in the tail where margins are skewed, and one as skewed as X2 is
 too heavy, so the skewness of G is taken to be the geometric mean of these two (that was chosen by
-simulation). The p-value of the test is the harmonic mean ``2 / (1 / p_X2 + 1 / p_G)``, which is near
-the smaller of the two. G is not asked where ``p_X2 > 0.1``, which is then the p-value.
+simulation). The p-value of the test is the harmonic mean ``2 / (1 / p_X2 + 1 / p_G)``, near the
+smaller of the two. G is not asked where ``p_X2 > 0.1``, which is then the p-value.
 
 Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
 same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.

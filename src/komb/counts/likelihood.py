@@ -274,7 +274,7 @@ def _sum_cell(n, a, b, logarithms, found):
 
 @_inner
 def _expand_cell(n, a, b, found):
-    """Do the same for a large cell, by Taylor series of ``g`` and of its differences."""
+    """Expand the moments of a large cell into Taylor series of ``g`` and of its differences."""
     expected = a * b / n
     variance = expected * ((n - a) / n) * ((n - b) / (n - 1.0))
     third = variance * ((n - 2.0 * a) / n) * ((n - 2.0 * b) / (n - 2.0))

@@ -1,0 +1,154 @@
+"""Moments of G given the margins: all orders of rows, the twin, and what must not matter."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from komb.counts.expected_g import ExpectedG
+from komb.data import DiscreteTable
+from tests import naive
+from tests.counts.tables import columns_of, gappy_tables, tables
+
+quick = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def moments(
+    codes: Any, levels: Sequence[int], target: int, x: int, members: Sequence[int]
+) -> tuple[float, float]:
+    expected = ExpectedG(np.ascontiguousarray(codes), np.array(levels, dtype=np.int64))
+    given_set = np.array([members], dtype=np.int64).reshape(1, -1)
+    mean, variance = expected.moments(target, given_set, np.array([0]), np.array([x]))
+    return float(mean[0]), float(variance[0])
+
+
+def column_with(counts: Sequence[int]) -> list[int]:
+    return [level for level, n in enumerate(counts) for _ in range(n)]
+
+
+def moments_of_all_orders(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
+    """Mean and variance of G by listing every order of the rows."""
+    x, y, n = column_with(xs), column_with(ys), sum(xs)
+    values = [
+        2 * math.fsum(m * math.log(m * n / (xs[i] * ys[j])) for (i, j), m in cells.items())
+        for cells in (Counter(zip(order, y, strict=True)) for order in permutations(x))
+    ]
+    mean = math.fsum(values) / len(values)
+    return mean, math.fsum((value - mean) ** 2 for value in values) / len(values)
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys"),
+    [
+        ((1, 1), (1, 1)), ((2, 1), (2, 1)), ((2, 2), (3, 1)), ((2, 2, 1), (3, 2)),
+        ((5, 1, 1), (4, 3)), ((4, 2, 1), (5, 1, 1)), ((2, 2, 2, 1), (2, 2, 2, 1)), ((6, 1), (1, 6)),
+        ((2, 1, 1, 1, 1, 1), (5, 2)), ((5, 2), (2, 5)),
+    ],
+)  # fmt: skip
+def test_moments_are_those_of_all_orders_of_the_rows(
+    xs: tuple[int, ...], ys: tuple[int, ...]
+) -> None:
+    """Exact, since a count that can be 0, 1 or 2 more than its least has two degrees."""
+    expected = pytest.approx(moments_of_all_orders(xs, ys), rel=1e-9, abs=1e-12)
+    assert naive.g_moments_of_stratum(xs, ys) == expected
+    codes = np.array([column_with(xs), column_with(ys)], dtype=np.uint8)
+    assert moments(codes, [len(xs), len(ys)], 0, 1, []) == expected
+
+
+def test_higher_degrees_are_nearly_uncorrelated() -> None:
+    """Counts up to 4: all orders give the same mean, and nearly the same variance."""
+    xs, ys = (4, 4), (4, 4)
+    mean, variance = moments_of_all_orders(xs, ys)
+    own_mean, own_variance = naive.g_moments_of_stratum(xs, ys)
+    assert own_mean == pytest.approx(mean)
+    assert math.sqrt(own_variance) == pytest.approx(math.sqrt(variance), rel=0.03)
+
+
+@pytest.mark.parametrize("levels", [(2, 2), (3, 7), (12, 4), (60, 20)])
+@pytest.mark.parametrize("n_rows", [10, 90, 700, 6000])
+def test_large_strata_agree_with_the_twin(levels: tuple[int, int], n_rows: int) -> None:
+    """Skewed margins, so that both sums and series occur."""
+    rng = np.random.default_rng(n_rows)
+    codes = np.array([np.minimum(rng.geometric(2 / (n + 2), n_rows) - 1, n - 1) for n in levels])
+    xs, ys = (list(Counter(column).values()) for column in codes.tolist())
+    expected = naive.g_moments_of_stratum(xs, ys)
+    found = moments(codes.astype(np.uint8), levels, 0, 1, [])
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "a", "b"), [(5000, 40, 1350), (3000, 100, 280), (200, 64, 50)])
+def test_series_continue_sums(n: int, a: int, b: int) -> None:
+    """Where the one takes over from the other, a cell is about the same either way."""
+    mean, alpha, rest = naive.g_by_series(n, a, b)
+    exact_mean, exact, exact_rest = naive.g_by_sum(n, a, b)
+    assert mean == pytest.approx(exact_mean, rel=0.01)
+    assert alpha == pytest.approx(exact, abs=0.01)
+    assert rest == pytest.approx(exact_rest, abs=0.02)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_polynomials_of_the_twin_have_the_norm_it_says(k: int) -> None:
+    for n, a, b in [(4, 2, 2), (9, 3, 5), (20, 12, 11)]:
+        counts = range(max(0, a + b - n), min(a, b) + 1)
+        squares = [
+            math.comb(b, m) * math.comb(n - b, a - m) * naive.hahn(k, m, n, a, b) ** 2
+            for m in counts
+        ]
+        norm = float(naive.hahn_norm(k, n, a, b))
+        assert math.fsum(squares) / math.comb(n, a) == pytest.approx(norm)
+
+
+@quick
+@given(gappy_tables(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
+def test_tests_with_missing_values_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    target, x, *others = rng.permutation(table.n_columns).tolist()
+    members = others[: rng.integers(0, len(others) + 1)]
+    t = naive.count(columns_of(table), target, x, members)
+    expected = naive.g_moments(t) if t.z else (0.0, 0.0)
+    found = moments(table.codes, table.cardinalities.tolist(), target, x, members)
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1])
+@quick
+@given(tables(n_rows=(2, 200), n_columns=(2, 5)), st.integers(0, 10**6))
+def test_moments_depend_on_counts_alone(gap: float, table: DiscreteTable, seed: int) -> None:
+    """Rows, levels and conditions in another order, roles exchanged: the same to the last bit."""
+    rng = np.random.default_rng(seed)
+    levels = table.cardinalities
+    missing = rng.random(table.codes.shape) < gap
+    codes = np.where(missing, levels[:, None], table.codes).astype(np.uint16)
+    target, x, *others = rng.permutation(table.n_columns).tolist()
+    members = others[: rng.integers(0, len(others) + 1)]
+    renamed = [
+        np.append(rng.permutation(n), n)[column] for n, column in zip(levels, codes, strict=True)
+    ]
+    other = np.array(renamed, dtype=np.uint16)[:, rng.permutation(table.n_rows)]
+    shuffled = rng.permutation(members).astype(int).tolist()
+    expected = moments(codes, levels.tolist(), target, x, members)
+    assert moments(other, levels.tolist(), target, x, shuffled) == expected
+    assert moments(codes, levels.tolist(), x, target, members) == expected
+
+
+def test_what_was_computed_before_changes_nothing() -> None:
+    """A batch of tests, with few or many given sets, gives what each gives alone."""
+    rng = np.random.default_rng(0)
+    codes = np.array([rng.integers(0, n, 300) for n in (5, 9, 2, 3, 30)], dtype=np.uint8)
+    levels = [5, 9, 2, 3, 30]
+    sets = np.array([[1], [2], [3]])
+    index, candidates = np.array([0, 0, 1, 2, 2]), np.array([2, 4, 4, 1, 4])
+    expected = ExpectedG(codes, np.array(levels))
+    for _ in range(2):
+        mean, variance = expected.moments(0, sets, index, candidates)
+        for j, x in enumerate(candidates.tolist()):
+            alone = moments(codes, levels, 0, x, sets[index[j]].tolist())
+            assert (mean[j], variance[j]) == alone
