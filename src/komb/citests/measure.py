@@ -212,8 +212,9 @@ class Moments(NamedTuple):
         Examples
         --------
         >>> by_chi_square = Moments(np.array([3.0]), np.array([6.0]), np.array([24.0]))
-        >>> [(x.round(9).tolist(), df.round(9).tolist()) for x, df in by_chi_square.tails(np.array([7.5]))]
-        [([7.5], [3.0])]
+        >>> [(values, freedom)] = by_chi_square.tails(np.array([7.5]))
+        >>> values.round(9).tolist(), freedom.round(9).tolist()
+        ([7.5], [3.0])
         """
         varies = self.variance > 0
         variance = np.where(varies, self.variance, 1.0)
