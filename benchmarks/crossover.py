@@ -34,7 +34,7 @@ def popcount(prepared, prices, buffers, given, column, loops, out):  # type: ign
         )  # fmt: skip
         kernels._sum_dense(
             n_strata, prepared.cardinalities[prepared.target], levels, prices.entropy,
-            prices.lengths, False, False, 1.0, 1.0, scratch.table, scratch.column_sums, out, 0,
+            prices.lengths, False, False, 1.0, 1.0, 1.0, scratch.table, scratch.column_sums, out, 0,
         )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def histogram(prepared, prices, buffers, given, column, loops, out):  # type: ig
             scratch.row_base, prepared.codes[column], levels, product * n_y * levels, scratch.table
         )
         kernels._sum_dense(
-            product, n_y, levels, prices.entropy, prices.lengths, False, False, 1.0, 1.0,
+            product, n_y, levels, prices.entropy, prices.lengths, False, False, 1.0, 1.0, 1.0,
             scratch.table, scratch.column_sums, out, 0,
         )  # fmt: skip
 
@@ -63,7 +63,7 @@ def labelled(prepared, prices, buffers, given, column, loops, out):  # type: ign
     kernels._label_rows(given, prepared, labels)
     for _ in range(loops):
         kernels._sum_labelled(
-            prepared.codes[column], prepared.cardinalities[column], 1.0, prices, False, labels,
+            prepared.codes[column], column, prepared.cardinalities[column], prices, False, labels,
             out, 0,
         )  # fmt: skip
 
@@ -92,12 +92,13 @@ def main() -> None:
         codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
         prices = kernels.Prices(
-            contingency._ledger.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7)
-        )
+            contingency._ledger.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7),
+            np.ones(7),
+        )  # fmt: skip
         given = np.arange(1, 1 + n_given)
         buffers = contingency._buffers_for(n_given)[0], contingency._ledger.labels
         arguments = (contingency._prepared, prices, buffers, given, 5)
-        out = np.zeros((1, 8), dtype=np.int64)
+        out = np.zeros((1, 9), dtype=np.int64)
         cells = levels ** (n_given + 2)
         and_rows = (levels**n_given - 1) * (levels - 1)
         row = [str(levels), str(n_given), str(cells), str(and_rows)]

@@ -89,7 +89,33 @@ NO_DIFFERENCE = 2.0**-40
 # The same for what the sum of 1 / n^2 decides, which is multiplied by n^2 and then left as it is.
 NO_SKEW = 2.0**-43
 
+FACTORED_ROWS = 1024  # up to here 1 / n and the factors of the third cumulant are tabulated
+
 POPCOUNT, HISTOGRAM, BY_STRATUM = range(3)
+
+
+def _tabulate_factors() -> Any:
+    """Tabulate what the third cumulant multiplies products of sums with: ``[rows, term]``."""
+    n = np.arange(FACTORED_ROWS, dtype=np.float64)
+    cubic = n * (n * (n - 9.0) + 26.0) - 22.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = [
+            n**7 / ((n - 1.0) * (n - 2.0) ** 4),
+            6.0 * n**4 / ((n - 2.0) ** 2 * (n - 3.0)),
+            12.0 * n**4 / ((n - 1.0) * (n - 3.0) * (n - 4.0)),
+            4.0 * n**2 * (n - 2.0) ** 2 * (n - 1.0) / ((n - 3.0) * cubic),
+            8.0 * n**2
+            / ((n - 1.0) * (n - 2.0) * (n - 3.0) * (n - 4.0) * (n - 5.0) * cubic),
+        ]  # fmt: skip
+    return np.column_stack(
+        [np.where(n < least, 0.0, term) for least, term in zip((3, 4, 5, 4, 6), terms, strict=True)]
+    )
+
+
+_FACTORS = _tabulate_factors()
+_COUNTS = np.maximum(np.arange(FACTORED_ROWS, dtype=np.float64), 1.0)
+_INVERSES = np.rint(INVERSE_SCALE * (1.0 / _COUNTS)).astype(np.int64)
+_SQUARES = np.rint(SQUARE_SCALE * ((1.0 / _COUNTS) * (1.0 / _COUNTS))).astype(np.int64)
 
 
 class Prepared(NamedTuple):
@@ -376,7 +402,9 @@ def _pearson_term(count, n_z, n_xz, n_yz, scale):
 
 @_inner
 def _inverse(count):
-    """Fixed-point 1 / n and 1 / n^2."""
+    """Fixed-point 1 / n and 1 / n^2; from a table, for most counts are small."""
+    if count < FACTORED_ROWS:
+        return _INVERSES[np.uint64(count)], _SQUARES[np.uint64(count)]
     inverse = 1.0 / np.float64(count)
     return (
         np.int64(np.rint(INVERSE_SCALE * inverse)),
@@ -401,9 +429,8 @@ def _unevenness(n, levels, inverse, by_one_less, by_two_less):
 
 
 @_inner
-def _skew(n, levels, inverse, square):
+def _skew(levels, share, inverse, square):
     """Sum of the third powers of ``1 / n - levels / n``, one term for each of the n rows."""
-    share = levels / n
     skew = np.float64(square) / SQUARE_SCALE - share * (
         3.0 * (np.float64(inverse) / INVERSE_SCALE) - 2.0 * levels * share
     )
@@ -411,53 +438,54 @@ def _skew(n, levels, inverse, square):
 
 
 @_inner
-def _invariants(n, levels, square, skew, by_one_less, by_two_less):
+def _invariants(n, levels, square, skew, by_n, by_one_less, by_two_less):
     """Return sums b, c, e and f of a margin; module ``contingency`` says what they are."""
     rest = n - levels
     by_two_squared = by_two_less * by_two_less
-    products = rest * (levels - 1.0)
-    wide = square * rest * by_one_less - skew * n * by_two_less
+    products = rest * (levels - 1.0) * by_n
+    skew *= n
+    wide = square * rest * by_one_less - skew * by_two_less
     near = (
         square * (n - 2.0 * levels + 2.0) * by_two_less
-        - skew * n * (n - 1.0) * by_two_squared
+        - skew * (n - 1.0) * by_two_squared
     )  # fmt: skip
     cubes = (
-        products * (n * (levels - 2.0) + levels) / n * by_one_less * by_one_less
+        products * (n * (levels - 2.0) + levels) * by_one_less * by_one_less
         + square * (n * (n * (n - 3.0 * levels + 4.0) - 4.0) + 6.0 * levels - 4.0)
         * by_one_less * by_two_squared
-        - skew * n * (n * n - 2.0) * by_two_less * by_two_squared
+        - skew * (n * n - 2.0) * by_two_less * by_two_squared
     )  # fmt: skip
     rounds = (
-        skew * 2.0 * n * (n - 1.0) * (n - 2.0)
+        skew * 2.0 * (n - 1.0) * (n - 2.0)
         - square * (n * (n * (3.0 * n - 6.0 * levels - 9.0) + 24.0 * levels) - 24.0 * levels + 16.0)
-        + products * (n * (n * (n - 2.0 * levels - 6.0) + 11.0 * levels + 10.0) - 16.0 * levels) / n
+        + products * (n * (n * (n - 2.0 * levels - 6.0) + 11.0 * levels + 10.0) - 16.0 * levels)
     )  # fmt: skip
     return wide, near, cubes, rounds
 
 
 @_inner
-def _third(n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less):
+def _third(n_z, n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less):
     """Third cumulant of a stratum's Pearson statistic over all orders of its rows."""
-    wide_x, near_x, cubes_x, rounds_x = of_x
-    wide_y, near_y, cubes_y, rounds_y = of_y
-    squared, by_two_squared = n * n, by_two_less * by_two_less
-    fourth = squared * squared
-    scaled = fourth * by_two_squared
-    third = skew_x * skew_y * (scaled * by_two_squared * squared * n * by_one_less)
-    if n < 4.0:
-        return third
-    by_three_less = 1.0 / (n - 3.0)
-    cubic = n * (n * (n - 9.0) + 26.0) - 22.0
-    pairs = 4.0 * squared * (n - 2.0) * (n - 2.0) * (n - 1.0) / cubic
-    third += by_three_less * (6.0 * scaled * wide_x * wide_y + pairs * cubes_x * cubes_y)
-    if n < 5.0:
-        return third
-    by_all = by_one_less * by_three_less / (n - 4.0)
-    third += 12.0 * fourth * by_all * near_x * near_y
-    if n < 6.0:
-        return third
-    by_all *= by_two_less / ((n - 5.0) * cubic)
-    return third + 8.0 * squared * by_all * rounds_x * rounds_y
+    skews, wide = skew_x * skew_y, of_x[0] * of_y[0]
+    near, cubes, rounds = of_x[1] * of_y[1], of_x[2] * of_y[2], of_x[3] * of_y[3]
+    if n_z < FACTORED_ROWS:
+        row = np.uint64(n_z)
+        return (
+            _FACTORS[row, 0] * skews + _FACTORS[row, 1] * wide + _FACTORS[row, 2] * near
+            + _FACTORS[row, 3] * cubes + _FACTORS[row, 4] * rounds
+        )  # fmt: skip
+    squared, by_three_less, by_four_less = n * n, 1.0 / (n - 3.0), 1.0 / (n - 4.0)
+    by_cubic = 1.0 / (n * (n * (n - 9.0) + 26.0) - 22.0)
+    scaled = squared * by_two_less * by_two_less
+    by_one_and_four = by_one_less * by_four_less
+    third = scaled * scaled * squared * n * by_one_less * skews
+    third += by_three_less * squared * (
+        6.0 * scaled * wide
+        + 12.0 * squared * by_one_and_four * near
+        + 4.0 * (n - 2.0) * (n - 2.0) * (n - 1.0) * by_cubic * cubes
+        + 8.0 * by_one_and_four * by_two_less * by_cubic / (n - 5.0) * rounds
+    )  # fmt: skip
+    return third
 
 
 @_inner
@@ -478,12 +506,13 @@ def _permuted(n_z, x_levels, y_levels, margin_x, margin_y, scale, variance_scale
     variance = uneven_x * uneven_y * (n * n * by_one_less)
     if n_z > 3:  # three rows lack nothing
         variance += lacking_x * lacking_y * (2.0 * n / (n - 3.0))
-    skew_x = _skew(n, r, margin_x[0], margin_x[1])
-    skew_y = _skew(n, s, margin_y[0], margin_y[1])
-    back = (n - 2.0) / n
-    of_x = _invariants(n, r, uneven_x * back, skew_x, by_one_less, by_two_less)
-    of_y = _invariants(n, s, uneven_y * back, skew_y, by_one_less, by_two_less)
-    third = _third(n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less)
+    by_n = 1.0 / n
+    skew_x = _skew(r, r * by_n, margin_x[0], margin_x[1])
+    skew_y = _skew(s, s * by_n, margin_y[0], margin_y[1])
+    back = (n - 2.0) * by_n
+    of_x = _invariants(n, r, uneven_x * back, skew_x, by_n, by_one_less, by_two_less)
+    of_y = _invariants(n, s, uneven_y * back, skew_y, by_n, by_one_less, by_two_less)
+    third = _third(n_z, n, skew_x, skew_y, of_x, of_y, by_one_less, by_two_less)
     return (
         mean, np.int64(np.rint(variance * variance_scale)), np.int64(np.rint(third * third_scale)),
     )  # fmt: skip
