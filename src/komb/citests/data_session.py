@@ -355,7 +355,7 @@ class DataSession(Session):
         rows = codes[:, complete]
         combinations = np.unique(rows[:-1], axis=1).shape[1]
         enough = combinations * DETERMINED_ROWS <= rows.shape[1]
-        return enough and np.unique(rows, axis=1).shape[1] == combinations
+        return bool(enough and np.unique(rows, axis=1).shape[1] == combinations)
 
     def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
         """Share of the target's variation that each candidate explains, beyond chance.
