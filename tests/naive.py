@@ -1453,9 +1453,7 @@ def automatic(
 ) -> tuple[Witnesses, dict[int, Set]]:
     """The members with their witnesses, and what separates the others."""
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
-    search = Automatic(
-        session, y, frozenset(variables) - {y}, single, most, rules, start, include
-    )
+    search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
     search.find_neighbours()
     search.find_spouses()
     search.grow(order)

