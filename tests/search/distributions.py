@@ -60,7 +60,8 @@ def with_function(joint: Joint, inputs: Sequence[int], values: npt.NDArray[Any])
     axes = [joint.shape[v] if v in inputs else 1 for v in range(joint.ndim)]
     level = values.reshape(axes)[..., None]
     is_level = level == np.arange(int(values.max()) + 1)
-    return joint[..., None] * is_level
+    longer: Joint = joint[..., None] * is_level
+    return longer
 
 
 def with_combination(joint: Joint, a: int, b: int) -> Joint:

@@ -192,6 +192,7 @@ def find(columns: Columns, target: str, **options: Any) -> dict[str, Any]:
 seeds = st.integers(0, 10**6)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
@@ -202,6 +203,7 @@ def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
     assert find(shuffled, target) == find(columns, target)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_names_of_the_levels(seed: int, shuffle: int, has_gaps: bool) -> None:
@@ -239,6 +241,7 @@ def test_the_seed(seed: int, other: int) -> None:
 # ---------------------------------------------------------------------------- many targets at once
 
 
+@pytest.mark.xdist_group("missing")
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_targets_together_and_one_by_one(has_gaps: bool) -> None:
     for seed in (0, 1):
