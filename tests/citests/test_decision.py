@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, gamma, norm, pearson3
+from scipy.stats import chi2, gamma, ncx2, norm, pearson3
 
 from komb.citests.decision import (
+    excess,
     has_power,
     is_dependent,
+    largest_log2_p_values,
     log2_p_values,
     p_value,
     p_values,
@@ -27,8 +29,10 @@ from tests import naive
 def by_tails(*tails: tuple[list[float], list[float]]) -> Measurement:
     """A measurement whose p-value is the largest of several; integers stay integers."""
     n = len(tails[0][0])
-    made = tuple(Tail(np.array(values), np.array(freedom)) for values, freedom in tails)
-    return Measurement(np.zeros(n), np.zeros(n), np.ones(n, dtype=np.bool_), "x2", tails=made)
+    made = [Tail(np.array(values), np.array(freedom)) for values, freedom in tails]
+    logarithms = largest_log2_p_values(made)
+    reliable = np.ones(n, dtype=np.bool_)
+    return Measurement(np.zeros(n), np.zeros(n), reliable, "x2", log2_p_value=logarithms)
 
 
 def measured(statistic: list[float], freedom: list[int]) -> Measurement:
@@ -253,8 +257,9 @@ def test_tiny_p_values_with_any_freedom(freedom: float, statistic: float) -> Non
 def by_moments(statistic: list[float], *moments: list[float]) -> Measurement:
     made, values = Moments(*map(np.array, moments)), np.array(statistic)
     reliable = made.variance > 0
+    logarithms = largest_log2_p_values(made.tails(values))
     return Measurement(
-        values, np.where(reliable, made.mean, 0.0), reliable, "x2", None, made.tails(values), made
+        values, np.where(reliable, made.mean, 0.0), reliable, "x2", None, logarithms, made
     )
 
 
@@ -296,7 +301,6 @@ def test_an_answer_does_not_depend_on_its_batch() -> None:
     """A very skewed test adds a tail to all of them, which changes none of the others."""
     alone = by_moments([9.0], [1.0], [2.0], [8.0])
     among = by_moments([9.0, 9.0], [1.0, 1.0], [2.0, 2.0], [8.0, 80.0])
-    assert (len(alone.tails), len(among.tails)) == (1, 2)
     assert p_values(among)[0] == p_values(alone)[0]
     assert strengths(among, 0.05)[0] == strengths(alone, 0.05)[0]
 
@@ -347,3 +351,50 @@ def test_strengths_with_very_much_freedom_never_fall(freedom: float) -> None:
     bits = -log2_p_values(statistics, np.full(len(z), freedom))
     assert np.isfinite(bits).all()
     assert (np.diff(bits) > 0).all()
+
+
+# ------------------------------------------------------------------------------------------- power
+
+
+def test_the_excess_is_what_is_above_the_mean() -> None:
+    batch = measured([10.0, 2.0, 7.0, 3.0], [4, 4, 0, NO_FREEDOM])
+    assert excess(batch).tolist() == [6.0, 0.0, 0.0, 0.0]
+
+
+def test_the_excess_estimates_the_noncentrality() -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.noncentral_chisquare(6, 25.0, 20_000).tolist()
+    assert excess(measured(drawn, [6] * 20_000)).mean() == pytest.approx(25.0, rel=0.02)
+
+
+@pytest.mark.parametrize("freedom", [1, 4, 30, 200])
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+def test_power_is_that_of_a_noncentral_chi_square(freedom: int, alpha: float) -> None:
+    """The least noncentrality that is called detectable is so in about four cases of five."""
+    grid = np.geomspace(1, 2000, 4000)
+    n = len(grid)
+    is_seen = has_power(measured([0.0] * n, [freedom] * n), grid, alpha)
+    assert is_seen.tolist() == sorted(is_seen.tolist())
+    least = float(grid[is_seen.argmax()])
+    power = float(ncx2.sf(chi2.isf(alpha, freedom), freedom, least))
+    assert 0.75 <= power <= 0.85
+
+
+def test_without_freedom_there_is_no_power() -> None:
+    batch = measured([100.0, 100.0], [0, NO_FREEDOM])
+    assert has_power(batch, np.array([1e6, 1e6]), 0.05).tolist() == [False, False]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.floats(0.1, 100), st.floats(0.05, 20), st.floats(0, 500))
+def test_power_of_a_statistic_that_is_scaled(mean: float, ratio: float, moved: float) -> None:
+    """Its variance is ``ratio`` times that of a chi-square; its tail is the last one."""
+    variance = 2 * mean * ratio
+    stretch = 2 * mean / variance
+    tail = Tail(np.zeros(1), np.array([mean * stretch]))
+    one = np.ones(1, dtype=np.bool_)
+    batch = Measurement(np.zeros(1), np.array([mean]), one, "x2", tails=(tail, tail))
+    low = max(0.0, mean + moved - 0.84 * math.sqrt(variance + 4 * moved))
+    p = float(chi2.sf(low * stretch, mean * stretch))
+    if abs(p - 0.01) > 1e-9:
+        assert bool(has_power(batch, np.array([moved]), 0.01)[0]) == (p <= 0.01)

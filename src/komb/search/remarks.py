@@ -83,6 +83,7 @@ def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tupl
 
 def describe_sight(session: Session, task: Task, order: int, n_tests: int, needed: float) -> Sight:
     """Say which dependence is found with a chance of ``POWER``, for a column of median levels."""
+    assert session.n_rows is not None  # an oracle sees everything
     levels = session.n_levels
     others = np.array([levels[x] for x in sorted(task.candidates)], dtype=np.float64)
     typical = float(np.median(others)) if len(others) else 2.0
