@@ -641,22 +641,23 @@ def type_three_p_value(statistic: float, mean: float, variance: float, skewness:
 def run_automatic_test(t: Tables, alpha: float) -> Answer:
     """Pearson's statistic and G, each against a shifted gamma distribution of its cumulants.
 
-    The p-value is the harmonic mean of theirs if that of X2 is at most 0.1, and never below that of
-    G with one degree of freedom.
+    G decides if the p-value of X2 is at most 0.1. No p-value is below that of G with one degree of
+    freedom.
     """
     statistic = pearson(t)
     mean, variance = map(float, pearson_moments(t))
     if variance == 0:
         return Answer(statistic, 0, 1.0, "x2", independent=True, reliable=False)
     skewness = pearson_third(t) / variance**1.5
-    p = type_three_p_value(statistic, mean, variance, skewness)
+    p, decider = type_three_p_value(statistic, mean, variance, skewness), "x2"
     if p <= 0.1:
         g_mean, g_variance = g_moments(t)
         if g_variance > 0:
             own = math.sqrt(2 * math.sqrt(g_variance) / g_mean * max(skewness, 0.0))
-            p = 2 / (1 / p + 1 / type_three_p_value(g(t), g_mean, g_variance, own))
+            p = type_three_p_value(g(t), g_mean, g_variance, own)
+            statistic, mean, decider = g(t), g_mean, "g"
     p = max(p, float(chi2_distribution.sf(g(t), 1)))
-    return Answer(statistic, mean, p, "x2", p > alpha, reliable=True)
+    return Answer(statistic, mean, p, decider, p > alpha, reliable=True)
 
 
 def log2_p_value(statistic: float, freedom: int) -> float:

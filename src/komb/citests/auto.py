@@ -1,4 +1,4 @@
-"""Pearson's X2 and G against the distributions they have given the margins of the table.
+"""G, and Pearson's X2, against the distributions they have given the margins of the table.
 
 If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
 of ``Z`` could as well stand in any other order. Over all these orders X2 has a mean, a variance and
@@ -16,13 +16,12 @@ mostly one of a few values, and the larger p-value counts, this one or that of t
 distribution with the same mean and variance.
 
 
-X2 makes much of a few cells of small expectation, and G of many of them, so on a thin or skewed
-table one may see what the other does not. G has a mean and a variance over all orders of the rows
-too (:mod:`komb.counts.likelihood`). Its third cumulant has no closed form. A gamma distribution of
-that mean and variance is too light in the tail where margins are skewed, and one as skewed as X2 is
-too heavy, so the skewness of G is taken to be the geometric mean of these two (that was chosen by
-simulation). The p-value of the test is the harmonic mean ``2 / (1 / p_X2 + 1 / p_G)``, near the
-smaller of the two. G is not asked where ``p_X2 > 0.1``, which is then the p-value.
+X2 makes much of a few cells of small expectation; G sees more where there are many levels. G has a
+mean and a variance over all orders of the rows too (:mod:`komb.counts.likelihood`). They take more
+time, so G is asked only where ``p_X2 <= 0.1``, and then it decides; elsewhere X2 does. The third
+cumulant of G has no closed form. A gamma distribution of its mean and variance is too light in the
+tail where margins are skewed, and one as skewed as X2 is too heavy, so the skewness of G is taken
+to be the geometric mean of these two. That was chosen by simulation.
 
 Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
 same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.
@@ -38,30 +37,30 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.decision import largest_log2_p_values, log2_harmonic_means, log2_p_values
+from komb.citests.decision import largest_log2_p_values, log2_p_values
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
 from komb.citests.registry import TestOptions, ci_test
 from komb.counts.expected_g import ExpectedG
 from komb.counts.fixedpoint import Int64Array
 
-NAME = "x2"
+BY_G, BY_X2 = "g", "x2"
 """What decided."""
 
 UNLIKELY = 0.1
-"""A p-value of X2 above stays as it is, whatever G is."""
+"""Where the p-value of X2 is above, G is not asked."""
 
 
 @ci_test(
     "auto",
-    summary="Pearson's X2 and G with the moments they have given the margins, on any table.",
+    summary="G, after Pearson's X2, each with the moments it has given the margins, on any table.",
     citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
     "homogeneity, when expectations are small, Biometrika 31(3/4); Kazi-Aoual, Hitier, Sabatier & "
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "
     "Computational Statistics & Data Analysis 20(6)",
 )
 class AutomaticTest:
-    """Pearson's statistic and G, each with the moments that it has given the margins."""
+    """G, after Pearson's statistic, each with the moments that it has given the margins."""
 
     length_below: ClassVar[float] = 0.0
     needs_tables = True
@@ -75,21 +74,22 @@ class AutomaticTest:
         statistic, g = np.maximum(sums.pearson, 0.0), g_statistic(sums)
         moments = Moments(sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
         varies = moments.variance > 0
+        freedom = np.where(varies, moments.mean, 0.0)
         logarithms = largest_log2_p_values(moments.tails(statistic))
+        decider = np.full(len(g), BY_X2)
         asked = np.flatnonzero(varies & (logarithms <= np.log2(UNLIKELY)))
         if len(asked):
             expected = self._expect_g(sums, asked, moments)
             by_g = largest_log2_p_values(expected.tails(g[asked]))
-            by_g = np.where(expected.variance > 0, by_g, logarithms[asked])
-            logarithms[asked] = log2_harmonic_means(logarithms[asked], by_g)
+            decides = expected.variance > 0
+            where = asked[decides]
+            logarithms[where] = by_g[decides]
+            statistic[where], freedom[where] = g[where], expected.mean[decides]
+            decider[where] = BY_G
         floor = log2_p_values(g, np.ones(len(g)))
+        logarithms = np.where(varies, np.maximum(logarithms, floor), 0.0)
         return Measurement(
-            statistic,
-            np.where(varies, moments.mean, 0.0),
-            varies,
-            NAME,
-            log2_p_value=np.where(varies, np.maximum(logarithms, floor), 0.0),
-            moments=moments,
+            statistic, freedom, varies, decider, log2_p_value=logarithms, moments=moments
         )
 
     def _expect_g(self, sums: TestSums, asked: Int64Array, by_x2: Moments) -> Moments:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.citests import decision
+from komb.citests.g_sci import FALLBACK
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
 from komb.citests.registry import make_test
 from komb.citests.session import (
@@ -339,10 +340,16 @@ class DataSession(Session):
     def can_detect(
         self, target: int, candidate: int, given: Variables, witness: Variables, share: float
     ) -> bool:
-        """Whether a test has the power to see a share of the dependence that a witness shows."""
-        shown = self.measure(target, [candidate], witness)
-        tested = self.measure(target, [candidate], given)
-        return bool(decision.has_power(tested, share * decision.excess(shown), self._alpha)[0])
+        """Whether a test has the power to see a share of the dependence that a witness shows.
+
+        On a thin table it has not, whatever the formula says: a dependence does not keep its
+        noncentrality where rows are spread over strata of a few rows each.
+        """
+        sums = self._sums(target, [[candidate]], [sorted(given)])
+        if not sums.is_thick[0]:
+            return False
+        shown = decision.excess(self.measure(target, [candidate], witness))
+        return bool(decision.has_power(self._test.measure(sums), share * shown, self._alpha)[0])
 
     def determines(self, given: Variables, variable: int) -> bool:
         """Whether each combination of values goes with one value of another column.
@@ -433,8 +440,8 @@ class DataSession(Session):
     def _measured(self, sums: TestSums) -> Measurement:
         """Turn sums into statistics, and count those that are not what the caller expects."""
         measured = self._test.measure(sums)
-        if not isinstance(measured.decider, str):  # not one test for all: some fell back
-            self._fallbacks += int(np.count_nonzero(measured.decider != "g"))
+        if not isinstance(measured.decider, str):  # not one test for all: some may have fallen back
+            self._fallbacks += int(np.count_nonzero(measured.decider == FALLBACK))
         self._unreliable += int(np.count_nonzero(~measured.is_reliable))
         return measured
 

@@ -137,18 +137,6 @@ def largest_log2_p_values(tails: Sequence[Tail]) -> FloatArray:
     return largest
 
 
-def log2_harmonic_means(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Logarithms of the harmonic means of p-values, from those of the p-values.
-
-    Examples
-    --------
-    >>> log2_harmonic_means(np.array([-2.0, -10.0]), np.array([-2.0, -1000.0])).tolist()
-    [-2.0, -999.0]
-    """
-    means: FloatArray = 1.0 - np.logaddexp2(-first, -second)
-    return means
-
-
 def _tail_log2_p_values(tail: Tail) -> FloatArray:
     """Logarithms of p-values; 0 where there is no freedom."""
     logarithms = np.zeros(len(tail.statistic))

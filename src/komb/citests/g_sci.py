@@ -16,6 +16,9 @@ from komb.citests.measure import NO_FREEDOM, ROWS_A_CELL, BoolArray, Measurement
 from komb.citests.registry import ci_test
 from komb.citests.sci import sci_statistic
 
+FALLBACK = "sci"
+"""What decides on a thin table."""
+
 
 @ci_test(
     "g-sci",
@@ -38,7 +41,7 @@ class GThenStochasticComplexityTest(GTest):
             np.where(is_thick, by_g.statistic, sci_statistic(sums)),
             np.where(is_thick, by_g.freedom, NO_FREEDOM),
             sums.is_codable,
-            np.where(is_thick, "g", "sci"),
+            np.where(is_thick, "g", FALLBACK),
         )
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
