@@ -383,18 +383,3 @@ def test_power_is_that_of_a_noncentral_chi_square(freedom: int, alpha: float) ->
 def test_without_freedom_there_is_no_power() -> None:
     batch = measured([100.0, 100.0], [0, NO_FREEDOM])
     assert has_power(batch, np.array([1e6, 1e6]), 0.05).tolist() == [False, False]
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.floats(0.1, 100), st.floats(0.05, 20), st.floats(0, 500))
-def test_power_of_a_statistic_that_is_scaled(mean: float, ratio: float, moved: float) -> None:
-    """Its variance is ``ratio`` times that of a chi-square; its tail is the last one."""
-    variance = 2 * mean * ratio
-    stretch = 2 * mean / variance
-    tail = Tail(np.zeros(1), np.array([mean * stretch]))
-    one = np.ones(1, dtype=np.bool_)
-    batch = Measurement(np.zeros(1), np.array([mean]), one, "x2", tails=(tail, tail))
-    low = max(0.0, mean + moved - 0.84 * math.sqrt(variance + 4 * moved))
-    p = float(chi2.sf(low * stretch, mean * stretch))
-    if abs(p - 0.01) > 1e-9:
-        assert bool(has_power(batch, np.array([moved]), 0.01)[0]) == (p <= 0.01)
