@@ -135,7 +135,7 @@ def test_a_screen_lets_every_dependence_through(test: str, table: DiscreteTable)
 
 PROPERTIES = (
     "gain", "target_saving", "candidate_saving", "adjusted_freedom", "pearson",
-    "pearson_mean", "pearson_variance", "cells", "is_thick",
+    "pearson_mean", "pearson_variance", "pearson_third", "cells", "is_thick",
     "is_codable", "levels", "strata",
 )  # fmt: skip
 
