@@ -1,13 +1,11 @@
-"""Compile the kernels before the clock starts, and say so when that takes long.
+"""Have the kernels compiled before the clock starts.
 
-Numba compiles a kernel when it is first called and keeps the result on disk, so only the very first
-search on a machine has to wait. A user who does not know that would think komb hangs.
+Numba compiles a kernel when it is first called, and :mod:`komb.counts.kernel_cache` keeps the
+result on disk and says so, so only the very first search on a machine has to wait.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 from typing import Any
 
 import numpy as np
@@ -18,13 +16,6 @@ from komb.data import DiscreteTable
 from komb.defaults import TEST
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-
-_log = logging.getLogger("komb")
-
-PATIENCE = 1.5
-"""Seconds of compiling after which the user is told; reading from disk takes less."""
-
-NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
 
 _done: set[tuple[np.dtype[Any], bool, bool]] = set()
 
@@ -48,15 +39,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     kernels = dtype, table.has_missing, tests()[test].is_random
     if kernels in _done:
         return
-    import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)
-
-    notice = threading.Timer(PATIENCE, _log.warning, [NOTICE])
-    notice.daemon = True
-    notice.start()
-    try:
-        _search_tiny_table(dtype, test, has_missing=table.has_missing)
-    finally:
-        notice.cancel()
+    _search_tiny_table(dtype, test, has_missing=table.has_missing)
     _done.add(kernels)
 
 
