@@ -318,9 +318,9 @@ class DataSession(Session):
         levels = self._table.cardinalities[[first, second]]
         pair = self._table.codes[[first, second]].astype(np.int64)
         a, b = pair[:, (pair < levels[:, None]).all(axis=0)]
-        together = np.zeros(levels, dtype=np.bool_)
-        together[a, b] = True
-        return bool((together.sum(axis=0) <= 1).all() and (together.sum(axis=1) <= 1).all())
+        pairs = np.unique(a * levels[1] + b)  # a table of all pairs could be levels x levels large
+        one_to_one = np.unique(pairs // levels[1]).size, np.unique(pairs % levels[1]).size
+        return one_to_one == (pairs.size, pairs.size)
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]

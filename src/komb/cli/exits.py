@@ -22,6 +22,8 @@ _WITH_COMMAS = re.compile(
     r"In '(?P<option>start|include|exclude)': There is no column '(?P<names>[^']*,[^']*)'\."
 )
 
+_LIMIT = re.compile(r'memory_limit=("[^"]*"), or the variable KOMB_MEMORY_LIMIT')
+
 # Some versions of typer have a click of their own, so the class is found from one that is public.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
@@ -77,6 +79,7 @@ def _in_shell_terms(message: str) -> str:
         ("'n_jobs'", "'--jobs'"),
     ):
         message = message.replace(in_python, in_shell)
+    message = _LIMIT.sub(r"KOMB_MEMORY_LIMIT=\1", message)
     return message + _hint_at_repeating(message)
 
 

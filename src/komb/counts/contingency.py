@@ -45,12 +45,14 @@ from komb.counts.fixedpoint import (
     length_table,
     scale_for,
 )
+from komb.data.memory import check_limit, refuse_beyond
 from komb.errors import DataError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
 
 MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
+BYTES_PER_LENGTH = 16  # one table for each number of levels, and one of all of them
 STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
@@ -327,6 +329,9 @@ class Contingency:
         if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
+            n_classes = len(self.class_levels)
+            what = f"Code lengths for {n_classes:,} numbers of levels and {self.n_rows:,} rows"
+            refuse_beyond(BYTES_PER_LENGTH * n_classes * self.n_rows, check_limit(), what)
             self._lengths = np.stack(
                 [self._ledger.lengths(int(levels)) for levels in self.class_levels]
             )
