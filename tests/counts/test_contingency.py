@@ -387,6 +387,7 @@ def test_a_million_rows_stay_within_64_bits() -> None:
 def test_code_lengths_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """One table for each number of levels: many columns of many levels can be too much."""
     monkeypatch.setenv("KOMB_MEMORY_LIMIT", "5 kB")
+    monkeypatch.setattr(contingency_module, "FEW_BYTES", 0)
     rng = np.random.default_rng(0)
     columns = {str(levels): rng.integers(0, levels, 200) for levels in range(2, 12)}
     with pytest.raises(MemoryLimitError, match=r"Code lengths for \d+ numbers of levels and 200 r"):

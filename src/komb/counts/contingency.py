@@ -53,6 +53,7 @@ Codes = npt.NDArray[np.uint8 | np.uint16]
 MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
 BYTES_PER_LENGTH = 16  # one table for each number of levels, and one of all of them
+FEW_BYTES = 1 << 26
 STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
@@ -331,7 +332,9 @@ class Contingency:
         if self._lengths is None:
             n_classes = len(self.class_levels)
             what = f"Code lengths for {n_classes:,} numbers of levels and {self.n_rows:,} rows"
-            refuse_beyond(BYTES_PER_LENGTH * n_classes * self.n_rows, check_limit(), what)
+            needed = BYTES_PER_LENGTH * n_classes * self.n_rows
+            if needed > FEW_BYTES:  # what is free takes a while to find out
+                refuse_beyond(needed, check_limit(), what)
             self._lengths = np.stack(
                 [self._ledger.lengths(int(levels)) for levels in self.class_levels]
             )
