@@ -10,11 +10,14 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_BENCH := $(VENV)/.installed-bench
 INSTALLED_DOCS := $(VENV)/.installed-docs
 
-.PHONY: help demo test lint format bench docs clean
+MINUTES ?= 5
+
+.PHONY: help demo test fuzz lint format bench docs lock lowest licences sdist clean
 
 help:
 	@echo "make demo    see what komb finds that others miss"
 	@echo "make test    run all tests and the examples in the documentation"
+	@echo "make fuzz    look for crashes, hangs and wrong answers (MINUTES=5)"
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into shape"
 	@echo "make bench   measure speed against other libraries"
@@ -26,6 +29,9 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
+
+fuzz: $(INSTALLED_DEV)
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

@@ -9,9 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +27,8 @@ from komb.errors import (
     UnknownNameError,
 )
 from tests import naive
+from tests.optional import pandas as pd
+from tests.optional import pyarrow as pa
 
 RNG = np.random.default_rng(0)
 MEASURED = RNG.normal(size=300)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -24,6 +23,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from tests.optional import pandas as pd
 
 Write = Callable[..., Path]
 
