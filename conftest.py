@@ -6,7 +6,21 @@ import doctest
 from collections.abc import Generator
 
 import pytest
-from tests.optional import MISSING, reason
+from tests.optional import MISSING, Missing, reason
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests whose parameters come from a package that is not installed."""
+    callspec = getattr(item, "callspec", None)
+    waiting = list(callspec.params.values()) if callspec is not None else []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Missing):
+            value.skip()
+        if isinstance(value, list | tuple):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,12 +1,14 @@
 """Packages that komb works with but does not need: tests that do are skipped without them.
 
 ``from tests.optional import pandas as pd`` is ``import pandas as pd``, except that a test which
-uses what is not installed is skipped, and says what it misses.
+uses what is not installed is skipped, and says what it misses. Outside of tests, where parameters
+are listed, a stand-in takes its place; ``conftest.py`` skips the tests that get one.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
 
@@ -26,10 +28,25 @@ class Missing:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, attribute: str) -> NoReturn:
+    def __getattr__(self, attribute: str) -> Missing:
         if attribute.startswith("__"):
             raise AttributeError(attribute)
-        pytest.skip(reason(self._name), allow_module_level=True)
+        return self._use()
+
+    def __call__(self, *_: object, **__: object) -> Missing:
+        return self._use()
+
+    def __getitem__(self, _: object) -> Missing:
+        return self._use()
+
+    def skip(self) -> NoReturn:
+        """Skip the test that runs."""
+        pytest.skip(reason(self._name))
+
+    def _use(self) -> Missing:
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            self.skip()
+        return self
 
 
 if TYPE_CHECKING:
