@@ -9,6 +9,9 @@ import re
 import tomllib
 from pathlib import Path
 
+ALONG = ["click==8.1.8"]
+"""What the lowest versions need besides: the lowest typer does not know newer ones."""
+
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
@@ -27,7 +30,7 @@ def lowest(requirements: list[str]) -> list[str]:
 def main() -> None:
     """Print the file."""
     project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
-    print("\n".join(lowest(project["dependencies"])))
+    print("\n".join(lowest(project["dependencies"]) + ALONG))
 
 
 if __name__ == "__main__":

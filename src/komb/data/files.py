@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -297,7 +297,7 @@ def _parse(
         except pl.exceptions.ComputeError:
             # A later row does not fit what the first ones suggest. Types that suit all rows take
             # several times as long to find, so that comes second.
-            frame = read(io.BytesIO(body), infer_schema_length=None)
+            frame = _read_with_care(partial(read, io.BytesIO(body)))
     except pl.exceptions.PolarsError as error:
         remedy = "Check its quotes: each must be closed, and start its field."
         raise FileError(f"Cannot parse {shorten(file)} ({_first_line(error)}). {remedy}") from None
@@ -307,6 +307,29 @@ def _parse(
         text.columns = frame.columns
         frame = frame.with_columns(_zero_padded(frame, text))
     return frame.select(_trimmed(frame[name]) for name in chosen)
+
+
+def _read_with_care(read: Callable[..., pl.DataFrame]) -> pl.DataFrame:
+    """Read with types that suit all rows."""
+    import polars as pl
+
+    try:
+        return read(infer_schema_length=None)
+    except pl.exceptions.ComputeError:  # polars below 2 knows no whole numbers beyond 64 bits
+        text = read(infer_schema=False)
+        return text.with_columns(_to_numbers(column) for column in text)
+
+
+def _to_numbers(text: pl.Series) -> pl.Series:
+    """Return the numbers in a column of text, or the text if it is none of them."""
+    import polars as pl
+
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = text.cast(dtype, strict=False)
+        is_exact = dtype == pl.Int64 or not text.str.contains(r"^\s*[-+]?\d{16,}\s*$").any()
+        if numbers.null_count() == text.null_count() and is_exact:
+            return numbers
+    return text
 
 
 def _zero_padded(frame: pl.DataFrame, text: pl.DataFrame) -> list[pl.Series]:
