@@ -68,7 +68,7 @@ lowest: $(BIN)/python
 	@$(PYTHON) -m venv $(LOWEST)
 	$(BIN)/python tools/lowest.py > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(LOWEST)/lowest.txt --editable . pytest hypothesis
+		--constraint $(LOWEST)/lowest.txt --editable . pytest pytest-xdist hypothesis
 	$(LOWEST)/bin/python -m pytest -m "not slow" tests
 
 licences: $(INSTALLED)
