@@ -8,31 +8,38 @@ Packages that state none are marked, and so are those that pull them in.
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 NONE = "NONE STATED"
 
 
 def dependencies() -> dict[str, set[str]]:
     """Walk over what komb requires, extras included; by name, with who requires it."""
+    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    asked = [*project["dependencies"], *(entry for extra in extras for entry in extra)]
+    waiting = [(normalise(entry), "komb") for entry in asked]
     asked_by: dict[str, set[str]] = {}
-    waiting = [("komb", "")]
     while waiting:
         name, parent = waiting.pop()
         is_new = name not in asked_by
         asked_by.setdefault(name, set()).add(parent)
-        if not is_new:
-            continue
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            continue
-        for requirement in found.requires or ():
-            is_extra = "extra ==" in requirement
-            if not is_extra or name == "komb":  # extras of others are not asked for
-                waiting.append((normalise(requirement), name))
+        if is_new and name != "komb":
+            waiting.extend((normalise(entry), name) for entry in required_by(name))
     return asked_by
+
+
+def required_by(name: str) -> list[str]:
+    """Return what a package requires if it is installed; its extras are not asked for."""
+    try:
+        requirements = distribution(name).requires or []
+    except PackageNotFoundError:
+        return []
+    return [entry for entry in requirements if "extra ==" not in entry]
 
 
 def normalise(requirement: str) -> str:
