@@ -62,10 +62,8 @@ class TestFiles:
     def test_text(self, tmp_path: Path) -> None:
         path = tmp_path / "x.csv"
         path.write_text("a,b\n" + "1,2\n" * 10_000)
-        with pytest.raises(MemoryLimitError, match=r"x.csv' needs about 40.0 kB .* is 30.0 kB"):
+        with pytest.raises(MemoryLimitError, match=r"x.csv' needs about 240.0 kB .* is 30.0 kB"):
             read_table(path, memory_limit=30_000)
-        with pytest.raises(MemoryLimitError, match=r"Reading .* needs about"):
-            read_table(path, memory_limit=100_000)
         with pytest.raises(MemoryLimitError, match=r"Reading .* needs about 1.2 MB"):
             read_table(path, memory_limit=500_000)
         assert read_table(path, memory_limit="2 MB").n_rows == 10_000
@@ -81,7 +79,7 @@ class TestFiles:
         path = tmp_path / "x.csv.gz"
         path.write_bytes(gzip.compress(b"a\n" + b"1\n" * 5_000_000))
         assert path.stat().st_size < 20_000
-        with pytest.raises(MemoryLimitError, match=r"unpacked, needs about 10.0 MB .* is 1.0 MB"):
+        with pytest.raises(MemoryLimitError, match=r"unpacked, needs about 60.0 MB .* is 1.0 MB"):
             read_table(path, memory_limit="1 MB")
 
     def test_a_bomb_that_lies(self, tmp_path: Path) -> None:

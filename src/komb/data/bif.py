@@ -47,6 +47,8 @@ _LEVELS = re.compile(
 _ROW = re.compile(
     rf"\s*(?:\((?P<states>(?:{_QUOTED}|[^)\"])*)\)|(?P<word>table|default)\b)(?P<numbers>[^;]*);"
 )
+BYTES_PER_BYTE = 25
+"""Memory that reading takes for each byte of text, at most: numbers are texts, then floats."""
 BYTES_PER_CELL = 48
 """Memory that reading takes for each cell of the largest table, at most."""
 
@@ -97,7 +99,8 @@ def read_bif(
     if isinstance(source, str) and "{" in source:
         return _Parser("the text", source, limit).network()
     path = to_path(source)
-    return _Parser(shorten(path), decode(path, read_bytes(path, limit)), limit).network()
+    text = decode(path, read_bytes(path, limit, BYTES_PER_BYTE))
+    return _Parser(shorten(path), text, limit).network()
 
 
 class _Parser:

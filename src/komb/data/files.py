@@ -151,11 +151,11 @@ def read_frame(
     if isinstance(columns, str):
         remedy = f"Put it in a list: [{columns!r}]."
         raise ParameterError.because("columns", "be a list of column names", columns, remedy)
-    data = read_bytes(file, limit)
-    if file.suffix.lower() == ".parquet" or data.startswith(b"PAR1"):
+    is_parquet = file.suffix.lower() == ".parquet"
+    data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
+    if is_parquet or data.startswith(b"PAR1"):
         return read_parquet(file, data, columns, lambda names: _choose(names, columns), limit)
     check_text(file, data)
-    refuse_beyond(BYTES_PER_BYTE * len(data), limit, f"Reading {shorten(file)}")
     return _read_text(file, _plain_lines(data), delimiter, has_header, columns, limit)
 
 

@@ -10,7 +10,7 @@ import os
 import stat
 import zlib
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from komb.data.memory import check_limit, refuse_beyond
 from komb.errors import FileError, ParameterError
@@ -62,7 +62,7 @@ def shorten(path: object) -> str:
     return repr(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}...")
 
 
-def read_bytes(path: Path, memory_limit: object = None) -> bytes:
+def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1) -> bytes:
     """Read a whole file, unpacked if it is compressed with gzip.
 
     Parameters
@@ -71,6 +71,8 @@ def read_bytes(path: Path, memory_limit: object = None) -> bytes:
         Where it is.
     memory_limit
         What it may take; as in :func:`komb.data.memory.check_limit`.
+    bytes_per_byte
+        Memory that the caller is going to need for each byte.
 
     Returns
     -------
@@ -84,15 +86,15 @@ def read_bytes(path: Path, memory_limit: object = None) -> bytes:
     komb.errors.MemoryLimitError
         If it is larger than the limit, packed or unpacked.
     """
-    limit = check_limit(memory_limit)
+    room = _Room(check_limit(memory_limit), bytes_per_byte)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(
                 status.st_mode
             ):  # others, such as devices, do not say how long they are
-                refuse_beyond(status.st_size, limit, shorten(path))
-            data = _read_up_to(file, limit, shorten(path))
+                room.check(status.st_size, shorten(path))
+            data = _read_up_to(file, room, shorten(path))
     except FileNotFoundError:
         raise FileError(_describe_missing(path)) from None
     except (IsADirectoryError, NotADirectoryError):
@@ -103,28 +105,39 @@ def read_bytes(path: Path, memory_limit: object = None) -> bytes:
         remedy = "Name one file, and check that you may read it."
         raise FileError(f"Cannot read {shorten(path)}: {why}. {remedy}") from None
     if data.startswith(_GZIP) or path.suffix.lower() == ".gz":
-        data = _unpack(path, data, limit)
+        data = _unpack(path, data, room)
     if not data:
         raise FileError(f"{shorten(path)} is empty. Check how it was written.")
     return data
 
 
-def _read_up_to(file: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
+class _Room(NamedTuple):
+    """How much may be read."""
+
+    limit: int
+    bytes_per_byte: int
+
+    def check(self, size: int, name: str, *, is_at_least: bool = False) -> None:
+        """Raise if so many bytes are too many."""
+        refuse_beyond(self.bytes_per_byte * size, self.limit, name, is_at_least=is_at_least)
+
+
+def _read_up_to(file: IO[bytes] | gzip.GzipFile, room: _Room, name: str) -> bytes:
     """Read a stream to its end, or until there is more than there may be."""
     gathered = io.BytesIO()
-    while piece := file.read(min(_PIECE, limit + 1 - gathered.tell())):
+    while piece := file.read(min(_PIECE, room.limit)):
         gathered.write(piece)
-        refuse_beyond(gathered.tell(), limit, name, is_at_least=True)
+        room.check(gathered.tell(), name, is_at_least=True)
     return gathered.getvalue()
 
 
-def _unpack(path: Path, data: bytes, limit: int) -> bytes:
+def _unpack(path: Path, data: bytes, room: _Room) -> bytes:
     name = f"{shorten(path)}, unpacked,"
     # The last four bytes of gzip are how long the text is, or was when it was last below 4 GiB.
-    refuse_beyond(int.from_bytes(data[-4:], "little"), limit, name)
+    room.check(int.from_bytes(data[-4:], "little"), name)
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            return _read_up_to(packed, limit, name)
+            return _read_up_to(packed, room, name)
     except (OSError, EOFError, zlib.error) as error:
         remedy = "Get the file once more, or unpack it by hand."
         raise FileError(f"{shorten(path)} is damaged gzip ({error}). {remedy}") from None
