@@ -68,3 +68,13 @@ def test_many_rows_in_few_bytes(tmp_path: Path) -> None:
         read_table(path, memory_limit="100 MB")
     with pytest.raises(MemoryLimitError, match="and 1 columns"):
         read_table(path, columns=["a"], memory_limit="100 MB")
+
+
+def test_no_process_can_be_started(
+    tmp_path: Path, sound: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(sound)
+    monkeypatch.setattr("komb.data.parquet.sys.executable", "/nowhere/python")
+    with pytest.raises(FileError, match=r"Cannot start a process .* polars.read_parquet"):
+        read_table(path)

@@ -97,8 +97,15 @@ def read_parquet(
 
 def _ask_child(request: bytes) -> tuple[dict[str, Any], bytes]:
     """Return what a child has to say about a file, and its table."""
-    command = [sys.executable, "-I", "-c", _CHILD]
-    child = subprocess.run(command, input=request, capture_output=True, check=False)
+    command = [sys.executable or "python", "-I", "-c", _CHILD]
+    try:
+        child = subprocess.run(command, input=request, capture_output=True, check=False)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise FileError(
+            f"Cannot start a process to read a Parquet file: {why}. Read it yourself, for instance "
+            "with polars.read_parquet, and pass the table."
+        ) from None
     said = child.stderr.decode("utf-8", "replace").strip().split("\n")
     if child.returncode:  # it was ended in the middle of it
         return {"error": said[0] or f"the reader ended with code {child.returncode}"}, b""
