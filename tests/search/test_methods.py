@@ -46,7 +46,7 @@ def test_it_introduces_itself(name: str) -> None:
     parameters = inspect.signature(info.search).parameters
     assert set(parameters) == {"session", "task", *info.options}
     documented = info.search.__doc__ or ""
-    assert all(re.search(rf"^ +{option} : ", documented, re.M) for option in info.options)
+    assert all(re.search(rf"^ *{option} : ", documented, re.M) for option in info.options)
 
 
 # -------------------------------------------------------------------------------------------- roles
