@@ -81,7 +81,7 @@ class Silent:
         self.metadata = self
         self.fields = fields
 
-    def __getitem__(self, name: str) -> str | None:
+    def get(self, name: str) -> str | None:
         return self.fields.get(name)
 
     def get_all(self, _: str, __: list[str]) -> list[str]:

@@ -58,7 +58,7 @@ def normalise(requirement: str) -> str:
 def licence(found: Distribution) -> str:
     """Return what a distribution says of its licence, on one line."""
     about: Any = found.metadata
-    stated = str(about["License-Expression"] or about["License"] or "")
+    stated = str(about.get("License-Expression") or about.get("License") or "")
     if not stated or len(stated) > 60:  # some put the whole text there
         named = [entry for entry in about.get_all("Classifier", []) if entry.startswith("License")]
         stated = ", ".join(entry.rpartition(" :: ")[2] for entry in named) or stated
