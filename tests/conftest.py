@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from komb import cli
+from tests.optional import MISSING, reason
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -19,6 +20,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         with pytest.raises(SystemExit) as caught:
             cli.main([str(argument) for argument in arguments])
         printed = capsys.readouterr()
+        if "matplotlib" in MISSING and "need matplotlib, which is not installed" in printed.err:
+            pytest.skip(reason("matplotlib"))
         assert isinstance(caught.value.code, int)
         return caught.value.code, printed.out, printed.err
 

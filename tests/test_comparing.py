@@ -8,7 +8,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -25,6 +24,7 @@ from komb.errors import (
 )
 from komb.search import registry
 from komb.search.task import Found, Task
+from tests.optional import pandas as pd
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 ORDERS: dict[str, dict[str, Any]] = {

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import joblib
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -27,6 +25,7 @@ from komb.errors import (
     UnknownNameError,
 )
 from komb.search.task import Task
+from tests.optional import pandas as pd
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
@@ -506,25 +505,6 @@ class TestWarmUp:
     def test_it_is_silent_when_it_is_quick(self, caplog: pytest.LogCaptureFixture) -> None:
         komb.markov_blanket(XOR, "Y")
         assert not caplog.records
-
-    def test_it_says_once_that_it_compiles(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        logged = threading.Event()
-        monkeypatch.setattr(warmup, "PATIENCE", 0.01)
-        monkeypatch.setattr(warmup, "_search_tiny_table", lambda *_, **__: logged.wait(5))
-        warn = warmup._log.warning
-
-        def warn_and_go_on(text: str) -> None:
-            warn(text)
-            logged.set()
-
-        monkeypatch.setattr(warmup._log, "warning", warn_and_go_on)
-        komb.markov_blanket(XOR, "Y")
-        komb.markov_blanket(XOR, "X1")
-        assert [(record.levelname, record.message) for record in caplog.records] == [
-            ("WARNING", warmup.NOTICE)
-        ]
 
     def test_nothing_hides_the_notice(self) -> None:
         assert not logging.getLogger("komb").handlers

@@ -85,6 +85,7 @@ PUBLIC = [
     "boolean_table",
     "compare",
     "errors",
+    "example",
     "markov_blanket",
     "markov_blankets",
     "plot_blankets",

@@ -12,9 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch, Rectangle
 
 import komb
 from komb.comparison import Comparison
@@ -23,7 +20,14 @@ from komb.plots import Mark, check_picture, draw_matrix, save_picture
 from komb.plots.heatmap import Cell, draw_heatmap
 from komb.plots.network import Spoke, _middle, arrange, draw_blanket
 from komb.results import Blankets
+from tests.optional import reason
 from tests.test_comparison import make_comparison
+
+pytest.importorskip("matplotlib", reason=reason("matplotlib"))
+
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
 
 MARKS: list[list[Mark]] = [["hit", "missed"], ["absent", "extra"]]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -20,6 +19,7 @@ from komb.cli import options as cli_options
 from komb.errors import DataError, InputError, MissingValuesError, ParameterError, UnknownNameError
 from komb.results import Blanket
 from komb.settings import check_settings
+from tests.optional import pandas as pd
 
 N_ROWS = 600
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
@@ -34,6 +33,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from tests.optional import pandas as pd
 
 
 class Measuring(MarkovBlanketSelector):

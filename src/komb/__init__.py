@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         MarkovField,
         boolean_network,
         boolean_table,
+        example,
         read_bif,
         read_table,
     )
@@ -55,6 +56,7 @@ __all__ = [
     "boolean_table",
     "compare",
     "errors",
+    "example",
     "markov_blanket",
     "markov_blankets",
     "plot_blankets",
@@ -80,6 +82,7 @@ _HOMES = {
     "boolean_network": "komb.data",
     "boolean_table": "komb.data",
     "compare": "komb.comparing",
+    "example": "komb.data",
     "markov_blanket": "komb.discover",
     "markov_blankets": "komb.discover",
     "plot_blankets": "komb.results",

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from komb.exporting import dump_json, known_fields, make_frame
+from komb.exporting import dump_json, known_fields, make_frame, no_formula
 from komb.frozen import FrozenMapping
 from komb.plots import Mark, draw_matrix
 from komb.remarks import Remarks
@@ -247,6 +247,10 @@ class Comparison:
     def to_csv(self) -> str:
         r"""Return the rows of :meth:`to_frame` as CSV, with semicolons between members.
 
+        Spreadsheets run cells that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+        return; such text gets an apostrophe in front, which they do not show. For exact names use
+        :meth:`to_json` or :meth:`to_frame`.
+
         Examples
         --------
         >>> Comparison("Y", {}, ()).to_csv()
@@ -254,6 +258,8 @@ class Comparison:
         """
         columns = self._columns()
         columns["members"] = [";".join(map(str, names)) for names in columns["members"]]
+        for key in ("label", "method", "members"):
+            columns[key] = [no_formula(text) for text in columns[key]]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)

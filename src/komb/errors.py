@@ -12,6 +12,7 @@ parameter, the rule, the value it got and the remedy::
     │   │   ├── MissingValuesError
     │   │   └── ContinuousColumnError
     │   ├── FileError              a file that is missing, unreadable or not a table
+    │   ├── MemoryLimitError       something would take more memory than it may
     │   └── MissingPackageError (ImportError)   something optional is wanted, but not installed
     ├── WorkerError (RuntimeError)        a worker was lost; what had finished is attached
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
@@ -97,6 +98,10 @@ class FileError(InputError):
         """
         why = (error.strerror or str(error)).lower()
         return cls(f"Cannot write {str(where)!r}: {why}. {remedy}")
+
+
+class MemoryLimitError(InputError):
+    """Something would take more memory than it may; nothing has been taken yet."""
 
 
 class MissingPackageError(InputError, ImportError):

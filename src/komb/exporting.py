@@ -25,6 +25,7 @@ _FLOAT_FIELDS = {
     "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "stability", "seconds",
     "precision", "recall", "f1",
 }  # fmt: skip
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _TRUTH_FIELDS = {"reliable", "separated"}
 
 
@@ -128,7 +129,25 @@ def dump_json(value: object, indent: int | None) -> str:
     >>> dump_json({"names": ["age", 3, ("a", "tuple")], "p_value": float("nan")}, None)
     '{"names": ["age", 3, "(\'a\', \'tuple\')"], "p_value": null}'
     """
-    return json.dumps(_jsonable(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    plain = _jsonable(value)
+    text = json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
+    # A name may hold half a character, which no file can, but JSON has an escape for it.
+    return text if is_encodable(text) else json.dumps(plain, indent=indent, allow_nan=False)
+
+
+def is_encodable(text: str) -> bool:
+    """Tell whether a text can be written in UTF-8.
+
+    Examples
+    --------
+    >>> is_encodable("é"), is_encodable(chr(0xD800))
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _jsonable(value: object) -> object:
@@ -141,6 +160,17 @@ def _jsonable(value: object) -> object:
     if value is None or isinstance(value, str | int):
         return value
     return int(value) if isinstance(value, Integral) else str(value)
+
+
+def no_formula(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would take for a formula.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), no_formula("age")
+    ("'=1+1", 'age')
+    """
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:

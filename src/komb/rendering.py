@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
+from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -223,6 +224,47 @@ def show_name(name: object) -> str:
     """
     text = str(name)
     return text if text.isprintable() and text.strip() else repr(text)
+
+
+def neutralise(text: str) -> str:
+    r"""Write control characters as escapes, so that a terminal does not obey them.
+
+    Line ends and tabs stay. Marks that change the direction of text are escaped too, as they can
+    make one name look like another; joiners, which some scripts need, are not.
+
+    Examples
+    --------
+    >>> neutralise("age\x1b[31m"), neutralise("a\tb\n")
+    ('age\\x1b[31m', 'a\tb\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or not _is_control(letter) else _escape(letter)
+        for letter in text
+    )
+
+
+def show_on_line(name: object) -> str:
+    r"""Show a name as it is, on one line of its own, for programs that read lines.
+
+    Examples
+    --------
+    >>> show_on_line("age"), show_on_line("two\nlines")
+    ('age', 'two\\nlines')
+    """
+    return "".join(
+        _escape(letter) if letter in "\t\n\r" else letter for letter in neutralise(str(name))
+    )
+
+
+def _is_control(letter: str) -> bool:
+    is_control = category(letter) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
+    return is_control and letter not in "\t\n\u200c\u200d"
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
 
 
 def show_names(names: Sequence[object], width: int | None = None) -> str:

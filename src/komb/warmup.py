@@ -1,32 +1,22 @@
-"""Compile the kernels before the clock starts, and say so when that takes long.
+"""Have the kernels compiled before the clock starts.
 
-Numba compiles a kernel when it is first called and keeps the result on disk, so only the very first
-search on a machine has to wait. A user who does not know that would think komb hangs.
+Numba compiles a kernel when it is first called, and :mod:`komb.counts.kernel_cache` keeps the
+result on disk and says so, so only the very first search on a machine has to wait.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 from typing import Any
 
 import numpy as np
 
-from komb.citests import tests
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
 from komb.defaults import TEST
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 
-_log = logging.getLogger("komb")
-
-PATIENCE = 1.5
-"""Seconds of compiling after which the user is told; reading from disk takes less."""
-
-NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
-
-_done: set[tuple[np.dtype[Any], bool, bool]] = set()
+_done: set[tuple[np.dtype[Any], bool, str]] = set()
 
 
 def warm_up(table: DiscreteTable, test: str = TEST) -> None:
@@ -37,7 +27,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     table
         Each type of codes has kernels of its own, and so have tables with missing values.
     test : str
-        So have those that shuffle.
+        So have some tests.
 
     Examples
     --------
@@ -45,23 +35,16 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
     >>> warm_up(boolean_table("and", 10))
     """
     dtype = table.codes.dtype
-    kernels = dtype, table.has_missing, tests()[test].is_random
+    kernels = dtype, table.has_missing, test
     if kernels in _done:
         return
-    import komb.counts.kernels  # noqa: F401  (loads numba, which is slow but no compiling)
-
-    notice = threading.Timer(PATIENCE, _log.warning, [NOTICE])
-    notice.daemon = True
-    notice.start()
-    try:
-        _search_tiny_table(dtype, test, has_missing=table.has_missing)
-    finally:
-        notice.cancel()
+    _search_tiny_table(dtype, test, has_missing=table.has_missing)
     _done.add(kernels)
 
 
 def _search_tiny_table(dtype: np.dtype[Any], test: str, *, has_missing: bool) -> None:
     codes = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], dtype)
+    codes = np.tile(codes, 8)  # enough rows for a dependence, about which a test may ask more
     if has_missing:
         codes[0, -1] = 2
     table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing)

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import komb
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency, Summaries
 from komb.data import DiscreteTable
+from komb.errors import MemoryLimitError
 from tests import naive
 from tests.counts.tables import columns_of, make_table, tables
 
@@ -395,3 +397,13 @@ def test_a_million_rows_stay_within_64_bits() -> None:
     table = np.bincount(codes[0] * 4 + codes[1] * 2 + codes[2], minlength=8).reshape(4, 2)
     expected = (table * np.log2(table / table.sum(axis=1, keepdims=True))).sum()
     assert sums.union_fit[0] / contingency.scale == pytest.approx(expected, rel=1e-12)
+
+
+def test_code_lengths_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One table for each number of levels: many columns of many levels can be too much."""
+    monkeypatch.setenv("KOMB_MEMORY_LIMIT", "5 kB")
+    monkeypatch.setattr(contingency_module, "FEW_BYTES", 0)
+    rng = np.random.default_rng(0)
+    columns = {str(levels): rng.integers(0, levels, 200) for levels in range(2, 12)}
+    with pytest.raises(MemoryLimitError, match=r"Code lengths for \d+ numbers of levels and 200 r"):
+        komb.markov_blanket(columns, "2", order=1, max_separator=1, test="sci")

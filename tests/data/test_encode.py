@@ -7,9 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +15,8 @@ from hypothesis import strategies as st
 from komb.data import DiscreteTable
 from komb.data.encode import encode_by_lookup, encode_columns
 from komb.errors import ContinuousColumnError, DataError, MissingValuesError
+from tests.optional import pandas as pd
+from tests.optional import pyarrow as pa
 
 
 def encode(values: object) -> tuple[list[int], tuple[object, ...]]:
@@ -266,7 +266,7 @@ MISSING = [
     np.array([np.nan, 1, np.nan]),
     np.array([np.nan, 1, np.nan], np.float16),
     np.array(["NaT", "2020-01-01", "NaT"], "M8[D]"),
-    np.array([np.datetime64("NaT"), 1, None], object),
+    np.array([np.datetime64("NaT", "s"), 1, None], object),
     np.ma.MaskedArray([1, 2, 3], [True, False, True]),
     series([None, "a", None]),
     series([None, "a", None], object),

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +13,8 @@ from hypothesis import strategies as st
 from komb.data import DiscreteTable, read_table
 from komb.errors import DataError, MissingValuesError, ParameterError
 from tests.data.test_encode import MISSING
+from tests.optional import pandas as pd
+from tests.optional import pyarrow as pa
 
 Values = list[Any]
 

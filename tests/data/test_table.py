@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data import DiscreteTable
 from komb.errors import DataError, MissingValuesError, ParameterError, UnknownNameError
+from tests.optional import pandas as pd
+from tests.optional import pyarrow as pa
 
 Columns = dict[str, list[Any]]
 

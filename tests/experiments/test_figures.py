@@ -8,13 +8,17 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from komb.errors import MissingPackageError
 from komb.experiments import paper
 from komb.experiments.figures import draw_metrics, render, to_inline_svg
 from komb.experiments.records import Record
 from tests.experiments.made_up import make_komb, make_record
+from tests.optional import reason
+
+pytest.importorskip("matplotlib", reason=reason("matplotlib"))
+
+from matplotlib.figure import Figure
 
 
 def make_records(functions: tuple[str, ...] = paper.FUNCTIONS) -> list[Record]:

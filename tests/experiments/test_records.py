@@ -140,3 +140,32 @@ class TestJournal:
         (tmp_path / "file").touch()
         with pytest.raises(FileError, match=os.strerror(errno.ENOTDIR).lower()):
             Journal(tmp_path / "file" / "journal").append(RECORD)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_rows", "many"),
+        ("n_rows", True),
+        ("order", 1.5),
+        ("blanket", "abc"),
+        ("blanket", [1, 2]),
+        ("truth", None),
+        ("seconds", "long"),
+        ("target", 3),
+        ("timed_out", 1),
+        ("sample", [1]),
+    ],
+)
+def test_a_value_of_the_wrong_type(tmp_path: Path, name: str, value: object) -> None:
+    good = RECORD.to_dict()
+    lines = [json.dumps(good | {name: value}), json.dumps(good), ""]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    with pytest.raises(FileError, match=r"Line 1 of .* is not a record"):
+        _ = Journal(tmp_path).records
+
+
+def test_a_line_that_is_too_deep(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("[" * 100_000 + "\n{}\n")
+    with pytest.raises(FileError, match=r"Line 1 of .* is not a record"):
+        _ = Journal(tmp_path).records

@@ -48,7 +48,7 @@ def test_it_introduces_itself(name: str) -> None:
     taken |= {"alpha"} if info.choose_alpha is not None else set()
     assert set(parameters) == {"session", "task", *taken}
     documented = info.search.__doc__ or ""
-    assert all(re.search(rf"^ +{option} : ", documented, re.M) for option in taken)
+    assert all(re.search(rf"^ *{option} : ", documented, re.M) for option in taken)
     assert set(info.defaults) == set(info.options)
 
 

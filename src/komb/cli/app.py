@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -28,12 +29,20 @@ for command in (find, compare, report, methods, tests, demo, reproduce):
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; bad usage is one line on standard error."""
+    _have_streams()
     with exit_codes():
         code = app(arguments, prog_name="komb", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # before any command had begun
             raise KeyboardInterrupt
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _have_streams() -> None:
+    """Give output somewhere to go where a shell has closed it (``komb ... >&-``)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
 
 
 def _print_version(is_asked: bool) -> None:

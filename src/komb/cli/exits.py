@@ -7,20 +7,28 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn, cast
 
 import typer
 
 from komb.errors import InputError, WorkerError
+from komb.rendering import neutralise
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
+TRACEBACK = "KOMB_TRACEBACK"
+"""The environment variable that has unexpected errors end in a traceback."""
+
+_LONGEST_REASON = 300  # characters of an unexpected error
+
 _WITH_COMMAS = re.compile(
     r"In '(?P<option>start|include|exclude)': There is no column '(?P<names>[^']*,[^']*)'\."
 )
+
+_LIMIT = re.compile(r'memory_limit=("[^"]*"), or the variable KOMB_MEMORY_LIMIT')
 
 # Some versions of typer have a click of their own, so the class is found from one that is public.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -47,8 +55,16 @@ def exit_codes() -> Iterator[None]:
         typer.echo(_in_shell_terms(str(interrupt)) or "Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:  # the reader, e.g. head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         sys.exit(0)
+    except (typer.Exit, typer.Abort):  # how typer ends a command
+        raise
+    except Exception as error:
+        _fail_unexpectedly(error)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # polars', which is no Exception
+            raise
+        _fail_unexpectedly(error)
 
 
 def missing_option(context: typer.Context, options: str) -> Exception:
@@ -57,8 +73,35 @@ def missing_option(context: typer.Context, options: str) -> Exception:
 
 
 def _fail(message: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        typer.echo(f"Error: {neutralise(' '.join(message.split()))}", err=True)
     sys.exit(code)
+
+
+def _fail_unexpectedly(error: BaseException) -> NoReturn:
+    """End with one line about what nobody has provided for; a traceback only if it is wanted."""
+    if os.environ.get(TRACEBACK):
+        raise error
+    said = " ".join(str(error).split())
+    if isinstance(error, OSError):
+        _give_up_output()
+        why = (error.strerror or said).lower()
+        where = f" {str(error.filename)!r}" if error.filename else " the output"
+        _fail(f"Cannot read or write{where}: {why}.", EXIT_FAILED)
+    if isinstance(error, MemoryError):
+        remedy = "Take fewer rows or columns, or a machine with more memory."
+        _fail(f"Memory ran out{f' ({said})' if said else ''}. {remedy}", EXIT_FAILED)
+    _fail(
+        f"komb failed in a way that it should not ({type(error).__name__}: {said[:_LONGEST_REASON]}"
+        f"). Please report it, with what {TRACEBACK}=1 prints.",
+        EXIT_FAILED,
+    )
+
+
+def _give_up_output() -> None:
+    """Have what is left in the buffers go nowhere, so that ending does not fail once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_shell_terms(message: str) -> str:
@@ -78,6 +121,7 @@ def _in_shell_terms(message: str) -> str:
         ("'n_jobs'", "'--jobs'"),
     ):
         message = message.replace(in_python, in_shell)
+    message = _LIMIT.sub(r"KOMB_MEMORY_LIMIT=\1", message)
     return message + _hint_at_repeating(message)
 
 

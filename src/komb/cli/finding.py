@@ -14,6 +14,7 @@ from komb.cli import options
 from komb.cli.exits import exit_codes, missing_option
 from komb.cli.output import CountBar, ProgressBar, show, write, write_json
 from komb.errors import Interrupted, ParameterError, WorkerError
+from komb.rendering import show_on_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,7 +170,7 @@ class _Output:
         if self.as_json:
             write_json(self._dump(self._record(blanket)))
         elif self.is_quiet:
-            write("".join(f"{name}\n" for name in blanket), end="")
+            write("".join(f"{show_on_line(name)}\n" for name in blanket), end="")
         else:
             show(blanket)
             self._explain(blanket)
@@ -181,7 +182,8 @@ class _Output:
             records = {target: self._record(blanket) for target, blanket in blankets.items()}
             write_json(self._dump(records))
         elif self.is_quiet:
-            lines = ("\t".join(map(str, (target, *found))) for target, found in blankets.items())
+            named = blankets.items()
+            lines = ("\t".join(map(show_on_line, (target, *found))) for target, found in named)
             write("".join(f"{line}\n" for line in lines), end="")
         else:
             show(blankets)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from komb.rendering import in_ascii, plural
+from komb.rendering import in_ascii, neutralise, plural
 
 if TYPE_CHECKING:
     from komb.discover import Progress
@@ -32,7 +32,8 @@ def show(result: object) -> None:
 
 
 def write(text: str, *, end: str = "\n") -> None:
-    """Print text; letters that the terminal or pipe has no code for are written as escapes."""
+    """Print text; what the terminal has no code for, or would obey, is written as escapes."""
+    text = neutralise(text)
     if not _can_write(text):
         encoding = sys.stdout.encoding
         text = in_ascii(text).encode(encoding, "backslashreplace").decode(encoding)
@@ -41,7 +42,8 @@ def write(text: str, *, end: str = "\n") -> None:
 
 def write_json(text: str) -> None:
     """Print JSON, which has escapes of its own."""
-    write(text if _can_write(text) else json.dumps(json.loads(text), indent=2))
+    is_plain = _can_write(text) and neutralise(text) == text
+    write(text if is_plain else json.dumps(json.loads(text), indent=2))
 
 
 def _can_write(text: str) -> bool:

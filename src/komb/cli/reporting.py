@@ -12,6 +12,7 @@ from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, write
 from komb.errors import ParameterError
+from komb.rendering import show_name, show_names
 
 
 @exit_codes()
@@ -85,5 +86,5 @@ def report(
             reading=reading,
             progress=bar,
         )
-    names = ", ".join(map(str, page.blanket)) or "empty"
-    write(f"Markov blanket of {target}: {names}\nReport: {out}")
+    names = show_names(page.blanket.members) or "empty"
+    write(f"Markov blanket of {show_name(target)}: {names}\nReport: {out}")

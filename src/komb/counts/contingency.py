@@ -69,12 +69,15 @@ from komb.counts.fixedpoint import (
     length_table,
     scale_for,
 )
+from komb.data.memory import check_limit, refuse_beyond
 from komb.errors import DataError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
 
 MAX_BITMAP_LEVELS = 16
 MAX_BITMAP_STRATA = 1024
+BYTES_PER_LENGTH = 16  # one table for each number of levels, and one of all of them
+FEW_BYTES = 1 << 26
 STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
@@ -371,6 +374,11 @@ class Contingency:
         if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
         if self._lengths is None:
+            n_classes = len(self.class_levels)
+            what = f"Code lengths for {n_classes:,} numbers of levels and {self.n_rows:,} rows"
+            needed = BYTES_PER_LENGTH * n_classes * self.n_rows
+            if needed > FEW_BYTES:  # what is free takes a while to find out
+                refuse_beyond(needed, check_limit(), what)
             self._lengths = np.stack(
                 [self._ledger.lengths(int(levels)) for levels in self.class_levels]
             )

@@ -25,8 +25,7 @@ tables without any; ``summarise_present`` counts every test on the rows that are
 and is compiled when a table first needs it. Incomplete rows have no bit in any stratum, or are
 counted in cells beside the table, or are not labelled or sorted at all.
 
-Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access. All
-kernels are in one file because Numba's disk cache notices changes in a kernel's own file only.
+Index arithmetic in the hot loops is unsigned: signed indices cost a sign test an access.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -38,9 +37,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+from komb.counts.compiling import IS_COMPILED, kernel, popcount
+from komb.counts.compiling import inner as _inner
 
 # Costs in nanoseconds, measured by benchmarks/crossover.py on the machine komb is developed on.
 # They only choose the way of counting: speed depends on them, an answer never does.
@@ -211,12 +212,6 @@ class Present(NamedTuple):
     labels: Any  # the labels again, but with the sizes of strata and runs in one test
 
 
-# Inner kernels are called by kernels only: without entry points for Python they compile faster.
-_inner: Any = njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-
-
 @intrinsic
 def _popcount(typingctx: Any, word: Any) -> Any:
     """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
@@ -231,7 +226,11 @@ def _popcount(typingctx: Any, word: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
-@njit(cache=True, nogil=True)
+if not IS_COMPILED:
+    _popcount: Any = popcount  # type: ignore[no-redef]
+
+
+@kernel
 def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segments, bitmaps,
                 level_counts):  # fmt: skip
     """Fill one bitmap a level of every packed column, rows grouped by the target's level."""
@@ -1253,7 +1252,7 @@ def _has_labels(given, levels, prepared, state, labels):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summarise(prepared, prices, scratch, labels, groups, given, candidate_start, candidates,
               length_class, out_given, out_splits, out_unions):  # fmt: skip
     """Summarise a batch of sets ``given[i]`` and ``given[i] + {candidate}`` against the target.
@@ -1625,7 +1624,7 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
     return some_are_left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summarise_present(prepared, prices, scratch, labels, groups, present, given, candidate_start,
                       candidates, length_class, out, out_margins):  # fmt: skip
     """Summarise a batch of tests, each on the rows that are complete for its variables.

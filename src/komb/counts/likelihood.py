@@ -36,7 +36,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from komb.counts.compiling import inner as _inner
+from komb.counts.compiling import kernel
 
 SERIES_FROM = 8.0  # variance of a count above which its cell is a series
 CUT = 1e-6  # of the probability of the mode
@@ -96,12 +98,6 @@ class Cells(NamedTuple):
     found: Any  # [slot, column]
     logarithms: Any  # [number]
     shift: Any  # of a hash to the slots
-
-
-# Inner kernels are called by kernels only: without entry points for Python they compile faster.
-_inner: Any = njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
 
 
 @_inner
@@ -416,7 +412,7 @@ def _count_stratum(lo, hi, x, x_width, strata, levels):
     return n, n_x, n_y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_moments(table, strata, levels, cells, given, index, candidates, moments):
     """Sum the mean and the variance of half of G over the strata of each test.
 

@@ -31,7 +31,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from komb.counts.compiling import inner as _inner
+from komb.counts.compiling import kernel
 
 ROWS_A_CELL_BY_BITS = 6  # strata with more are drawn by bits; measured, and part of the stream
 
@@ -93,12 +95,6 @@ class Varying(NamedTuple):
     chosen: Any  # all zero between uses
 
 
-# Inner kernels are called by kernels only: without entry points for Python they compile faster.
-_inner: Any = njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-
-
 @_inner
 def _mix(state):
     """Output function of SplitMix64."""
@@ -136,7 +132,7 @@ def _below(state, bound):
     return np.int64(product >> np.uint64(32)), state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_columns(codes, columns, hashes):
     """Fill the hashes of some columns: one number for all that is in a column."""
     for column in columns:
@@ -470,7 +466,7 @@ def _shuffle(n_strata, most, enough, fixed, observed, slack, scale, entropy, sta
     return shuffles, exceedances, sum_of_bits, squares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shuffle_tests(table, strata, varying, entropy, scale, slack, seed, most, enough, given, index,
                   candidates, counts, moments):  # fmt: skip
     """Shuffle each test ``most`` times, or until ``enough`` shuffles are as extreme as the data.

@@ -7,6 +7,7 @@ DiscreteTable(500 rows x 4 columns, 2 levels)
 
 from komb.data.bif import read_bif
 from komb.data.boolean import BOOLEAN_FUNCTIONS, boolean_network, boolean_table
+from komb.data.examples import example
 from komb.data.field import MarkovField
 from komb.data.files import read_table
 from komb.data.network import DiscreteNetwork
@@ -19,6 +20,7 @@ __all__ = [
     "MarkovField",
     "boolean_network",
     "boolean_table",
+    "example",
     "read_bif",
     "read_table",
 ]

@@ -17,6 +17,7 @@ Names may be quoted. Rows may come in any order, ``default`` fills those that ar
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -25,28 +26,41 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.memory import check_limit, refuse_beyond
 from komb.data.network import DiscreteNetwork
-from komb.data.raw import decode, read_bytes, to_path
+from komb.data.raw import decode, read_bytes, shorten, to_path
 from komb.errors import FileError, ParameterError
 
 _QUOTED = r'"[^"]*"'
-_COMMENT = re.compile(rf"({_QUOTED})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PROPERTIES = re.compile(rf"([;{{}}])((?:\s*property\b(?:{_QUOTED}|[^;\"])*;)+)")
+# All of these take linear time, whatever the text: an unclosed comment ends with the file, and a
+# property ends at a brace if not before.
+_COMMENT = re.compile(rf"({_QUOTED})|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_PROPERTIES = re.compile(rf"([;{{}}])((?:\s*property\b(?:{_QUOTED}|[^;\"{{}}])*;)+)")
 _WORD = re.compile(r'"([^"]*)"|([^\s,|"]+)')
 _BLOCK = re.compile(
     rf"\s*(?P<kind>network|variable|probability)\b(?P<head>(?:{_QUOTED}|[^{{\"])*)\{{"
 )
 _CLOSING = re.compile(r"\s*\}")
-_LEVELS = re.compile(rf"\s*type\s+discrete\s*\[\s*(\d+)\s*\]\s*\{{((?:{_QUOTED}|[^}}\"])*)\}}\s*;")
+_LEVELS = re.compile(
+    rf"\s*type\s+discrete\s*\[\s*(\d{{1,9}})\s*\]\s*\{{((?:{_QUOTED}|[^}}\"])*)\}}\s*;"
+)
 _ROW = re.compile(
     rf"\s*(?:\((?P<states>(?:{_QUOTED}|[^)\"])*)\)|(?P<word>table|default)\b)(?P<numbers>[^;]*);"
 )
+BYTES_PER_BYTE = 25
+"""Memory that reading takes for each byte of text, at most: numbers are texts, then floats."""
+BYTES_PER_CELL = 48
+"""Memory that reading takes for each cell of the largest table, at most."""
+
+_MOST_AXES = 64  # of numpy's arrays
 _SLACK = 1e-2  # files are rounded: sums of probabilities are this near to 1
 
 _Floats = npt.NDArray[np.float64]
 
 
-def read_bif(source: str | os.PathLike[str]) -> DiscreteNetwork:
+def read_bif(
+    source: str | os.PathLike[str], *, memory_limit: int | str | None = None
+) -> DiscreteNetwork:
     """Read a network from a BIF file.
 
     Parameters
@@ -54,6 +68,8 @@ def read_bif(source: str | os.PathLike[str]) -> DiscreteNetwork:
     source
         Name of a file, which may be compressed with gzip, or the text itself (anything with a brace
         in it).
+    memory_limit
+        How much memory its tables may take; as in :func:`komb.read_table`.
 
     Returns
     -------
@@ -65,6 +81,8 @@ def read_bif(source: str | os.PathLike[str]) -> DiscreteNetwork:
     ------
     komb.errors.FileError
         If the file cannot be read, or is not BIF; the message names the line.
+    komb.errors.MemoryLimitError
+        If it would take more memory than it may; it is raised before the memory is taken.
 
     Examples
     --------
@@ -77,17 +95,20 @@ def read_bif(source: str | os.PathLike[str]) -> DiscreteNetwork:
     >>> network.parents("wet"), network.table("wet").tolist()
     (('rain',), [[0.9, 0.1], [0.05, 0.95]])
     """
+    limit = check_limit(memory_limit)
     if isinstance(source, str) and "{" in source:
-        return _Parser("the text", source).network()
+        return _Parser("the text", source, limit).network()
     path = to_path(source)
-    return _Parser(repr(str(path)), decode(path, read_bytes(path))).network()
+    text = decode(path, read_bytes(path, limit, BYTES_PER_BYTE))
+    return _Parser(shorten(path), text, limit).network()
 
 
 class _Parser:
     """Walks over the blocks of one file and gathers levels, parents and tables."""
 
-    def __init__(self, label: str, text: str) -> None:
+    def __init__(self, label: str, text: str, limit: int) -> None:
         self._label = label
+        self._limit = limit
         # Blanks instead of nothing, so that a position still tells its line.
         text = _COMMENT.sub(lambda found: found[1] or _blank(found[0]), text)
         self._text = _PROPERTIES.sub(lambda found: found[1] + _blank(found[2]), text).rstrip()
@@ -146,6 +167,7 @@ class _Parser:
                 self._fail(start, f"there is no variable {variable!r} before this")
         if name in self._tables:
             self._fail(start, f"there are probabilities of {name!r} already")
+        self._check_size(start, name, parents)
         scope = [_codes(self._levels[variable]) for variable in (*parents, name)]
         table, end = self._read_rows(scope, start)
         if _CLOSING.match(self._text, end) is None:
@@ -153,6 +175,14 @@ class _Parser:
         self._parents[name] = parents
         self._tables[name] = self._normalised(start, name, table)
         return end
+
+    def _check_size(self, position: int, name: str, parents: Sequence[str]) -> None:
+        """Raise before a table is made that is too large."""
+        sizes = [len(self._levels[variable]) for variable in (*parents, name)]
+        what = f"The table of {name!r} in {self._label}, with {len(parents)} parents,"
+        refuse_beyond(BYTES_PER_CELL * math.prod(sizes), self._limit, what)
+        if len(parents) >= _MOST_AXES:
+            self._fail(position, f"{name!r} has {len(parents)} parents, and 63 are the most")
 
     def _read_rows(self, scope: Sequence[Mapping[str, int]], start: int) -> tuple[_Floats, int]:
         """Read the rows of one table, with an axis for each parent and one for the variable."""
@@ -188,7 +218,7 @@ class _Parser:
         """Return the row of a table that belongs to these states of the parents."""
         states = _words(text)
         if len(states) != len(scope):
-            self._fail(position, f"expected {len(scope)} states of the parents; got {states}")
+            self._fail(position, f"expected {len(scope)} states of the parents; got {states[:20]}")
         row = 0
         for state, codes in zip(states, scope, strict=True):
             if state not in codes:

@@ -192,7 +192,7 @@ class _Files:
     """Files of a folder by name, those inside its zip archives as well."""
 
     def __init__(self, folder: Path) -> None:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             remedy = f"Name the folder with the files from {_SUPPLEMENT}."
             raise ParameterError.because("data", "be a folder", str(folder), remedy)
         self._folder = folder
@@ -204,7 +204,7 @@ class _Files:
 
     def read(self, name: str) -> bytes:
         path = self._folder / name
-        if path.is_file():
+        if os.path.isfile(path):
             return read_bytes(path)
         if name not in self._archive_of:
             raise FileError(

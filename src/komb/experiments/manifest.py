@@ -8,7 +8,7 @@ import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from komb._version import __version__
 from komb.errors import FileError
@@ -66,13 +66,31 @@ def read_manifest(out: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except ValueError:
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise FileError(f"Cannot read {str(path)!r}: {why}. Name another 'out'.") from None
+    except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or not isinstance(found.get("arguments"), dict):
+    if not _is_manifest(found):
         raise FileError(
             f"{str(path)!r} is not what a run leaves there. Restore it, or name another 'out'."
         )
     return found
+
+
+def _is_manifest(found: object) -> TypeGuard[dict[str, Any]]:
+    if not isinstance(found, dict):
+        return False
+    kinds = {"komb": str, "began": str, "arguments": dict, "fingerprints": dict, "suites": list}
+    if not all(isinstance(found.get(name), kind) for name, kind in kinds.items()):
+        return False
+    arguments = found["arguments"]
+    is_sound = isinstance(arguments.get("time_cap"), int | float)
+    for name in ("suites", "networks"):
+        listed = arguments.get(name)
+        is_sound &= isinstance(listed, list) and all(isinstance(entry, str) for entry in listed)
+    is_sound &= all(isinstance(arguments.get(name), int) for name in ("samples", "targets"))
+    return is_sound and isinstance(arguments.get("data"), str | None)
 
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
@@ -116,7 +116,33 @@ class Record:
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Return the record that :meth:`to_dict` made a dictionary of; see there."""
         values = known_fields(cls, record)
+        _check_types(values)
         return cls(**values | {name: tuple(values[name]) for name in ("blanket", "truth")})
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "int | None": (int, type(None)),
+    "float": (int, float),
+    "bool": (bool,),
+    "tuple[str, ...]": (list, tuple),
+}
+
+
+def _check_types(values: Mapping[str, Any]) -> None:
+    """Raise if a value has not the type of its field."""
+    for entry in fields(Record):
+        value = values.get(entry.name, entry.default)
+        kind = str(entry.type)
+        is_right = isinstance(value, _KINDS[kind])
+        if kind != "bool":
+            is_right &= not isinstance(value, bool)  # which is an int to Python
+        if is_right and kind.startswith("tuple"):
+            is_right = all(isinstance(name, str) for name in value)
+        if not is_right:
+            remedy = "Pass it on unchanged."
+            raise ParameterError.because(f"record[{entry.name!r}]", f"be {kind}", value, remedy)
 
 
 class ScoreFields(TypedDict):
@@ -276,7 +302,7 @@ def _read_part(path: Path) -> Iterator[Record]:
     for number, line in enumerate(lines, start=1):
         try:
             yield Record.from_dict(json.loads(line))
-        except (ParameterError, TypeError, ValueError):
+        except (ParameterError, TypeError, ValueError, RecursionError):
             if number == len(lines):  # what follows the last newline: nothing, or half a line
                 return
             raise FileError(

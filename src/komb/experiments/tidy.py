@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from komb.errors import FileError
 from komb.experiments.records import Record, SeparatorRecord
 
 if TYPE_CHECKING:
@@ -70,6 +72,14 @@ def read_separators(out: Path) -> list[SeparatorRecord]:
     import polars as pl
 
     path = out / _SEPARATORS
-    if not path.is_file():
+    if not os.path.isfile(path):
         return []
-    return [SeparatorRecord(**row) for row in pl.read_csv(path).iter_rows(named=True)]
+    kinds = {"str": pl.String(), "int": pl.Int64()}
+    types = {entry.name: kinds[str(entry.type)] for entry in fields(SeparatorRecord)}
+    try:
+        rows = pl.read_csv(path, schema=types).rows()
+        return [SeparatorRecord(*row) for row in rows]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        why = str(error).strip().split("\n", 1)[0]
+        remedy = "Restore it, or remove it to have it made again."
+        raise FileError(f"{str(path)!r} is not what a run leaves there ({why}). {remedy}") from None

@@ -28,6 +28,11 @@ class Part(NamedTuple):
     html: str
 
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+form-action 'none'"
+"""What a page may load: nothing, and run no scripts. Its style and pictures are inside of it."""
+
+
 def frame(title: str, lead: str, parts: Sequence[Part], css: str = "") -> str:
     """Write a page.
 
@@ -60,6 +65,7 @@ def frame(title: str, lead: str, parts: Sequence[Part], css: str = "") -> str:
     )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{CSS}{css}</style>\n</head>\n<body>\n"
         f"<header><h1>{escape(title)}</h1>{lead}</header>\n"

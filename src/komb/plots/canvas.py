@@ -43,9 +43,9 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     if file.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
         remedy = "Have it end in .png, .pdf or .svg."
         raise ParameterError.because("plot", "be the name of a picture", str(path), remedy)
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         raise FileError(f"There is no folder {str(file.parent)!r} for the plot. Make it first.")
-    if file.is_dir():
+    if os.path.isdir(file):
         raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
     return file
 

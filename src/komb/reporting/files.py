@@ -29,14 +29,14 @@ def check_page(path: str | os.PathLike[str]) -> Path:
     komb.errors.ParameterError: 'path' must be the name of a page; got 'report.pdf'. Have it ...
     """
     file = to_path(path)
-    if file.is_dir():
+    if os.path.isdir(file):
         raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
     if file.suffix.lower() not in _ENDINGS:
         remedy = "Have it end in .html."
         raise ParameterError.because("path", "be the name of a page", str(path), remedy)
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         raise FileError(f"There is no folder {str(file.parent)!r} for the report. Make it first.")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
+    if not os.access(file if os.path.exists(file) else file.parent, os.W_OK):
         raise FileError(
             f"Cannot write {str(file)!r}: permission denied. Name a file where you may write."
         )

@@ -1,0 +1,71 @@
+"""How kernels are compiled: one place for all of them.
+
+:func:`kernel` is for functions that Python calls, :data:`inner` for those that only kernels call.
+With ``NUMBA_DISABLE_JIT=1`` both leave a function as it is: it runs, hundreds of times slower, in
+Python's own debugger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from komb.counts.kernel_cache import KernelCache, find_folders
+
+IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", 0)
+"""Whether kernels are compiled at all."""
+
+# Without entry points for Python a kernel compiles faster.
+inner: Any = numba.njit(  # type: ignore[call-overload]  # missing in the stubs
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function when it is first called, and keep the result on disk if possible.
+
+    Examples
+    --------
+    >>> @kernel
+    ... def add(x, y):
+    ...     return x + y
+    >>> add.__name__
+    'add'
+    """
+    if not IS_COMPILED:
+        return _in_python(function)
+    dispatcher: Any = numba.njit(nogil=True)(function)
+    dispatcher._cache = KernelCache(function, _folders())
+    return dispatcher
+
+
+@lru_cache(maxsize=1)
+def _folders() -> tuple[Path, ...]:
+    return tuple(find_folders())
+
+
+def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a kernel run as it is; its integers are meant to wrap, of which numpy would warn."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return run
+
+
+def popcount(word: Any) -> np.int64:
+    """Count the set bits of a 64-bit word in Python.
+
+    Examples
+    --------
+    >>> int(popcount(np.uint64(7)))
+    3
+    """
+    return np.int64(int(word).bit_count())
