@@ -1411,10 +1411,10 @@ class Automatic:
             self.needed = max(self.single, by_share)
         self.blanket = {x: frozenset() for x in sorted(self.include)}
 
-    def nearest(self, a: int, pool: Set) -> Set:
+    def nearest(self, a: int, pool: Set, most: int | None = None) -> Set:
         """Those that depend on a most, of equals the first ones."""
         by_strength = sorted(pool, key=lambda z: (-self.alone[a].get(z, 0.0), z))
-        return frozenset(by_strength[: self.rules.largest_pool])
+        return frozenset(by_strength[: self.rules.largest_pool if most is None else most])
 
     def look_around(self, a: int) -> tuple[dict[int, float], dict[int, Set]]:
         """MMPC of one variable, whose separators are made of few members."""
@@ -1465,20 +1465,21 @@ class Automatic:
         """Least bits of a neighbour; 0 for anybody else."""
         return 0.0 if b in self.separated[a] else self.members[a].get(b, 0.0)
 
-    def joined(self, a: int, b: int, bits: float = 0.0) -> bool:
-        """Whether a or b sees the other so clearly, with or without conditions."""
+    def joined(self, a: int, b: int, bits: float = 0.0) -> float:
+        """Least bits on the side of a or b that sees the other, if they are enough."""
         if self.alone[a].get(b, 0.0) < bits:
-            return False
-        if self.sees(a, b) > 0:
-            return self.sees(a, b) >= bits
-        separator = self.separated[a].get(b, frozenset())
-        if not separator:
-            return False
-        if len(separator) == 1:
-            middle, own = self.alone[b].get(min(separator), 0.0), self.alone[b].get(a, 0.0)
-            if own < math.inf and middle >= self.rules.clearly_closer * own:
-                return False
-        return self.sees(b, a) > 0 and self.sees(b, a) >= bits
+            return 0.0
+        found = self.sees(a, b)
+        if found == 0:
+            separator = self.separated[a].get(b, frozenset())
+            if not separator:
+                return 0.0
+            if len(separator) == 1:
+                middle, own = self.alone[b].get(min(separator), 0.0), self.alone[b].get(a, 0.0)
+                if own < math.inf and middle >= self.rules.clearly_closer * own:
+                    return 0.0
+            found = self.sees(b, a)
+        return found if found >= bits else 0.0
 
     def outside(self) -> list[int]:
         return sorted(self.v - self.blanket.keys())
@@ -1493,13 +1494,18 @@ class Automatic:
         return None if found is None else found - witness
 
     def find_neighbours(self) -> None:
-        is_open = self.needed < math.inf
-        for x in sorted(self.v):
-            if is_open and self.joined(self.y, x, self.needed):
+        self.separators = dict.fromkeys(sorted(self.v), frozenset())
+        if self.needed == math.inf:
+            return
+        found = {x: self.joined(self.y, x, self.needed) for x in self.alone[self.y]}
+        found = {x: bits for x, bits in found.items() if bits > 0}
+        least = false_discovery_bits(found.values(), len(self.v), self.rules.false_share)
+        for x in sorted(found):
+            if found[x] >= least:
                 self.blanket.setdefault(x, frozenset())
-            shows = is_open and x in self.alone[self.y]
-            separated = self.separated[self.y]
-            self.separators[x] = separated.get(x, frozenset()) if shows else frozenset()
+        for x in self.alone[self.y].keys() - self.blanket.keys():
+            nearest = self.nearest(x, frozenset(self.blanket), self.most)
+            self.separators[x] = self.separated[self.y].get(x, nearest)
 
     def find_spouses(self) -> None:
         best: dict[int, tuple[float, Set]] = {}
@@ -1577,12 +1583,23 @@ class Automatic:
         self.add_strong(strong)
 
     def add_strong(self, strong: Iterable[Strong]) -> list[int]:
-        """Those that nothing in the blanket separates, and their witnesses if they depend too."""
-        added = []
-        for _, x, given in strong:
-            witness = given - self.separators[x]
-            if x in self.blanket or self.separator(x, witness) is not None:
-                continue
+        """Those that nothing in the blanket separates, and their witnesses if they depend too.
+
+        The strongest first, then all that are left are looked at again.
+        """
+        left = [(bits, x, given - self.separators[x]) for bits, x, given in strong]
+        added: list[int] = []
+        while True:
+            standing: dict[int, Strong] = {}
+            for bits, x, witness in left:
+                if x in self.blanket or x in standing:
+                    continue
+                if self.separator(x, witness) is None:
+                    standing[x] = bits, x, witness
+            if not standing:
+                return added
+            _, x, witness = max(standing.values(), key=lambda one: (one[0], -one[1]))
+            left = [one for one in left if one[1] in standing and one[1] != x]
             self.blanket[x] = witness
             added.append(x)
             for ally in sorted(witness - self.blanket.keys()):
@@ -1590,7 +1607,6 @@ class Automatic:
                 if self.depends(ally, rest) and self.separator(ally, rest) is None:
                     self.blanket[ally] = rest
                     added.append(ally)
-        return added
 
     def grow(self, order: int | None) -> None:
         if order == 0:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from komb.citests.data_session import DataSession
 from komb.data import DiscreteTable
 
 
-def session_of(*columns: object) -> DataSession:
+def session_of(*columns: npt.NDArray[np.int64]) -> DataSession:
     return DataSession(DiscreteTable.from_codes(np.column_stack(columns)), "auto")
 
 

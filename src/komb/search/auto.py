@@ -38,7 +38,7 @@ from komb.search.chance import (
     family_bits,
     share_of_level,
 )
-from komb.search.region import LARGEST_POOL, Region, Side
+from komb.search.region import Region, Side
 from komb.search.registry import algorithm
 from komb.search.remarks import describe_sight, find_equivalents, find_leaks
 from komb.search.task import Choice, Found, Omission, Sight, Task
@@ -141,19 +141,32 @@ def find_blanket(
 
 
 def find_neighbours(search: _Search) -> None:
-    """Add the variables that no set separates from the target, on its side or on theirs."""
+    """Add the variables that no set separates from the target, on its side or on theirs.
+
+    Their weakest dependences are a family too: of many columns that depend on the target through
+    others, a few are never separated by chance.
+    """
     search.report("neighbours")
-    needed = search.needed
-    known: Mapping[int, Variables] = {}
-    if not math.isinf(needed):
-        for x in search.alone:
-            if search.region.are_joined(search.side, x, needed):
+    region, candidates = search.region, search.task.candidates
+    search.separators = dict.fromkeys(candidates, EMPTY)
+    if not math.isinf(search.needed):
+        joined = {x: region.joint_bits(search.side, x, search.needed) for x in search.alone}
+        joined = {x: bits for x, bits in joined.items() if bits}
+        least = false_discovery_bits(joined.values(), len(candidates))
+        for x in sorted(joined):
+            if joined[x] >= least:
                 search.add(x, EMPTY)
-        known = search.side.finish().separators  # all of them, whoever has asked before
-    search.separators = {
-        x: known.get(x, EMPTY) if x in search.alone else EMPTY for x in search.task.candidates
-    }
-    search.see(0, len(search.task.candidates), needed)
+        _note_separators(search)
+    search.see(0, len(candidates), search.needed)
+
+
+def _note_separators(search: _Search) -> None:
+    """Note what separates the dependent variables outside, or comes closest to it."""
+    side = search.side.finish()  # all of it, whoever has asked before
+    for x in search.alone.keys() - search.blanket.keys():
+        search.separators[x] = side.separators.get(
+            x, search.region.nearest(x, frozenset(search.blanket), search.max_separator)
+        )
 
 
 def find_spouses(search: _Search) -> None:
@@ -168,7 +181,7 @@ def find_spouses(search: _Search) -> None:
     for child in sorted(search.blanket):
         family |= region.alone(child).keys() & others
         for bits, x, given in _moved_by(search, child, others):
-            if bits > found.get(x, (0.0, EMPTY))[0] and region.are_joined(region.side(child), x):
+            if bits > found.get(x, (0.0, EMPTY))[0] and region.joint_bits(region.side(child), x):
                 found[x] = bits, given
     needed = false_discovery_bits([bits for bits, _ in found.values()], len(family))
     for x, (bits, given) in sorted(found.items()):
@@ -434,18 +447,18 @@ class _Search:
     def first_witnesses(self, witnesses: Mapping[int, Sequence[Variables]]) -> dict[int, Variables]:
         """Return for variables outside the first witness given which no member separates them."""
         outside = [x for x in sorted(witnesses) if x not in self.blanket]
-        has_one_pool = len(self.blanket) <= LARGEST_POOL
-        found: dict[int, Variables] = {}
-        for lot in [outside] if has_one_pool else [[x] for x in outside]:
-            pool = frozenset(self.blanket)
-            answers = self.session.first_standing(
-                self.task.target,
-                [(x, witnesses[x]) for x in lot],
-                pool if has_one_pool else self.region.nearest(lot[0], pool),
-                self.max_separator,
+        members = frozenset(self.blanket)
+        if self.region.is_pool(members):
+            lines = [(x, witnesses[x]) for x in outside]
+            found = self.session.first_standing(
+                self.task.target, lines, members, self.max_separator
             )
-            found |= {x: w for x, w in zip(lot, answers, strict=True) if w is not None}
-        return found
+        else:  # each has separators of its own
+            found = [self._first_witness(x, witnesses[x]) for x in outside]
+        return {x: w for x, w in zip(outside, found, strict=True) if w is not None}
+
+    def _first_witness(self, x: int, witnesses: Sequence[Variables]) -> Variables | None:
+        return next((w for w in witnesses if self.find_separator(x, w) is None), None)
 
     def hidden_and_separated(self) -> tuple[Variables, Variables]:
         """Variables outside that are independent of the target, and those that members separate."""

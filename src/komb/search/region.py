@@ -177,14 +177,17 @@ class Region:
             self._alone[variable] = self.session.strengths(variable, [(others, EMPTY)])[0]
         return self._alone[variable]
 
-    def nearest(self, variable: int, pool: Variables) -> Variables:
+    def is_pool(self, variables: Variables) -> bool:
+        """Whether separators of any variable may be made of all of these."""
+        return len(variables) <= LARGEST_POOL
+
+    def nearest(self, variable: int, pool: Variables, most: int | None = None) -> Variables:
         """Those of a pool that depend on a variable most, as many as separators are made of."""
-        if len(pool) <= LARGEST_POOL:
+        most = LARGEST_POOL if most is None else most
+        if len(pool) <= most:
             return pool
         alone = self.alone(variable)
-        return frozenset(
-            heapq.nlargest(LARGEST_POOL, sorted(pool), key=lambda z: alone.get(z, 0.0))
-        )
+        return frozenset(heapq.nlargest(most, sorted(pool), key=lambda z: alone.get(z, 0.0)))
 
     def side(self, variable: int) -> Side:
         """Return the neighbours of a variable, as it sees them."""
@@ -205,17 +208,20 @@ class Region:
             _fixed=fixed,
         )
 
-    def are_joined(self, own: Side, other: int, bits: float = 0.0) -> bool:
-        """Whether either of two finds no separator, and a dependence of so many bits."""
+    def joint_bits(self, own: Side, other: int, least: float = 0.0) -> float:
+        """How strong the weakest dependence of two is, on the side that finds no separator.
+
+        0 if both find one, or if the dependence has fewer than ``least`` bits.
+        """
         variable = own.variable
-        if self.alone(variable).get(other, 0.0) < bits:
-            return False  # no dependence is stronger than its weakest
-        if own.bits(other) > 0:
-            return own.bits(other) >= bits
-        if self._is_explained(variable, other, own.separators.get(other, EMPTY)):
-            return False
-        weakest = self.side(other).bits(variable)
-        return weakest > 0 and weakest >= bits
+        if self.alone(variable).get(other, 0.0) < least:
+            return 0.0  # no dependence is stronger than its weakest
+        bits = own.bits(other)
+        if bits == 0.0:
+            if self._is_explained(variable, other, own.separators.get(other, EMPTY)):
+                return 0.0
+            bits = self.side(other).bits(variable)
+        return bits if bits >= least else 0.0
 
     def _is_explained(self, variable: int, other: int, separator: Variables) -> bool:
         """Whether a single variable separates two, and is clearly closer to the other one."""
