@@ -8,6 +8,7 @@ search has a twin of the same name, with an underscore for a hyphen.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import chi2 as chi2_distribution
 from scipy.stats import gamma as gamma_distribution
 from scipy.stats import pearson3 as type_three_distribution
@@ -208,8 +210,8 @@ def g_moments(t: Tables) -> tuple[float, float]:
     """Mean and variance of G over all orders of the rows of each stratum."""
     by_stratum = [
         g_moments_of_stratum(
-            [n for key, n in t.xz.items() if key[1:] == stratum],
-            [n for key, n in t.yz.items() if key[1:] == stratum],
+            tuple(sorted(n for key, n in t.xz.items() if key[1:] == stratum)),
+            tuple(sorted(n for key, n in t.yz.items() if key[1:] == stratum)),
         )
         for stratum in t.z
     ]
@@ -217,7 +219,8 @@ def g_moments(t: Tables) -> tuple[float, float]:
     return math.fsum(means), math.fsum(variances)
 
 
-def g_moments_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
+@functools.lru_cache(maxsize=100_000)
+def g_moments_of_stratum(xs: tuple[int, ...], ys: tuple[int, ...]) -> tuple[float, float]:
     """Mean and variance of a stratum with these numbers of rows of each level.
 
     The covariance of every two cells, degree by degree; what is left of a cell's variance after
@@ -226,30 +229,28 @@ def g_moments_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, f
     n = sum(xs)
     if len(xs) < 2 or len(ys) < 2:
         return 0.0, 0.0
-    cells = [(i, j, g_of_cell(n, a, b)) for i, a in enumerate(xs) for j, b in enumerate(ys)]
-    gross = math.fsum(rest for _, _, (_, _, rest) in cells)
-    terms = []
+    cells = [[g_of_cell(n, a, b) for b in ys] for a in xs]
+    mean = math.fsum(mean for row in cells for mean, _, _ in row)
+    rest = math.fsum(rest for row in cells for _, _, rest in row)
+    variance = gross = rest
     for k in (1, 2):
-        for i, j, (_, alpha, _) in cells:
-            for other_i, other_j, (_, other, _) in cells:
-                rows = level_correlation(n, k, xs[i], xs[other_i], is_same=i == other_i)
-                columns = level_correlation(n, k, ys[j], ys[other_j], is_same=j == other_j)
-                terms.append(alpha[k] * other[k] * rows * columns)
-        gross += math.fsum(alpha[k] ** 2 for _, _, (_, alpha, _) in cells)
-    variance = math.fsum([*terms, *(rest for _, _, (_, _, rest) in cells)])
-    mean = math.fsum(mean for _, _, (mean, _, _) in cells)
+        alpha = np.array([[alphas[k] for _, alphas, _ in row] for row in cells])
+        rows, columns = (level_correlations(n, k, counts) for counts in (xs, ys))
+        variance += float((alpha * (rows @ alpha @ columns)).sum())
+        gross += float((alpha**2).sum())
     return 2 * mean, 4 * variance if variance > 1e-9 * gross else 0.0
 
 
-def level_correlation(n: int, k: int, a: int, b: int, *, is_same: bool) -> float:
-    """Of the parts of degree k of two cells that differ in their row only."""
-    if is_same:
-        return 1.0
-    squares = [Fraction(math.comb(m, k), math.comb(n - m, k)) if n - m >= k else 0 for m in (a, b)]
-    sign = -1.0 if k == 1 else 1.0
-    return sign * math.sqrt(squares[0] * squares[1])
+def level_correlations(n: int, k: int, counts: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Of the parts of degree k of cells that differ in their row only, for every two rows."""
+    ratios = [math.comb(m, k) / math.comb(n - m, k) if n - m >= k else 0.0 for m in counts]
+    roots = np.sqrt(ratios)
+    correlations = np.asarray((-1.0) ** k * roots[:, None] * roots)
+    np.fill_diagonal(correlations, 1.0)
+    return correlations
 
 
+@functools.lru_cache(maxsize=200_000)
 def g_of_cell(n: int, a: int, b: int) -> tuple[float, list[float], float]:
     """Mean, coefficients of degree 1 and 2, and what is left of the variance, of n ln(n/e) - n + e.
 

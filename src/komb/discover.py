@@ -151,8 +151,7 @@ def markov_blanket(
         ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other method.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
-        likelihood-ratio test, with its distribution from shuffles of the data where tables are
-        thin.
+        likelihood ratio with the mean and variance that it has given the margins of the table.
     df
         Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
         ``"adjusted"`` only the levels that occur in each of them. Test ``"auto"`` always takes the

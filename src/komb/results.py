@@ -198,8 +198,8 @@ class Blanket(_WithTable, Collection[Name]):
     tables
         How many joint tables were counted to compute them.
     fallbacks
-        How many of the tests were decided by the fall-back for thin tables: shuffles for test
-        ``"auto"``, stochastic complexity for ``"g-sci"``.
+        How many of the tests were decided by the fall-back for thin tables: stochastic complexity,
+        for test ``"g-sci"``.
     unreliable
         How many of the tests were decided on a table too thin for the test.
     identifiers
@@ -1086,9 +1086,7 @@ def _way(blanket: Blanket, name: Name) -> object:
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
-    if blanket.fallbacks and test == TEST:
-        yield f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} had thin tables."
-    elif blanket.fallbacks:
+    if blanket.fallbacks:
         on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
         yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
     if blanket.unreliable and test == "perm":
@@ -1100,8 +1098,8 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
         )
     elif blanket.unreliable and test == TEST:
         yield (
-            f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to shuffle and "
-            "count as independent."
+            f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} say nothing and count as "
+            "independent: given the columns held fixed, one of the two tested is constant."
         )
     elif blanket.unreliable:
         on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"

@@ -86,7 +86,7 @@ def find_blanket(
     max_separator: int | None = None,
     level: float = LEVEL,
     alpha: float | None = None,
-    budget: Budget = Budget(),  # noqa: B008  (without a time it never changes)
+    budget: Budget | None = None,
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for.
 
@@ -105,7 +105,7 @@ def find_blanket(
         Chance that the blanket is not empty although nothing depends on the target.
     alpha : float, optional
         Level of single tests, if it is not that of the session.
-    budget : Budget
+    budget : Budget, optional
         Time and work that the search may spend.
 
     Returns
@@ -124,7 +124,7 @@ def find_blanket(
     ({0: frozenset({1}), 1: frozenset({0})}, 1)
     """
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    search = _Search(session, task, largest, level, alpha, budget)
+    search = _Search(session, task, largest, level, alpha, budget or Budget())
     find_neighbours(search)
     find_spouses(search)
     reached = grow(search, order)
