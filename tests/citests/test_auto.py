@@ -238,8 +238,6 @@ def test_strengths_beyond_the_smallest_number() -> None:
     session = DataSession(table, "auto")
     assert session.outcome(0, 1, []).p_value == 0.0
     [bits] = session.strengths(0, [({1}, EMPTY)])
-    # the harmonic mean of two p-values is near the smaller one, that of G
-    assert -naive.log2_p_value(19_999, 1) < bits[1]
     assert bits[1] == pytest.approx(-naive.log2_p_value(20_000 * math.log(4), 1), rel=1e-2)
 
 
@@ -249,18 +247,19 @@ def test_a_p_value_is_at_least_that_of_g_with_one_degree_of_freedom() -> None:
     codes[7, 0] = codes[8, 1] = 1
     outcome = DataSession(DiscreteTable.from_codes(codes), "auto").outcome(0, 1, [])
     by_g = DataSession(DiscreteTable.from_codes(codes), "g").outcome(0, 1, [])
-    assert outcome.statistic == pytest.approx(0.001, rel=0.01)
+    assert outcome.statistic == by_g.statistic
     assert by_g.p_value == pytest.approx(chi2.sf(by_g.statistic, 1))
     assert outcome.p_value == pytest.approx(by_g.p_value)
     assert outcome.independent
 
 
 def test_very_skewed_distributions_count_as_the_worse_of_two() -> None:
-    """One row in 2,000 for both variables: X2 is one of two values, and 1 / 2,000 is right."""
+    """One row in 2,000 for both variables: G is one of two values, and 1 / 2,000 is right."""
     codes = np.zeros((2000, 2), dtype=np.int64)
     codes[7] = 1
     outcome = DataSession(DiscreteTable.from_codes(codes), "auto").outcome(0, 1, [])
-    assert outcome.statistic == pytest.approx(2000)
+    by_g = DataSession(DiscreteTable.from_codes(codes), "g").outcome(0, 1, [])
+    assert outcome.statistic == by_g.statistic
     assert outcome.p_value is not None
     assert 1e-5 < outcome.p_value < 0.01
 
