@@ -81,7 +81,7 @@ def searches(rng: Random, folder: Path) -> None:
     test, alpha = str(rng.choice(["g", "g-sci", "chi2", "sci"])), 0.05
     names = table.names
     found = komb.markov_blanket(
-        table, names[-1], order=order, max_separator=bound, test=test, alpha=alpha
+        table, names[-1], method="komb", order=order, max_separator=bound, test=test, alpha=alpha
     )
     session = naive.DataSession(columns_of(table), test, alpha, "observed")
     others = frozenset(range(len(names) - 1))

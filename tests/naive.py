@@ -1622,9 +1622,9 @@ class Automatic:
             self.add_groups(size)
             self.reached = size
 
-    def shrink(self) -> None:
+    def shrink(self, bound: int | None) -> None:
         """The least strong member that the others make independent goes; then all over again."""
-        while True:
+        while bound is None or len(self.blanket) <= bound + 1:
             alone = self.alone[self.y]
             for x in sorted(self.blanket.keys() - self.include, key=lambda x: (alone.get(x, 0), x)):
                 others = frozenset(self.blanket) - {x}
@@ -1651,6 +1651,10 @@ class Automatic:
     def find_witnesses(self) -> Witnesses:
         while True:
             found = {x: self.witness(x) for x in sorted(self.blanket)}
+            for x in self.include:
+                z = found[x]
+                if z is not None and self.separator(x, z) is not None:
+                    found[x] = None  # only by request
             hidden = [x for x, z in found.items() if z is None and x not in self.include]
             if not hidden:
                 return found
@@ -1664,17 +1668,18 @@ def automatic(
     alpha: float | None,
     rules: Rules,
     order: int | None = None,
-    most: int = 3,
+    bound: int | None = None,
     start: Set = frozenset(),
     include: Set = frozenset(),
 ) -> tuple[Witnesses, dict[int, Set]]:
     """The members with their witnesses, and what separates the others."""
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
+    most = 3 if bound is None else bound
     search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
     search.find_neighbours()
     search.find_spouses()
     search.grow(order)
-    search.shrink()
+    search.shrink(bound)
     return search.find_witnesses(), search.separators
 
 

@@ -81,9 +81,13 @@ class TestRows:
         assert not comparison.blankets["auto"].choices.keys() & {"alpha"}
         rows = {"auto": {"alpha": None}, "own": {"method": "auto"}, "gs": {}}
         told = komb.compare(XOR, "Y", methods=rows)
-        assert [found.parameters["alpha"] for found in told.blankets.values()] == [0.05, 0.01, 0.01]
+        assert [found.parameters["alpha"] for found in told.blankets.values()] == [
+            0.023,
+            0.01,
+            0.01,
+        ]
         assert "every method" not in str(told)
-        assert "own, gs: alpha 0.01" in str(told) or "alpha 0.05" in str(told)
+        assert "own, gs: alpha 0.01" in str(told) or "alpha 0.023" in str(told)
         left = komb.compare(XOR, "Y", methods=["auto", "gs"], alpha=None)
         assert left.blankets["auto"] == komb.markov_blanket(XOR, "Y")
 

@@ -243,7 +243,7 @@ class TestExport:
         frame = make_blanket().to_frame("pandas")
         assert list(frame["member"]) == ["age", "smoker", "sex"]
         assert frame["witness"].iloc[0] == ["smoker"]
-        assert str(frame["df"].dtype) == "Int64"
+        assert str(frame["df"].dtype) == "float64"
         assert len(make_blanket(details=()).to_frame("pandas")) == 0
 
     def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:

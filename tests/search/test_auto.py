@@ -61,7 +61,7 @@ def search_naively(
     task: Task,
     alpha: float | None = ALPHA,
     order: int | None = None,
-    max_separator: int = 3,
+    max_separator: int | None = None,
     level: float = chance.LEVEL,
 ) -> tuple[Witnesses, dict[int, Variables]]:
     return naive.automatic(

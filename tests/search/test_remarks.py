@@ -92,7 +92,7 @@ def test_only_what_the_member_separates_is_examined() -> None:
 def test_no_more_columns_are_examined_than_there_is_time_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remarks, "_MOST_EXAMINED", 2)
+    monkeypatch.setattr(remarks, "MOST_STAND_INS", 2)
     a, _, y = draw_causes()
     session = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
     separators = {x: frozenset({0}) for x in (1, 2, 3)}

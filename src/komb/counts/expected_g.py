@@ -7,7 +7,7 @@
 
 Of the 6 ways to arrange two pairs, 2 are as these, with ``G = 8 ln 2``, and 4 have ``G = 0``.
 
->>> mean.round(6).tolist(), round(8 * np.log(2) / 3, 6)
+>>> mean.round(6).tolist(), round(8 * float(np.log(2)) / 3, 6)
 ([1.848392], 1.848392)
 """
 

@@ -128,7 +128,7 @@ def find_blanket(
     find_neighbours(search)
     find_spouses(search)
     reached = grow(search, order)
-    shrink(search)
+    shrink(search, max_separator)
     witnesses = find_witnesses(search, reached)
     return Found(
         witnesses,
@@ -328,13 +328,14 @@ def _add_allies(search: _Search, x: int, witness: Variables) -> Iterator[int]:
             yield ally
 
 
-def shrink(search: _Search) -> None:
+def shrink(search: _Search, max_separator: int | None = None) -> None:
     """Remove members that are independent of the target given all others.
 
-    The least strong of those goes first. On data only a test with power removes a member.
+    The least strong of those goes first. On data only a test with power removes a member. A bound
+    on separators that was asked for holds here too.
     """
     search.report("shrink")
-    while True:
+    while max_separator is None or len(search.blanket) <= max_separator + 1:
         members = search.blanket.keys() - search.task.include
         for x in sorted(members, key=lambda x: (search.alone.get(x, 0.0), x)):
             others = frozenset(search.blanket) - {x}
@@ -354,11 +355,17 @@ def find_witnesses(search: _Search, order: int) -> dict[int, Variables | None]:
     """
     while True:
         found = {x: _witness(search, x, order) for x in sorted(search.blanket)}
+        found |= dict.fromkeys(x for x in search.task.include if _is_explained(search, x, found[x]))
         hidden = [x for x, w in found.items() if w is None and x not in search.task.include]
         if not hidden:
             break
         search.remove(hidden[0], search.separators[hidden[0]])
     return found | dict.fromkeys(sorted(search.task.include - found.keys()))
+
+
+def _is_explained(search: _Search, x: int, witness: Variables | None) -> bool:
+    """Whether other members separate one that is in the blanket by request."""
+    return witness is not None and search.find_separator(x, witness) is not None
 
 
 def _witness(search: _Search, x: int, order: int) -> Variables | None:
