@@ -711,6 +711,8 @@ class DoubtingSession(WeighingSession, Protocol):
 
     def can_detect(self, y: int, x: int, given: Set, witness: Set, share: float) -> bool: ...
 
+    def confirmed(self, y: int, x: int, given: Set) -> float: ...
+
     def is_large(self, y: int, x: int, given: Set) -> bool: ...
 
 
@@ -1405,7 +1407,8 @@ class Automatic:
             self.members[a], self.separated[a] = self.look_around(a)
         bits_of_y, n = self.alone[self.y].values(), len(self.v)
         chance = self.rules.share_of_level(0)
-        if false_discovery_bits(bits_of_y, n, chance) == math.inf:
+        sure = [self.session.confirmed(self.y, x, frozenset()) for x in self.alone[self.y]]
+        if false_discovery_bits(sure, n, chance) == math.inf:
             self.needed = math.inf
         else:
             by_share = false_discovery_bits(bits_of_y, n, self.rules.false_share)
@@ -1580,6 +1583,7 @@ class Automatic:
             (bits, x, given)
             for bits, x, given in self.strong(self.outside(), sets, needed)
             if self.separators[x] or not self.session.is_large(self.y, x, given)
+            if self.session.confirmed(self.y, x, given) >= needed
         ]
         self.add_strong(strong)
 

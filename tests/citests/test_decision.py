@@ -259,7 +259,12 @@ def by_moments(statistic: list[float], *moments: list[float]) -> Measurement:
     reliable = made.variance > 0
     logarithms = largest_log2_p_values(made.tails(values))
     return Measurement(
-        values, np.where(reliable, made.mean, 0.0), reliable, "x2", None, logarithms, made
+        values,
+        np.where(reliable, made.mean, 0.0),
+        reliable,
+        "x2",
+        log2_p_value=logarithms,
+        moments=made,
     )
 
 

@@ -78,6 +78,9 @@ class OneByOne:
     ) -> bool:
         return self.session.can_detect(y, x, given, witness, share)
 
+    def confirmed(self, y: int, x: int, given: Variables) -> float:
+        return self.session.confirmed_strengths(y, [({x}, given)])[0].get(x, 0.0)
+
     def is_large(self, y: int, x: int, given: Variables) -> bool:
         """Whether a table of all levels would have fewer than two rows per cell."""
         if self.session.n_rows is None:
@@ -123,6 +126,9 @@ class Dice(Session):
     ) -> bool:
         thrown = blake2b(repr((self.seed, candidate, sorted(given))).encode(), digest_size=1)
         return thrown.digest()[0] >= 64
+
+    def confirmed(self, y: int, x: int, given: Variables) -> float:
+        return self.strength(y, x, given)
 
     def is_large(self, y: int, x: int, given: Variables) -> bool:
         return False

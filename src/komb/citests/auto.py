@@ -75,7 +75,8 @@ class AutomaticTest:
         moments = Moments(sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
         varies = moments.variance > 0
         freedom = np.where(varies, moments.mean, 0.0)
-        logarithms = largest_log2_p_values(moments.tails(statistic))
+        by_x2 = largest_log2_p_values(moments.tails(statistic))
+        logarithms = by_x2.copy()
         decider = np.full(len(g), BY_X2)
         asked = np.flatnonzero(varies & (logarithms <= np.log2(UNLIKELY)))
         if len(asked):
@@ -89,7 +90,13 @@ class AutomaticTest:
         floor = log2_p_values(g, np.ones(len(g)))
         logarithms = np.where(varies, np.maximum(logarithms, floor), 0.0)
         return Measurement(
-            statistic, freedom, varies, decider, log2_p_value=logarithms, moments=moments
+            statistic,
+            freedom,
+            varies,
+            decider,
+            log2_p_value=logarithms,
+            second_log2_p_value=by_x2,
+            moments=moments,
         )
 
     def _expect_g(self, sums: TestSums, asked: Int64Array, by_x2: Moments) -> Moments:

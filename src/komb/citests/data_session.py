@@ -337,6 +337,21 @@ class DataSession(Session):
         for key in [key for key in self._sweeps if key[0] == target]:
             del self._sweeps[key]
 
+    def confirmed_strengths(
+        self, target: int, questions: Sequence[Question]
+    ) -> list[dict[int, float]]:
+        """As :meth:`strengths`, but with no more bits than all statistics of a test agree on."""
+
+        def weigh(sums: TestSums) -> FloatArray:
+            return decision.confirmed_strengths(self._test.measure(sums), self._alpha)
+
+        asked = [(sorted(candidates - given), given) for candidates, given in questions]
+        answers = self._evaluate(target, asked, weigh) if asked else []
+        return [
+            {x: bits for x, bits in zip(candidates, answer, strict=True) if bits}
+            for (candidates, _), answer in zip(asked, answers, strict=True)
+        ]
+
     def can_detect(
         self, target: int, candidate: int, given: Variables, witness: Variables, share: float
     ) -> bool:

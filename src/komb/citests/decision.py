@@ -115,6 +115,17 @@ def strengths(measured: Measurement, alpha: float) -> FloatArray:
     return bits
 
 
+def confirmed_strengths(measured: Measurement, alpha: float) -> FloatArray:
+    """Return strengths with no more bits than another statistic of the same table gives.
+
+    Far out in the tail no approximation is exact; where a test has two statistics, both are asked.
+    """
+    bits = strengths(measured, alpha)
+    if measured.second_log2_p_value is not None:
+        bits = np.minimum(bits, np.maximum(-measured.second_log2_p_value, 0.0))
+    return bits
+
+
 def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     """Bits of p-values that were found by sampling.
 

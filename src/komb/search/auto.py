@@ -278,7 +278,19 @@ def _add_groups(search: _Search, size: int) -> None:
         questions = list(_conditioned(search, separated, sets))
         hits += session.strong_among(task.target, questions, needed, report)
     search.see(size, n_tests, needed)
+    hits = _confirmed(search, hits, needed)
     _add_strong(search, sorted(hits, key=lambda hit: (-hit[0], hit[1], sorted(hit[2]))))
+
+
+def _confirmed(
+    search: _Search, hits: Sequence[StrongDependence], needed: float
+) -> list[StrongDependence]:
+    """Those dependences that are so strong by every statistic of the test."""
+    questions = [(frozenset({x}), given) for _, x, given in hits]
+    answers = search.session.confirmed_strengths(search.task.target, questions)
+    return [
+        hit for hit, answer in zip(hits, answers, strict=True) if answer.get(hit[1], 0.0) >= needed
+    ]
 
 
 def _conditioned(
@@ -416,7 +428,12 @@ class _Search:
     def _needed(self) -> float:
         """Return the bits that a neighbour needs; infinite if chance can explain all of them."""
         bits, n_tests = self.alone.values(), len(self.task.candidates)
-        if math.isinf(false_discovery_bits(bits, n_tests, self.level * share_of_level(0))):
+        if not bits:
+            return math.inf
+        question = frozenset(self.alone), EMPTY
+        [confirmed] = self.session.confirmed_strengths(self.task.target, [question])
+        chance = self.level * share_of_level(0)
+        if math.isinf(false_discovery_bits(confirmed.values(), n_tests, chance)):
             return math.inf
         return max(self.single, false_discovery_bits(bits, n_tests))
 

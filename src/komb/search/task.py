@@ -95,7 +95,7 @@ class Leak:
     column
         Its position, in a result its name.
     share : float
-        Of the target's entropy that it explains; 1 if it leaves nothing open.
+        Of the target's variation that it explains, beyond chance; 1 if it leaves nothing open.
     """
 
     column: Any
