@@ -273,7 +273,7 @@ def _add_groups(search: _Search, size: int) -> None:
         if hidden
         else []
     )
-    if separated and not search.is_too_much(len(separated) * math.comb(n_candidates, size), size):
+    if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
         hits += session.strong_among(task.target, questions, needed, report)
@@ -406,6 +406,7 @@ class _Search:
     separators: dict[int, Variables] = field(default_factory=dict)  # of those outside
     sight: list[Sight] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
+    skipped: Omission | None = None  # the order at which the search ended
     region: Region = field(init=False)
     side: Side = field(init=False)
     single: float = field(init=False)  # bits that a single test needs
@@ -494,10 +495,19 @@ class _Search:
         n_outside = len(self.outside)
         return n_outside * math.comb(max(0, len(self.task.candidates) - 1), size)
 
-    def is_too_much(self, n_tests: int, size: int) -> bool:
-        """Whether tests that hold separators fixed are too many; an oracle is never tired."""
+    def leave_out_separated(self, n_separated: int, size: int) -> bool:
+        """Note that tests which hold separators fixed are left out, if they are too many.
+
+        An oracle is never tired.
+        """
+        n_tests = n_separated * math.comb(len(self.task.candidates), size)
         most = MOST_CONDITIONED_TESTS.get(size, 0)
-        return self.session.n_rows is not None and n_tests > most
+        if self.session.n_rows is None or n_tests <= most:
+            return False
+        columns = f"{n_separated:,} column{'' if n_separated == 1 else 's'} that members separate"
+        reason = f"of the {columns}: {n_tests:,} tests exceed the limit of {most:,}"
+        self._note_omission(size, n_tests, reason)
+        return True
 
     def leave_out(self, size: int, *, is_asked: bool) -> bool:
         """Note that an order is left out, if there is no budget for it."""
@@ -509,10 +519,14 @@ class _Search:
             reason = f"{n_tests:,} tests exceed the limit of {most:,}"
         else:
             return False
+        self._note_omission(size, n_tests, reason)
+        self.skipped = self.omissions[-1]
+        return True
+
+    def _note_omission(self, size: int, n_tests: int, reason: str) -> None:
         done = max(1, self.session.counts.tests)
         seconds = n_tests * self.budget.seconds_used / done
         self.omissions.append(Omission(size, n_tests, seconds, reason))
-        return True
 
     def see(self, order: int, n_tests: int, needed: float) -> None:
         """Note what could be seen at an order."""
@@ -549,9 +563,8 @@ def _describe(
 
 def _explain_order(search: _Search, reached: int, asked: int | None) -> str:
     looked = [f"order {sight.order}: {sight.n_tests:,} tests" for sight in search.sight[1:]]
-    if search.omissions:
-        left_out = search.omissions[0]
-        looked.append(f"order {left_out.order} skipped: {left_out.reason}")
+    if search.skipped is not None:
+        looked.append(f"order {search.skipped.order} skipped: {search.skipped.reason}")
     elif asked is not None:
         looked.append("as asked")
     elif reached == max(MOST_TESTS):
