@@ -42,6 +42,9 @@ SWEPT_ROWS_PER_CELL = 2.0
 #: Rows per combination of values from which on one is said to determine a column.
 DETERMINED_ROWS = 2
 
+#: Rows per cell of a very thick table, and how many times the share that a test on it has to see.
+VERY_THICK_ROWS_PER_CELL, LARGER_SHARE = 50.0, 3.0
+
 _TESTS_PER_LOT = 20_000  # of questions that are not remembered, between two reports of progress
 
 
@@ -358,11 +361,14 @@ class DataSession(Session):
         """Whether a test has the power to see a share of the dependence that a witness shows.
 
         On a thin table it has not, whatever the formula says: a dependence does not keep its
-        noncentrality where rows are spread over strata of a few rows each.
+        noncentrality where rows are spread over strata of a few rows each. On a very thick one the
+        formula can be trusted, and a larger share will do.
         """
         sums = self._sums(target, [[candidate]], [sorted(given)])
         if not sums.is_thick[0]:
             return False
+        if sums.has_rows_a_cell(VERY_THICK_ROWS_PER_CELL)[0]:
+            share *= LARGER_SHARE
         shown = decision.excess(self.measure(target, [candidate], witness))
         return bool(decision.has_power(self._test.measure(sums), share * shown, self._alpha)[0])
 
