@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,10 @@ from komb import cli
 from tests.optional import MISSING, reason
 
 Run = Callable[..., tuple[int, str, str]]
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and so would what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
