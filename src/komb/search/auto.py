@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from komb.citests.separation import subsets
-from komb.citests.session import EMPTY, Session, StrongDependence, Variables
+from komb.citests.session import EMPTY, Session, StrongDependence, Variables, by_strength
 from komb.search.budget import Budget
 from komb.search.chance import (
     FALSE_SHARE,
@@ -279,7 +279,7 @@ def _add_groups(search: _Search, size: int) -> None:
         hits += session.strong_among(task.target, questions, needed, report)
     search.see(size, n_tests, needed)
     hits = _confirmed(search, hits, needed)
-    _add_strong(search, sorted(hits, key=lambda hit: (-hit[0], hit[1], sorted(hit[2]))))
+    _add_strong(search, sorted(hits, key=by_strength))
 
 
 def _confirmed(
