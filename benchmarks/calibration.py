@@ -27,10 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 from common import print_table
-from komb.citests.data_session import DataSession
 from komb.citests.decision import is_dependent
 from komb.citests.measure import Measurement
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
+from komb.sessions.data import DataSession
 
 LEVELS, CONDITIONS, ROWS = (2, 3, 5, 10, 20), (0, 1, 2, 3), (100, 500, 1000, 5000)
 QUICK = (2, 3, 10), (0, 1, 2), (100, 1000)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from common import Samples, best_of, print_table
-from komb.citests.data_session import DataSession
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
+from komb.sessions.data import DataSession
 
 TARGETS = 4
 SETS_A_TARGET = 25

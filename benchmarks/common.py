@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from komb.comparison import Score
-from komb.data import DiscreteTable
-from komb.experiments.datasets import NETWORKS, open_dataset
+from komb.data.table import DiscreteTable
+from komb.reproduction.datasets import NETWORKS, open_dataset
+from komb.results.comparison import Score
 
 __all__ = ["NETWORKS", "Samples", "best_of", "f1_score", "print_table"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from common import best_of, print_table
-from komb.counts import kernels
+from komb.counts import contingency_kernels as kernels
 from komb.counts.contingency import Contingency
 
 N_ROWS = 5000

@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 import komb
 from common import NETWORKS, Samples, print_table
-from komb.citests.data_session import DataSession
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
+from komb.sessions.data import DataSession
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -14,8 +14,8 @@ from statistics import mean
 
 import komb
 from common import NETWORKS, Samples, f1_score, print_table
-from komb.comparison import Score
-from komb.data import BOOLEAN_FUNCTIONS
+from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS
+from komb.results.comparison import Score
 
 BOUNDS = (1, 2, 3)
 N_ROWS, N_DRAWS = 100, 40

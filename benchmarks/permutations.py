@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from common import best_of, print_table
-from komb.citests.data_session import DataSession
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
+from komb.sessions.data import DataSession
 
 ROWS, SHUFFLES = 5000, 999
 INDEPENDENT = 20  # pairs of which the mean time is taken

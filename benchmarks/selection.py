@@ -48,8 +48,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import komb
 from common import print_table
-from komb.comparison import Score
-from komb.experiments.datasets import open_dataset
+from komb.reproduction.datasets import open_dataset
+from komb.results.comparison import Score
 
 FOLDS = 3
 ALPHA = 0.001

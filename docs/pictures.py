@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, FancyArrowPatch, Rectangle
 
 import komb
-from komb.citests.data_session import DataSession
+from komb.sessions.data import DataSession
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

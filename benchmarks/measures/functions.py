@@ -7,8 +7,8 @@ from statistics import mean, pstdev
 
 import komb
 from common import print_table
-from komb.comparison import Score
-from komb.data import BOOLEAN_FUNCTIONS
+from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS
+from komb.results.comparison import Score
 from measures.methods import AUTO, Options
 
 __all__ = ["add_options", "run"]

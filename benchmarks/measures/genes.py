@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import komb
 from common import print_table
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from measures.methods import AUTO, Options
 from measures.options import add_draws
 

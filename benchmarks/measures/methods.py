@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any
 
 import komb
-from komb.data import DiscreteTable, boolean_table
-from komb.data.codes import Name
+from komb.data.encode.codes import Name
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
 
 __all__ = ["AUTO", "MMMB", "Method", "list_methods", "warm_up"]
 

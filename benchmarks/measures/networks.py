@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 
 from common import NETWORKS, print_table
-from komb.comparison import Score
+from komb.results.comparison import Score
 from measures.methods import Method, list_methods, warm_up
 from measures.options import add_network_options
 from measures.tiles import Tiles

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import komb
 from common import print_table
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from measures.options import add_draws
 
 __all__ = ["add_noise_options", "add_xor_options", "run_noise", "run_xor"]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 import komb
 from common import print_table
-from komb.citests.oracles import DistributionOracle
-from komb.data.network import DiscreteNetwork
+from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.search.auto import find_blanket as search_auto
 from komb.search.komb import find_blanket as search_komb
 from komb.search.task import Task
+from komb.sessions.oracles import DistributionOracle
 from measures.methods import AUTO, Options
 
 __all__ = ["add_options", "run"]

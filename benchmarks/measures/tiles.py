@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from common import NETWORKS
-from komb.data import DiscreteTable
-from komb.data.codes import Name
-from komb.experiments.datasets import BundledNetwork, Dataset, open_dataset
+from komb.data.encode.codes import Name
+from komb.data.table import DiscreteTable
+from komb.reproduction.datasets import BundledNetwork, Dataset, open_dataset
 
 __all__ = ["Tiles"]
 

@@ -13,30 +13,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from komb._version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from komb import errors
+    from komb.api.compare import compare
+    from komb.api.find import markov_blanket, markov_blankets
+    from komb.api.path import BlanketPath, blanket_path
+    from komb.api.report import report
+    from komb.api.selector import MarkovBlanketSelector
     from komb.citests import tests
-    from komb.comparing import compare
-    from komb.comparison import Comparison
-    from komb.data import (
-        DiscreteNetwork,
-        DiscreteTable,
-        MarkovField,
-        boolean_network,
-        boolean_table,
-        example,
-        read_bif,
-        read_table,
-    )
-    from komb.discover import markov_blanket, markov_blankets
-    from komb.explanation import Explanation
-    from komb.paths import BlanketPath, blanket_path
-    from komb.reporting import report
-    from komb.results import Blanket, Blankets, Member, plot_blankets
+    from komb.data.examples import example
+    from komb.data.models.bayesian_network import DiscreteNetwork
+    from komb.data.models.boolean_functions import boolean_network, boolean_table
+    from komb.data.models.markov_field import MarkovField
+    from komb.data.read.bif import read_bif
+    from komb.data.read.files import read_table
+    from komb.data.table import DiscreteTable
+    from komb.results.blanket import Blanket, Blankets, Member, plot_blankets
+    from komb.results.comparison import Comparison
+    from komb.results.explanation import Explanation
     from komb.search import algorithms
-    from komb.selector import MarkovBlanketSelector
 
 __all__ = [
     "Blanket",
@@ -67,28 +64,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Blanket": "komb.results",
-    "BlanketPath": "komb.paths",
-    "Blankets": "komb.results",
-    "Comparison": "komb.comparison",
-    "DiscreteNetwork": "komb.data",
-    "DiscreteTable": "komb.data",
-    "Explanation": "komb.explanation",
-    "MarkovBlanketSelector": "komb.selector",
-    "MarkovField": "komb.data",
-    "Member": "komb.results",
+    "Blanket": "komb.results.blanket",
+    "BlanketPath": "komb.api.path",
+    "Blankets": "komb.results.blanket",
+    "Comparison": "komb.results.comparison",
+    "DiscreteNetwork": "komb.data.models.bayesian_network",
+    "DiscreteTable": "komb.data.table",
+    "Explanation": "komb.results.explanation",
+    "MarkovBlanketSelector": "komb.api.selector",
+    "MarkovField": "komb.data.models.markov_field",
+    "Member": "komb.results.blanket",
     "algorithms": "komb.search",
-    "blanket_path": "komb.paths",
-    "boolean_network": "komb.data",
-    "boolean_table": "komb.data",
-    "compare": "komb.comparing",
-    "example": "komb.data",
-    "markov_blanket": "komb.discover",
-    "markov_blankets": "komb.discover",
-    "plot_blankets": "komb.results",
-    "read_bif": "komb.data",
-    "read_table": "komb.data",
-    "report": "komb.reporting",
+    "blanket_path": "komb.api.path",
+    "boolean_network": "komb.data.models.boolean_functions",
+    "boolean_table": "komb.data.models.boolean_functions",
+    "compare": "komb.api.compare",
+    "example": "komb.data.examples",
+    "markov_blanket": "komb.api.find",
+    "markov_blankets": "komb.api.find",
+    "plot_blankets": "komb.results.blanket",
+    "read_bif": "komb.data.read.bif",
+    "read_table": "komb.data.read.files",
+    "report": "komb.api.report",
     "tests": "komb.citests",
 }
 

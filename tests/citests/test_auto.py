@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, random_table
 
 from komb.citests import tests as registered
-from komb.citests.data_session import DataSession
-from komb.citests.session import EMPTY
 from komb.counts.contingency import Contingency
-from komb.data import DiscreteTable, boolean_table
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
+from komb.sessions.data import DataSession
+from komb.sessions.session import EMPTY
 from tests import naive
 from tests.citests.test_statistics import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables

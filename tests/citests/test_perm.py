@@ -16,18 +16,19 @@ from scipy.stats import binomtest, chi2, hypergeom
 
 import komb
 from komb.citests import decision, perm
-from komb.citests.data_session import DataSession
 from komb.citests.measure import NO_FREEDOM, Measurement, Resampled
 from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
-from komb.citests.session import EMPTY
-from komb.counts import shuffler as shuffler_module
+from komb.counts import permutations as shuffler_module
 from komb.counts.fixedpoint import entropy_table, scale_for
-from komb.counts.shuffler import Shuffler, Shuffles
-from komb.data import DiscreteTable, boolean_table
+from komb.counts.permutations import Shuffler, Shuffles
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
 from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.session import EMPTY
 from tests import naive
 from tests.counts.tables import columns_of, make_table, tables
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from komb.citests import tests as registered
-from komb.citests.data_session import DataSession
 from komb.citests.registry import make_test
-from komb.data import DiscreteTable, boolean_table
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
 from komb.errors import ParameterError, UnknownNameError
+from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST, HAS_NO_FREEDOM
 from tests.counts.tables import columns_of, make_table, tables

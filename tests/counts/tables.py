@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from tests import naive
 
 Codes = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import komb
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency, Summaries
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
 from tests import naive
 from tests.counts.tables import columns_of, make_table, tables

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.counts.expected_g import ExpectedG
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from tests import naive
 from tests.counts.tables import columns_of, gappy_tables, tables
 

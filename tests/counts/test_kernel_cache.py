@@ -17,7 +17,7 @@ import pytest
 import komb
 from komb.counts import compiling, kernel_cache
 from komb.counts.kernel_cache import KernelCache, is_private, is_writable, read_checked
-from komb.counts.shuffles import hash_columns
+from komb.counts.permutation_kernels import hash_columns
 
 Patch = pytest.MonkeyPatch
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency, Summaries
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from komb.errors import DataError
 from tests import naive
 from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from komb.errors import DataError, MissingValuesError, ParameterError, UnknownNameError
 from tests.optional import pandas as pd
 from tests.optional import pyarrow as pa

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.citests.session import Session
+from komb.sessions.session import Session
 
 Joint = npt.NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 import komb
-from komb.citests.data_session import DataSession
-from komb.citests.oracles import DSeparationOracle
-from komb.citests.session import EMPTY, Outcome, Session, Variables
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.oracles import DSeparationOracle
+from komb.sessions.session import EMPTY, Outcome, Session, Variables
 from tests import naive
 from tests.counts.tables import LOW_KIND, columns_of, tables
 

@@ -16,16 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests import session as session_module
 from komb.citests import tests as registered
-from komb.citests.data_session import DataSession
-from komb.citests.oracles import DistributionOracle
-from komb.citests.session import Session, Variables
-from komb.data import DiscreteTable, boolean_network, boolean_table
-from komb.search import auto, chance, region
+from komb.data.models.boolean_functions import boolean_network, boolean_table
+from komb.data.table import DiscreteTable
+from komb.search import _region, _thresholds, auto
+from komb.search._budget import Budget
 from komb.search.auto import find_blanket
-from komb.search.budget import Budget
 from komb.search.task import Progress, Task
+from komb.sessions import session as session_module
+from komb.sessions.data import DataSession
+from komb.sessions.oracles import DistributionOracle
+from komb.sessions.session import Session, Variables
 from tests import naive
 from tests.counts.tables import with_gaps
 from tests.search.graphs import ASIA, CHILD
@@ -41,16 +42,16 @@ def search(session: Session, task: Task, alpha: float | None = ALPHA, **options:
     return dict(find_blanket(session, task, alpha=alpha, **options).witnesses)
 
 
-def rules(level: float = chance.LEVEL) -> naive.Rules:
+def rules(level: float = _thresholds.LEVEL) -> naive.Rules:
     """The numbers that the search goes by at this moment."""
     return naive.Rules(
         level=level,
-        first_share=chance.SHARE_OF_ORDER_0,
-        false_share=chance.FALSE_SHARE,
+        first_share=_thresholds.SHARE_OF_ORDER_0,
+        false_share=_thresholds.FALSE_SHARE,
         partner_chance=auto.PARTNER_CHANCE,
         share_to_detect=auto.SHARE_TO_DETECT,
-        largest_pool=region.LARGEST_POOL,
-        clearly_closer=region.CLEARLY_CLOSER,
+        largest_pool=_region.LARGEST_POOL,
+        clearly_closer=_region.CLEARLY_CLOSER,
         largest_witness=auto.LARGEST_WITNESS,
         most_tests=auto.MOST_TESTS,
     )
@@ -62,7 +63,7 @@ def search_naively(
     alpha: float | None = ALPHA,
     order: int | None = None,
     max_separator: int | None = None,
-    level: float = chance.LEVEL,
+    level: float = _thresholds.LEVEL,
 ) -> tuple[Witnesses, dict[int, Variables]]:
     return naive.automatic(
         session,
@@ -145,7 +146,7 @@ def test_dice(n: int, seed: int, bias: float, sides: int, order: int | None, mos
 def test_dice_with_small_pools(n: int, seed: int, bias: float, pool: int) -> None:
     """Separators are made of some of the members only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(region, "LARGEST_POOL", pool)
+        patch.setattr(_region, "LARGEST_POOL", pool)
         dice, twin = Dice(n, seed, bias, sides=30), Dice(n, seed, bias, sides=30)
         check_twin(dice, twin, draw_task(n, seed), 0.4, order=1)
 
@@ -168,7 +169,7 @@ class LoudDice(Dice):
 @pytest.mark.parametrize("bias", [0.0, 0.0002])
 def test_separators_out_of_many_neighbours(bias: float) -> None:
     """Nearly everything is a neighbour of everything, and so more than a pool has room for."""
-    n = region.LARGEST_POOL + 4
+    n = _region.LARGEST_POOL + 4
     task = Task(0, frozenset(range(1, n)))
     options: dict[str, Any] = {"order": 0, "max_separator": 2}
     assert check_twin(LoudDice(n, 0, bias), LoudDice(n, 0, bias), task, **options)
@@ -244,7 +245,7 @@ def test_a_network(target: int) -> None:
 
 @pytest.mark.parametrize("pool", [2, 3])
 def test_a_network_with_small_pools(monkeypatch: pytest.MonkeyPatch, pool: int) -> None:
-    monkeypatch.setattr(region, "LARGEST_POOL", pool)
+    monkeypatch.setattr(_region, "LARGEST_POOL", pool)
     table = draw_from(CHILD, 1000, seed=1)
     for target in (4, 6):
         session, twin = on_data(table, "g"), OneByOne(on_data(table, "g"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import komb
-from komb.data import DiscreteTable
+from komb.data.table import DiscreteTable
 from tests.counts.tables import with_gaps
 from tests.search.graphs import ASIA, CHILD
 from tests.search.test_auto import draw_from

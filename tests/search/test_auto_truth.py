@@ -15,13 +15,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from komb.citests.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
-from komb.citests.session import Session
-from komb.data import boolean_network
-from komb.search import region
+from komb.data.models.boolean_functions import boolean_network
+from komb.search import _region
 from komb.search.auto import LARGEST_SEPARATOR, find_blanket
 from komb.search.komb import find_blanket as find_by_komb
-from tests.citests.test_oracles import random_dag
+from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
+from komb.sessions.session import Session
 from tests.search.distributions import (
     STYLES,
     Joint,
@@ -34,6 +33,7 @@ from tests.search.distributions import (
 from tests.search.graphs import NETWORKS
 from tests.search.running import QuickOracle, everyone
 from tests.search.test_soundness import all_dags, true_blanket
+from tests.sessions.test_oracles import random_dag
 
 ORDER = 2
 
@@ -211,7 +211,7 @@ def test_hubs_with_more_neighbours_than_a_pool_has(
     monkeypatch: pytest.MonkeyPatch, pool: int
 ) -> None:
     """Separators are made of some of the neighbours; what that lets in, the last step takes out."""
-    monkeypatch.setattr(region, "LARGEST_POOL", pool)
+    monkeypatch.setattr(_region, "LARGEST_POOL", pool)
     star = nx.DiGraph([("hub", f"leaf {i}") for i in range(9)])
     star.add_edges_from((f"leaf {i}", f"far {i}") for i in range(3))
     star.add_edges_from((f"spouse {i}", f"leaf {i}") for i in range(3))

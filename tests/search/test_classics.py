@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import komb
-from komb.citests.data_session import DataSession
-from komb.citests.session import Variables
-from komb.data import BOOLEAN_FUNCTIONS, DiscreteNetwork, DiscreteTable, boolean_table
+from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
+from komb.data.table import DiscreteTable
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.session import Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of
@@ -204,7 +206,7 @@ def test_forgetting_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) 
     table = DiscreteNetwork.random(8, degree=3, concentration=0.3, seed=1).sample(500, 1)
     tasks = [everyone(DataSession(table), target) for target in range(4)]
     expected = [search(name, DataSession(table), task, 2) for task in tasks]
-    monkeypatch.setattr("komb.citests.session.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.sessions.session.ROWS_REMEMBERED_BYTES", 0)
     assert [search(name, DataSession(table), task, 2) for task in tasks] == expected
 
 
@@ -220,8 +222,8 @@ def test_sizes_of_batches_do_not_matter(
         ]
 
     expected = found()
-    monkeypatch.setattr("komb.citests.session._TESTS_AT_FIRST", size)
-    monkeypatch.setattr("komb.citests.session._TESTS_AT_MOST", size)
+    monkeypatch.setattr("komb.sessions.session._TESTS_AT_FIRST", size)
+    monkeypatch.setattr("komb.sessions.session._TESTS_AT_MOST", size)
     assert found() == expected
 
 

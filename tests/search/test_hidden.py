@@ -12,11 +12,12 @@ from __future__ import annotations
 import pytest
 
 import komb
-from komb.citests.data_session import DataSession
-from komb.citests.oracles import DistributionOracle
-from komb.data import DiscreteTable, boolean_network, boolean_table
+from komb.data.models.boolean_functions import boolean_network, boolean_table
+from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.oracles import DistributionOracle
 from tests.search.running import CLASSICS, everyone, search, unbounded
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)

@@ -12,20 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests import separation, sweep
-from komb.citests import session as session_module
-from komb.citests.data_session import DataSession
-from komb.citests.session import Outcome, Question, Session
-from komb.data import BOOLEAN_FUNCTIONS, DiscreteNetwork, DiscreteTable, boolean_table
+from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
+from komb.data.table import DiscreteTable
 from komb.search import komb as komb_module
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
+from komb.sessions import separation, sweeps
+from komb.sessions import session as session_module
+from komb.sessions.data import DataSession
+from komb.sessions.session import Outcome, Question, Session
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.citests.recorder import Recorder
-from tests.citests.test_session import SIZES_OF_BATCHES, Coin
 from tests.counts.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
+from tests.sessions.recorder import Recorder
+from tests.sessions.test_session import SIZES_OF_BATCHES, Coin
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
@@ -425,7 +427,7 @@ def test_sizes_of_batches_do_not_matter(
 ) -> None:
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
-        monkeypatch.setattr(sweep, "UNIONS_A_CHUNK", size)
+        monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", size)
         for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
             monkeypatch.setattr(komb_module, constant, size)
         for constant in SIZES_OF_BATCHES:
@@ -435,9 +437,9 @@ def test_sizes_of_batches_do_not_matter(
 
 def test_forgetting_does_not_matter(sample: DiscreteTable, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [search(sample, 2, k, most) for k, most in ORDERS]
-    monkeypatch.setattr("komb.citests.session.ROWS_REMEMBERED_BYTES", 0)
-    monkeypatch.setattr("komb.citests.separation.DEPENDENCES_REMEMBERED", 1)
-    monkeypatch.setattr("komb.citests.data_session.SWEEP_BYTES", 0)
+    monkeypatch.setattr("komb.sessions.session.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.sessions.separation.DEPENDENCES_REMEMBERED", 1)
+    monkeypatch.setattr("komb.sessions.data.SWEEP_BYTES", 0)
     assert [search(sample, 2, k, most) for k, most in ORDERS] == expected
 
 

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import komb
-from komb.citests.data_session import DataSession
-from komb.data import DiscreteNetwork, DiscreteTable, boolean_table
-from komb.discover import Progress as NamedProgress
+from komb.api.find import Progress as NamedProgress
+from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
+from komb.sessions.data import DataSession
 from tests.citests.kinds import EVERY_TEST
-from tests.citests.recorder import Recorder
 from tests.counts.tables import make_table
 from tests.search.running import CLASSICS, METHODS, Dice, Witnesses, everyone, search
+from tests.sessions.recorder import Recorder
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_classic = pytest.mark.parametrize("name", CLASSICS)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests.data_session import DataSession
-from komb.data import DiscreteTable, boolean_table
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
+from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, with_gaps

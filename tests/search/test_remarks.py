@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, ncx2
 
-from komb.citests.data_session import DataSession
-from komb.citests.session import EMPTY, Session, Variables
-from komb.data import DiscreteTable
-from komb.search import remarks
-from komb.search.auto import find_blanket
-from komb.search.region import Region
-from komb.search.remarks import (
+from komb.data.table import DiscreteTable
+from komb.search import _remarks
+from komb.search._region import Region
+from komb.search._remarks import (
     LEAKED_SHARE,
     POWER,
     describe_sight,
@@ -20,7 +17,10 @@ from komb.search.remarks import (
     find_leaks,
     least_noncentrality,
 )
+from komb.search.auto import find_blanket
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.session import EMPTY, Session, Variables
 from tests.counts.tables import Codes
 from tests.search.running import Dice, everyone
 
@@ -92,7 +92,7 @@ def test_only_what_the_member_separates_is_examined() -> None:
 def test_no_more_columns_are_examined_than_there_is_time_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remarks, "MOST_STAND_INS", 2)
+    monkeypatch.setattr(_remarks, "MOST_STAND_INS", 2)
     a, _, y = draw_causes()
     session = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
     separators = {x: frozenset({0}) for x in (1, 2, 3)}

@@ -24,9 +24,9 @@ import pytest
 
 import komb
 from komb.search.komb import find_blanket as find_by_komb
-from tests.citests.test_oracles import random_dag
 from tests.search.graphs import NETWORKS
 from tests.search.running import CLASSICS, QuickOracle, everyone, search, unbounded
+from tests.sessions.test_oracles import random_dag
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)
 SOUND = [name for name in CLASSICS if komb.algorithms()[name].is_sound]

@@ -26,14 +26,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from komb.citests.data_session import DataSession
-from komb.citests.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
-from komb.citests.session import Session
-from komb.data import DiscreteNetwork, DiscreteTable, boolean_network
+from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.data.models.boolean_functions import boolean_network
+from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
+from komb.sessions.data import DataSession
+from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
+from komb.sessions.session import Session
 from tests import naive
-from tests.citests.test_oracles import random_dag
+from tests.sessions.test_oracles import random_dag
 
 
 def members(session: Session, target: int, order: int, max_separator: int) -> set[int]:

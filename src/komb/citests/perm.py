@@ -12,7 +12,7 @@ Savings that keep it exact:
   who show that this is as valid). Most tests of independent variables end after a few shuffles.
 * Strata of one row, or with one level of either variable, never change and are left out. If there
   is nothing else, then ``p = 1``, and the outcome is called unreliable.
-* Only counts are drawn, not rows, where that is faster (:mod:`komb.counts.shuffles`).
+* Only counts are drawn, not rows, where that is faster (:mod:`komb.counts.permutation_kernels`).
 
 The number of shuffles is ``SHUFFLES``, or as many more as it takes for ``ENOUGH`` of them to be a
 share of ``alpha``; so the smallest p-value is at most a tenth of ``alpha``.
@@ -31,7 +31,7 @@ import numpy as np
 from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
 from komb.citests.registry import TestOptions, ci_test
 from komb.counts.contingency import Contingency
-from komb.counts.shuffler import Shuffler, Shuffles
+from komb.counts.permutations import Shuffler, Shuffles
 from komb.errors import ParameterError
 
 SHUFFLES = 999

@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 from komb.citests.measure import Measurement, TestSums
 from komb.data.checks import check_count
-from komb.defaults import FIXED_ALPHA
+from komb.data.defaults import FIXED_ALPHA
 from komb.errors import ParameterError, UnknownNameError
 
 DF_RULES = ("observed", "adjusted")

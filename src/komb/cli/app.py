@@ -8,14 +8,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from komb._version import __version__
-from komb.cli.comparing import compare
+from komb import __version__
+from komb.cli.compare import compare
 from komb.cli.demo import demo
 from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
-from komb.cli.finding import find
-from komb.cli.listing import methods, tests
-from komb.cli.reporting import report
-from komb.cli.reproducing import reproduce
+from komb.cli.find import find
+from komb.cli.lists import methods, tests
+from komb.cli.report import report
+from komb.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="komb",

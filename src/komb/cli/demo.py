@@ -9,6 +9,6 @@ from komb.cli.output import program, show
 @exit_codes()
 def demo() -> None:
     """See what komb finds that others miss: a hidden three-way parity."""
-    from komb.demo import run_demo
+    from komb.cli.demo_tour import run_demo
 
     run_demo(show, program())

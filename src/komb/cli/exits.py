@@ -13,7 +13,7 @@ from typing import NoReturn, cast
 import typer
 
 from komb.errors import InputError, WorkerError
-from komb.rendering import neutralise
+from komb.views.text import neutralise
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from komb import defaults
+from komb.data import defaults
 from komb.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFrame:
     """Read the table that these options describe."""
-    from komb.data.files import read_frame
+    from komb.data.read.files import read_frame
 
     character = "\t" if delimiter in ("tab", "\\t") else delimiter
     return read_frame(data, delimiter=character, has_header=not no_header)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from komb.rendering import in_ascii, neutralise, plural
+from komb.views.text import in_ascii, neutralise, plural
 
 if TYPE_CHECKING:
-    from komb.discover import Progress
+    from komb.api.find import Progress
 
 _PATIENCE = 1.0  # seconds before a progress bar appears
 

@@ -69,7 +69,7 @@ from komb.counts.fixedpoint import (
     length_table,
     scale_for,
 )
-from komb.data.memory import check_limit, refuse_beyond
+from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.errors import DataError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
@@ -122,9 +122,9 @@ class Ledger:
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts import kernels
+        from komb.counts import contingency_kernels
 
-        self.kernels = kernels
+        self.kernels = contingency_kernels
         self.codes = codes
         self.cardinalities = cardinalities
         self.n_rows = codes.shape[1]

@@ -41,13 +41,13 @@ class ExpectedG:
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts import likelihood
+        from komb.counts import expected_g_kernels
 
-        self._kernels = likelihood
+        self._kernels = expected_g_kernels
         self.n_rows = n_rows = codes.shape[1]
-        self._table = likelihood.Table(codes, cardinalities, target=0)
+        self._table = expected_g_kernels.Table(codes, cardinalities, target=0)
         n_slots = 1 << max(1, (2 * n_rows - 1).bit_length())
-        self._strata = likelihood.Strata(
+        self._strata = expected_g_kernels.Strata(
             counts=np.zeros(1, dtype=np.int64),
             keys=np.empty(n_rows, dtype=np.int64),
             starts=np.empty(n_rows + 1, dtype=np.int32),
@@ -57,12 +57,12 @@ class ExpectedG:
             slot_labels=np.empty(n_slots, dtype=np.int32),
         )
         most_levels = max(1, int(cardinalities.max()))
-        self._levels = likelihood.Levels(
+        self._levels = expected_g_kernels.Levels(
             counts=np.zeros((2, most_levels), dtype=np.int32),
             seen=np.empty((2, most_levels), dtype=np.int32),
             sizes=np.empty((2, 8, most_levels)),
         )
-        self._cells = likelihood.Cells(
+        self._cells = expected_g_kernels.Cells(
             keys=np.zeros(1 << CELL_BITS, dtype=np.uint64),
             found=np.empty((1 << CELL_BITS, 4)),
             logarithms=np.log(np.maximum(np.arange(n_rows + 1.0), 1.0)),

@@ -38,7 +38,7 @@ import numpy as np
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from komb._version import __version__
+from komb import __version__
 
 VARIABLE = "KOMB_CACHE_DIR"
 """The environment variable that names a folder for the kernels."""

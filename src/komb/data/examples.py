@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from komb.data.files import read_table
+from komb.data.read.files import read_table
 from komb.data.table import DiscreteTable
 from komb.errors import UnknownNameError
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from komb import defaults
-from komb.data.codes import CodeArray, Levels, Name, code_dtype, compact
-from komb.data.convert import Parts, Request, check_shape, convert, names_left
-from komb.data.encode import Columns, Later, encode_array, encode_matrix
-from komb.data.problems import Missing, explain
-from komb.data.treatment import Bins, Discretize, Treatment, check_treatment
+from komb.data import defaults
+from komb.data.encode.arrays import Columns, Later, encode_array, encode_matrix
+from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype, compact
+from komb.data.encode.column_errors import Missing, explain
+from komb.data.encode.inputs import Parts, Request, check_shape, convert, names_left
+from komb.data.encode.treatment import Bins, Discretize, Treatment, check_treatment
+from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
-from komb.frozen import FrozenMapping
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ kOMB (:mod:`~komb.search.komb`) leaves to the user how many variables to look at
 may explain a dependence away, and how to live with thousands of tests. Here the data decide.
 
 1. **Neighbours** (:func:`find_neighbours`): variables that no set separates from the target, asked
-   from both sides (:mod:`~komb.search.region`).
+   from both sides (:mod:`~komb.search._region`).
 2. **Spouses** (:func:`find_spouses`): variables that depend on the target once a neighbour is given
    with which they are joined.
 3. **Grow** (:func:`grow`), as Algorithm 2 of kOMB does: a variable enters if it depends on the
@@ -14,7 +14,8 @@ may explain a dependence away, and how to live with thousands of tests. Here the
 4. **Shrink** (:func:`shrink`): by the definition of a blanket, a member goes if it is independent
    of the target given all the others. On data that is believed only of a test with power.
 
-Every dependence that is believed passes the threshold of its family (:mod:`~komb.search.chance`).
+Every dependence that is believed passes the threshold of its family
+(:mod:`~komb.search._thresholds`).
 With an oracle for answers, thresholds mean nothing and every test has power: then steps 3 and 4
 give the Markov boundary wherever kOMB with the same order and ``max_separator = 3`` does, and steps
 1 and 2 only decide what is looked at first.
@@ -26,10 +27,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from komb.citests.separation import subsets
-from komb.citests.session import EMPTY, Session, StrongDependence, Variables, by_strength
-from komb.search.budget import Budget
-from komb.search.chance import (
+from komb.search._budget import Budget
+from komb.search._region import Region, Side
+from komb.search._remarks import describe_sight, find_equivalents, find_leaks
+from komb.search._thresholds import (
     FALSE_SHARE,
     LEVEL,
     bits_of,
@@ -38,10 +39,10 @@ from komb.search.chance import (
     family_bits,
     share_of_level,
 )
-from komb.search.region import Region, Side
 from komb.search.registry import algorithm
-from komb.search.remarks import describe_sight, find_equivalents, find_leaks
 from komb.search.task import Choice, Found, Omission, Sight, Task
+from komb.sessions.separation import subsets
+from komb.sessions.session import EMPTY, Session, StrongDependence, Variables, by_strength
 
 LARGEST_SEPARATOR = 3
 """Variables in a separator."""
@@ -115,7 +116,7 @@ def find_blanket(
 
     Examples
     --------
-    >>> from komb.citests.oracles import DistributionOracle
+    >>> from komb.sessions.oracles import DistributionOracle
     >>> from komb.data import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))

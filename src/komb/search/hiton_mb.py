@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from komb.citests.session import EMPTY, Session, Variables
-from komb.search.neighbours import Neighbours, prune, search_from_target
+from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
+from komb.sessions.session import EMPTY, Session, Variables
 
 
 @algorithm(
@@ -55,7 +55,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.citests.oracles import DSeparationOracle
+    >>> from komb.sessions.oracles import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}

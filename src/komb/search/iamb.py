@@ -4,17 +4,17 @@ Tsamardinos, Aliferis & Statnikov (2003), "Algorithms for large scale Markov bla
 FLAIRS-16. The published runs of kOMB began from its blanket.
 
 The paper leaves open how association is measured. Here it is the evidence against independence in
-bits (see :meth:`~komb.citests.session.Session.strengths`), which unlike mutual information
+bits (see :meth:`~komb.sessions.session.Session.strengths`), which unlike mutual information
 does not favour columns with many levels. Cost: n tests for each variable that enters, O(|blanket|
 n), each given the whole set.
 """
 
 from __future__ import annotations
 
-from komb.citests.session import Session
-from komb.search.growing import can_grow, shown_by_the_others, shrink, strongest
+from komb.search._growth import can_grow, shown_by_the_others, shrink, strongest
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -50,7 +50,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.citests.oracles import DSeparationOracle
+    >>> from komb.sessions.oracles import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
     [0, 2, 3]

@@ -38,9 +38,9 @@ from functools import lru_cache
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from komb.citests.session import EMPTY, Session, Variables
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
+from komb.sessions.session import EMPTY, Session, Variables
 
 # Examined together: few as long as a success is likely, then enough for large batches.
 _STRETCHES_AT_FIRST, _STRETCHES_AT_MOST = 1, 4096
@@ -81,7 +81,7 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
     --------
     The distribution of ``Y = X1 xor X2`` with noise, variables in the order X1, X2, Y:
 
-    >>> from komb.citests.oracles import DistributionOracle
+    >>> from komb.sessions.oracles import DistributionOracle
     >>> from komb.data import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))

@@ -46,7 +46,7 @@ class AlgorithmInfo:
     options : tuple of str
         The options that a user can give it, besides those that every method has. The function takes
         each as a keyword; ``time_budget`` reaches it as ``budget``, a
-        :class:`~komb.search.budget.Budget` whose clock has started.
+        :class:`~komb.search._budget.Budget` whose clock has started.
     search : callable
         The function itself.
     choose_alpha : callable or None

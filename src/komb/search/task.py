@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from komb.citests.session import EMPTY, Session, Variables
+from komb.sessions.session import EMPTY, Session, Variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,53 @@
+"""Have the kernels compiled before the clock starts.
+
+Numba compiles a kernel when it is first called, and :mod:`komb.counts.kernel_cache` keeps the
+result on disk and says so, so only the very first search on a machine has to wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from komb.data.defaults import TEST
+from komb.data.table import DiscreteTable
+from komb.search.registry import find_algorithm
+from komb.search.task import Task
+from komb.sessions.data import DataSession
+
+_done: set[tuple[np.dtype[Any], bool, str]] = set()
+
+
+def warm_up(table: DiscreteTable, test: str = TEST) -> None:
+    """Have the kernels for searches of a table ready; at once if they are.
+
+    Parameters
+    ----------
+    table
+        Each type of codes has kernels of its own, and so have tables with missing values.
+    test : str
+        So have some tests.
+
+    Examples
+    --------
+    >>> from komb.data import boolean_table
+    >>> warm_up(boolean_table("and", 10))
+    """
+    dtype = table.codes.dtype
+    kernels = dtype, table.has_missing, test
+    if kernels in _done:
+        return
+    _search_tiny_table(dtype, test, has_missing=table.has_missing)
+    _done.add(kernels)
+
+
+def _search_tiny_table(dtype: np.dtype[Any], test: str, *, has_missing: bool) -> None:
+    codes = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], dtype)
+    codes = np.tile(codes, 8)  # enough rows for a dependence, about which a test may ask more
+    if has_missing:
+        codes[0, -1] = 2
+    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing)
+    session = DataSession(table, test)
+    task = Task(target=2, candidates=frozenset({0, 1}))
+    find_algorithm("komb").search(session, task, order=1, max_separator=1)

@@ -1,0 +1,116 @@
+"""The command ``komb compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from komb.cli import options
+from komb.cli.exits import exit_codes
+from komb.cli.output import ProgressBar, show, write, write_json
+from komb.data import defaults
+from komb.errors import Interrupted, ParameterError
+
+if TYPE_CHECKING:
+    from komb.data.models.bayesian_network import DiscreteNetwork
+    from komb.results.comparison import Comparison
+
+
+@exit_codes()
+def compare(
+    context: typer.Context,
+    data: options.Data,
+    target: options.Target,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="Algorithms, see 'komb methods'. May be repeated.",
+            show_default="all",
+        ),
+    ] = None,
+    truth: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.bif|COLUMN",
+            help="The network that the data come from, or a true member. May be repeated.",
+        ),
+    ] = None,
+    order: options.Order = None,
+    max_separator: options.MaxSeparator = None,
+    max_conditioning: options.MaxConditioning = None,
+    level: options.Level = defaults.LEVEL,
+    alpha: options.SharedAlpha = defaults.FIXED_ALPHA,
+    test: options.Test = defaults.TEST,
+    df: options.Df = defaults.DF,
+    start: options.Start = None,
+    start_method: options.StartMethod = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    missing: options.Missing = defaults.MISSING,
+    seed: options.Seed = defaults.SEED,
+    time_budget: options.TimeBudget = None,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+    json: options.Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV only, a line a method.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+    ] = None,
+) -> None:
+    """Find the Markov blanket of a column with several methods, side by side."""
+    if json and csv:
+        raise ParameterError("'--json' and '--csv' both say what to print. Leave out one of them.")
+    arguments = options.to_search(context.params)
+    from komb.api import compare
+    from komb.data.read.files import naming
+    from komb.views.pictures.canvas import check_picture
+
+    if plot is not None:
+        check_picture(plot)  # before the work, not after it
+    try:
+        with naming(data), ProgressBar() as bar:
+            comparison = compare.compare(
+                options.read_data(data, delimiter, no_header),
+                target,
+                methods=options.split_names(methods),
+                truth=_read_truth(truth),
+                **arguments,
+                progress=bar,
+            )
+    except Interrupted as interrupt:
+        _present(cast("Comparison", interrupt.finished), json, csv, plot)
+        raise
+    _present(comparison, json, csv, plot)
+
+
+def _read_truth(truth: list[str] | None) -> DiscreteNetwork | list[str] | None:
+    """Return the network in a file, or the names of columns as they are."""
+    from komb.data.read.bif import read_bif
+
+    files = [entry for entry in truth or () if entry.lower().endswith((".bif", ".bif.gz"))]
+    if not truth or not files:
+        return truth or None
+    if len(truth) > 1:
+        rule = "be one network or some columns"
+        remedy = "The blanket is read from the network."
+        raise ParameterError.because("--truth", rule, truth, remedy)
+    return read_bif(files[0])
+
+
+def _present(comparison: Comparison, as_json: bool, as_csv: bool, plot: Path | None) -> None:
+    from komb.views.pictures.canvas import save_picture
+
+    if as_json:
+        write_json(comparison.to_json(indent=2))
+    elif as_csv:
+        write(comparison.to_csv(), end="")
+    else:
+        show(comparison)
+    if plot is not None:
+        save_picture(comparison.plot(), plot)

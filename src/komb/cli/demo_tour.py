@@ -1,0 +1,86 @@
+"""A guided look at what komb is for, on a small table with a hidden three-way parity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from komb.api.find import markov_blanket
+from komb.data.models.boolean_functions import boolean_table
+from komb.data.table import DiscreteTable
+from komb.results.blanket import Blanket
+from komb.views.text import Grid, Sheet, plural, show_names, show_seconds
+
+_N_ROWS_SHOWN = 5
+
+_STORY = """\
+Y is 1 when an odd number of X1, X2 and X3 is 1, except in one row of ten, taken at random.
+No X says anything about Y on its own, and no two of them do: only all three together.
+E1 to E10 are coins that have nothing to do with Y, so the blanket of Y is X1, X2, X3."""
+
+_NEXT = """\
+Try next:
+  {program} find your.csv --target COLUMN         it chooses how far to look
+  {program} find your.csv --target COLUMN -k 3    ... or you do
+  {program} compare your.csv --target COLUMN      the classic methods beside it
+  {program} find --help                           everything else
+or in Python:
+  import komb
+  print(komb.markov_blanket(dataframe, "COLUMN"))"""
+
+_LOOKS_AT = ("single columns", "... and pairs", "... and triples")
+
+
+def run_demo(show: Callable[[object], None], program: str = "komb") -> None:
+    """Run the demonstration.
+
+    Parameters
+    ----------
+    show
+        Prints text, sheets and blankets.
+    program
+        How the user calls the command line.
+    """
+    table = demo_table()
+    show(_first_rows(table))
+    show(f"\n{_STORY}\n")
+    blankets = [markov_blanket(table, "Y", order=order) for order in range(len(_LOOKS_AT))]
+    show(_compare(blankets))
+    show("")
+    show(markov_blanket(table, "Y"))
+    show(f"\n{_NEXT.format(program=program)}")
+
+
+def demo_table() -> DiscreteTable:
+    """Return the table of the demonstration.
+
+    Examples
+    --------
+    >>> demo_table()
+    DiscreteTable(1000 rows x 14 columns, 2 levels)
+    """
+    return boolean_table("parity", 1000, n_parents=3, noise=0.1, n_irrelevant=10, seed=0)
+
+
+def _first_rows(table: DiscreteTable) -> Sheet:
+    columns = tuple(f"{name}>" for name in table.names)
+    rows = table.codes[:, :_N_ROWS_SHOWN].T.tolist()
+    shape = f"{plural(table.n_rows, 'row')} of {plural(table.n_columns, 'column')}"
+    return Sheet(
+        title=f"A table with a secret: {shape}, these are the first {_N_ROWS_SHOWN}",
+        grids=(Grid(columns, tuple(tuple(map(str, row)) for row in rows)),),
+    )
+
+
+def _compare(blankets: list[Blanket]) -> Sheet:
+    rows = tuple(
+        (
+            str(order),
+            looks_at,
+            show_names(blanket.members) or "nothing",
+            f"{blanket.tests:,}",
+            show_seconds(blanket.seconds),
+        )
+        for order, (looks_at, blanket) in enumerate(zip(_LOOKS_AT, blankets, strict=True))
+    )
+    columns = ("order", "looks at", "finds", "tests>", "time>")
+    return Sheet("What is in the Markov blanket of Y?", grids=(Grid(columns, rows),))

@@ -1,0 +1,216 @@
+"""The command ``komb find``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from komb.cli import options
+from komb.cli.exits import exit_codes, missing_option
+from komb.cli.output import CountBar, ProgressBar, show, write, write_json
+from komb.data import defaults
+from komb.errors import Interrupted, ParameterError, WorkerError
+from komb.views.text import show_on_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from komb.results.blanket import Blanket, Blankets
+
+
+@exit_codes()
+def find(
+    context: typer.Context,
+    data: options.Data,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Whose blanket to find. May be repeated."
+        ),
+    ] = None,
+    all_targets: Annotated[
+        bool, typer.Option("--all-targets", help="The blanket of every column.")
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Processes for several targets; -1 is one a processor.",
+            metavar="J",
+        ),
+    ] = 1,
+    order: options.Order = None,
+    max_separator: options.MaxSeparator = None,
+    max_conditioning: options.MaxConditioning = None,
+    level: options.Level = defaults.LEVEL,
+    alpha: options.Alpha = None,
+    test: options.Test = defaults.TEST,
+    df: options.Df = defaults.DF,
+    method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
+    start: options.Start = None,
+    start_method: options.StartMethod = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    discretize: options.Discretize = None,
+    bins: options.Bins = None,
+    missing: options.Missing = defaults.MISSING,
+    seed: options.Seed = defaults.SEED,
+    time_budget: options.TimeBudget = None,
+    stability: options.Stability = None,
+    delimiter: options.Delimiter = None,
+    no_header: options.NoHeader = False,
+    json: options.Json = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Print names only: a member a line; for several targets a target a line, its "
+            "members after it with tabs between. No progress bar.",
+        ),
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say why each member is in, and why others are not."),
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+    ] = None,
+) -> None:
+    """Find the Markov blanket of a column of a file, or of several."""
+    targets = _check_targets(context, target, all_targets)
+    if quiet and explain:
+        raise ParameterError(
+            "'--quiet' and '--explain' both say what to print. Leave out one of them."
+        )
+    arguments = {"method": method, "stability": stability, **options.to_search(context.params)}
+    from komb.api.parallel import check_jobs
+    from komb.data.read.files import naming
+    from komb.views.pictures.canvas import check_picture
+
+    check_jobs(jobs)
+    if plot is not None:
+        check_picture(plot)  # before the work, not after it
+    output = _Output(json, quiet, explain, plot)
+    with naming(data):
+        arguments["data"] = options.read_data(data, delimiter, no_header)
+        if targets is not None and len(targets) == 1:
+            _present_one(targets[0], arguments, output)
+            return
+        try:
+            blankets = _find_many(targets, jobs, arguments, quiet)
+        except (Interrupted, WorkerError) as stopped:
+            output.present_many(cast("Blankets", stopped.finished))
+            raise
+        output.present_many(blankets)
+
+
+def _check_targets(
+    context: typer.Context, target: list[str] | None, all_targets: bool
+) -> list[str] | None:
+    """Return the targets that were named, or ``None`` for all."""
+    if target and all_targets:
+        raise ParameterError(
+            "'--target' and '--all-targets' both say whose blanket to find. Leave out one of them."
+        )
+    if not target and not all_targets:
+        raise missing_option(context, "'--target' (or '--all-targets')")
+    return target or None
+
+
+def _present_one(target: str, arguments: dict[str, Any], output: _Output) -> None:
+    """Find and show one blanket, also if nothing but its stability is missing."""
+    from komb.results.blanket import Blanket
+
+    try:
+        output.present_one(_find_one(target, arguments, output.is_quiet))
+    except Interrupted as stopped:
+        if isinstance(stopped.finished, Blanket):
+            output.present_one(stopped.finished)
+        raise
+
+
+def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
+    from komb.api.find import markov_blanket
+
+    with ProgressBar(is_wanted=not quiet) as bar:
+        return markov_blanket(target=target, progress=bar, **arguments)
+
+
+def _find_many(
+    targets: list[str] | None, jobs: int, arguments: dict[str, Any], quiet: bool
+) -> Blankets:
+    from komb.api.find import Progress, markov_blankets
+
+    with CountBar("targets", is_wanted=not quiet) as bar:
+
+        def observe(progress: Progress) -> None:
+            bar.show(progress.finished, progress.n_targets)
+
+        return markov_blankets(targets=targets, n_jobs=jobs, progress=observe, **arguments)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """How results are shown."""
+
+    as_json: bool
+    is_quiet: bool
+    has_reasons: bool
+    plot: Path | None
+
+    def present_one(self, blanket: Blanket) -> None:
+        """Show one blanket."""
+        if self.as_json:
+            write_json(self._dump(self._record(blanket)))
+        elif self.is_quiet:
+            write("".join(f"{show_on_line(name)}\n" for name in blanket), end="")
+        else:
+            show(blanket)
+            self._explain(blanket)
+        self._draw(blanket.plot)
+
+    def present_many(self, blankets: Blankets) -> None:
+        """Show several."""
+        if self.as_json:
+            records = {target: self._record(blanket) for target, blanket in blankets.items()}
+            write_json(self._dump(records))
+        elif self.is_quiet:
+            named = blankets.items()
+            lines = ("\t".join(map(show_on_line, (target, *found))) for target, found in named)
+            write("".join(f"{line}\n" for line in lines), end="")
+        else:
+            show(blankets)
+            for blanket in blankets.values():
+                self._explain(blanket)
+        if self.plot is not None:
+            from komb.results.blanket import plot_blankets
+
+            self._draw(lambda: plot_blankets(blankets))
+
+    @staticmethod
+    def _dump(record: Any) -> str:
+        from komb.results.export import dump_json
+
+        return dump_json(record, 2)
+
+    def _record(self, blanket: Blanket) -> dict[str, Any]:
+        reasons = {"explanation": blanket.explain().to_dict()} if self.has_reasons else {}
+        return blanket.to_dict() | reasons
+
+    def _explain(self, blanket: Blanket) -> None:
+        if self.has_reasons:
+            write("")
+            show(blanket.explain())
+
+    def _draw(self, draw: Callable[[], Axes]) -> None:
+        if self.plot is not None:
+            from komb.views.pictures.canvas import save_picture
+
+            save_picture(draw(), self.plot)

@@ -1,0 +1,67 @@
+"""The commands ``komb methods`` and ``komb tests``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from komb.cli.exits import exit_codes
+from komb.cli.output import show
+from komb.views.text import NOTHING, Grid, Sheet
+
+if TYPE_CHECKING:
+    from komb.search import AlgorithmInfo
+
+_NOTES = (
+    "sound: exact if what it assumes holds, no test errs and sets are not bounded.",
+    "'komb methods NAME' says more about one.",
+)
+
+
+@exit_codes()
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Say all about this one.", show_default=False),
+    ] = None,
+) -> None:
+    """List the methods, or say all about one."""
+    from komb.search import algorithms
+    from komb.search.registry import find_algorithm
+
+    if name is not None:
+        show(_describe(find_algorithm(name)))
+        return
+    rows = tuple(
+        (info.name, str(info.year), info.assumes, _yes_or_no(info.is_sound), info.citation)
+        for info in algorithms().values()
+    )
+    grid = Grid(("name", "year", "assumes", "sound", "citation"), rows)
+    show(Sheet("Methods", grids=(grid,), notes=_NOTES))
+
+
+@exit_codes()
+def tests() -> None:
+    """List the conditional-independence tests."""
+    from komb.citests import tests as known
+
+    rows = tuple((info.name, info.summary, info.citation) for info in known().values())
+    show(Sheet("Tests", grids=(Grid(("name", "what it is", "citation"), rows),)))
+
+
+def _describe(info: AlgorithmInfo) -> Sheet:
+    flags = ", ".join(f"--{option.replace('_', '-')}" for option in info.options)
+    rows = (
+        ("assumes", info.assumes),
+        ("sound", _yes_or_no(info.is_sound)),
+        ("strength", info.guarantee),
+        ("weakness", info.weakness),
+        ("options", flags or NOTHING),
+        ("source", info.citation),
+    )
+    return Sheet(f"{info.name}: {info.summary}", grids=(Grid(("", ""), rows),))
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"

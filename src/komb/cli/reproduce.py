@@ -1,0 +1,81 @@
+"""The command ``komb reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from komb.cli import options
+from komb.cli.exits import exit_codes
+from komb.cli.output import CountBar, show
+
+
+@exit_codes()
+def reproduce(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything it writes.")],
+    suites: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[intro|synthetic|benchmark|ablation|separators|runtime|all]...",
+            help="Which experiments.",
+            show_default="all",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with the MMHC samples, zipped or not; samples are drawn without it.",
+        ),
+    ] = None,
+    networks: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="Alarm1, Barley, Insurance, Mildew. May be repeated.",
+            show_default="all",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="At most so many samples of a dataset.", show_default="10")
+    ] = None,
+    targets: Annotated[
+        int | None,
+        typer.Option(
+            help="At most so many targets, those with the largest blankets.", show_default="10"
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes to use.", show_default="one a processor")
+    ] = None,
+    time_cap: Annotated[
+        float | None, typer.Option(help="Seconds that one search may take.", show_default="1800")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a run in DIR; what you leave out is as it was, and nothing is redone.",
+        ),
+    ] = False,
+) -> None:
+    """Run the experiments of the paper again: tables, figures and a report in one folder."""
+    from komb.reproduction import reproduction
+    from komb.reproduction.headline import summarise
+
+    with CountBar("searches") as bar:
+        result = reproduction.reproduce(
+            suites or None,
+            out,
+            data=data,
+            networks=options.split_names(networks),
+            samples=samples,
+            targets=targets,
+            jobs=jobs,
+            time_cap=time_cap,
+            resume=resume,
+            progress=lambda report: bar.show(report.done, report.total),
+        )
+    show(summarise(result))

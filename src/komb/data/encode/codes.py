@@ -1,0 +1,76 @@
+"""Codes: what an encoded column is, and how codes are renumbered."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.column_errors import MAX_LEVELS, too_many_levels
+
+Name: TypeAlias = Hashable
+Array: TypeAlias = npt.NDArray[Any]
+CodeArray: TypeAlias = npt.NDArray[np.uint8 | np.uint16]
+Levels: TypeAlias = tuple[object, ...]
+
+
+class Encoded(NamedTuple):
+    """The codes of one column and the levels they stand for."""
+
+    codes: CodeArray
+    levels: Levels
+
+
+class Column(NamedTuple):
+    """One column of a table, gaps and cut points included."""
+
+    codes: CodeArray
+    levels: Levels
+    cuts: tuple[float, ...] | None = None  # only if it was cut
+    has_missing: bool = False  # whether the code above the last level marks missing values
+
+
+def code_dtype(n_levels: int) -> np.dtype[Any]:
+    """Return the smallest type that holds the codes of ``n_levels`` levels.
+
+    Examples
+    --------
+    >>> code_dtype(256), code_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.dtype(np.uint8 if n_levels <= 256 else np.uint16)
+
+
+def compact(offsets: Array, width: int) -> tuple[CodeArray, npt.NDArray[np.intp]]:
+    """Renumber codes so that only observed ones remain.
+
+    Parameters
+    ----------
+    offsets
+        Unsigned integers below ``width``.
+    width
+        How many different values there might be.
+
+    Returns
+    -------
+    codes
+        ``0 .. k-1`` in the order of the offsets.
+    seen
+        The ``k`` offsets that occur, ascending.
+
+    Examples
+    --------
+    >>> compact(np.array([4, 0, 4], dtype=np.uint8), 6)
+    (array([1, 0, 1], dtype=uint8), array([0, 4]))
+    """
+    is_present = np.bincount(offsets, minlength=width) > 0
+    seen = np.flatnonzero(is_present)
+    if seen.size > MAX_LEVELS:
+        raise too_many_levels(seen.size)
+    dtype = code_dtype(seen.size)
+    if seen.size == seen[-1] + 1:
+        return offsets.astype(dtype, copy=False), seen
+    renumber = np.cumsum(is_present) - 1
+    return renumber.astype(dtype).take(offsets), seen

@@ -1,0 +1,123 @@
+"""Cut columns of numbers into bins.
+
+A value on a cut point is in the bin above it. Values outside of what the cut points were found on
+are in the outermost bins, and so are infinite ones.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.bin_labels import label_bins
+from komb.data.encode.codes import Encoded, compact
+from komb.data.encode.column_errors import Unusable
+from komb.data.encode.mdl import mdl_cuts
+
+Floats = npt.NDArray[np.float64]
+
+
+def find_cuts(
+    numbers: Floats, way: str, bins: int, classes: npt.NDArray[Any] | None = None
+) -> tuple[float, ...]:
+    """Find where to cut a column.
+
+    Parameters
+    ----------
+    numbers
+        The column, without missing values. Infinite values count as the largest or smallest
+        finite one.
+    way
+        ``"quantile"``, ``"uniform"``, ``"kmeans"`` or ``"mdl"``.
+    bins
+        How many bins there shall be at most; not for ``"mdl"``.
+    classes
+        For ``"mdl"``, the code of the target in each row.
+
+    Returns
+    -------
+    tuple of float
+        Ascending. There is a value on both sides of each, except that bins of ``"uniform"`` may be
+        empty. None if all values are the same, or ``"mdl"`` finds none.
+
+    Examples
+    --------
+    >>> find_cuts(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), "quantile", 2)
+    (3.0,)
+    >>> find_cuts(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), "uniform", 2)
+    (5.0,)
+    """
+    finite = numbers[np.isfinite(numbers)]
+    if not finite.size:
+        raise Unusable("holds infinite values only, which cannot be cut. Leave it out.")
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        return ()
+    clipped = np.clip(numbers, low, high)
+    if way == "mdl":
+        assert classes is not None
+        return mdl_cuts(clipped, classes)
+    cuts = _bin_edges(clipped, way, bins)
+    if way == "quantile" and len(cuts) < bins - 1:
+        cuts = _tied_quantiles(clipped, bins)
+    return tuple(cut for cut in np.unique(cuts).tolist() if low < cut <= high)
+
+
+def _bin_edges(numbers: Floats, way: str, bins: int) -> Floats:
+    """Let scikit-learn find the edges between bins."""
+    from sklearn.preprocessing import KBinsDiscretizer
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    # scikit-learn takes edges less than 1e-8 apart for one. A power of two brings the numbers to
+    # the scale of 1 and back without any rounding.
+    exponent = int(np.frexp(numbers.max() / 2 - numbers.min() / 2)[1])
+    scaled = np.ldexp(numbers, -exponent).reshape(-1, 1)
+    options: dict[str, Any] = {"encode": "ordinal", "strategy": way, "subsample": None}
+    if "quantile_method" in signature(KBinsDiscretizer).parameters:
+        options["quantile_method"] = "linear"  # what versions without a choice do
+    if way == "kmeans":
+        bins = min(bins, np.unique(numbers).size)
+    # Sums of several threads depend on who comes first; bins that collapse are no news here.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        edges = KBinsDiscretizer(bins, **options).fit(scaled).bin_edges_[0]
+    inner: Floats = np.ldexp(edges[1:-1], exponent)
+    return inner
+
+
+def _tied_quantiles(numbers: Floats, bins: int) -> Floats:
+    """Find quantiles where many rows have one value.
+
+    scikit-learn drops an edge that equals its neighbour, and may end with a single bin. A quantile
+    at the largest value still splits it from the rest; one at the smallest has nothing below it and
+    moves on to the next value.
+    """
+    quantiles = np.quantile(numbers, np.linspace(0, 1, bins + 1)[1:-1])
+    low = numbers.min()
+    return np.where(quantiles > low, quantiles, numbers[numbers > low].min())
+
+
+def cut(numbers: Floats, cuts: Sequence[float]) -> Encoded:
+    """Encode a column by the bins its values are in.
+
+    Parameters
+    ----------
+    numbers
+        The column, without missing values.
+    cuts
+        Ascending.
+
+    Examples
+    --------
+    >>> cut(np.array([0.5, 2.0, 7.0, -np.inf]), [2.0, 5.0])
+    Encoded(codes=array([0, 1, 2, 0], dtype=uint8), levels=('< 2', '2 to 5', '>= 5'))
+    """
+    bins = np.searchsorted(np.asarray(cuts, np.float64), numbers, side="right")
+    codes, seen = compact(bins, len(cuts) + 1)
+    labels = label_bins(cuts)
+    return Encoded(codes, tuple(labels[position] for position in seen))

@@ -1,0 +1,221 @@
+"""Take apart whatever a caller passes as ``data``.
+
+:func:`convert` recognises the container, checks its shape and names, and hands its columns to the
+encoders. Anything that is nearly a table gets an error that says how to make it one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from komb.data.encode.arrays import Later, encode_array, encode_columns, encode_matrix
+from komb.data.encode.codes import Array, CodeArray, Levels, Name
+from komb.data.encode.column_encoder import ColumnEncoder
+from komb.data.encode.python_objects import encode_objects
+from komb.data.encode.treatment import Treatment
+from komb.errors import DataError, UnknownNameError
+
+
+class Parts(NamedTuple):
+    """What a :class:`~komb.data.DiscreteTable` is made of."""
+
+    names: tuple[Name, ...]
+    codes: CodeArray
+    levels: tuple[Levels, ...]
+    cuts: Mapping[Name, tuple[float, ...]]
+    has_missing: bool
+
+
+class Request(NamedTuple):
+    """What a caller asked for besides the data."""
+
+    exclude: Collection[Name] = ()
+    treatment: Treatment = Treatment()
+    target: Name | None = None
+
+    def names_left(self, names: Sequence[Name]) -> list[Name]:
+        """Return the names that are not excluded; every name in the request must be known."""
+        self.treatment.check_names(names)
+        return names_left(names, self.exclude)
+
+    def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Parts:
+        """Encode the columns that are left."""
+        treatment = self.treatment
+        encoder = ColumnEncoder(treatment, columns, self.target)
+        is_cutting = isinstance(treatment.discretize, Mapping)
+        encoded = encode_columns(
+            columns.items(), len(columns), n_rows, encoder.encode, is_cutting=is_cutting
+        )
+        return Parts(tuple(columns), *encoded)
+
+
+def convert(data: object, request: Request = Request()) -> Parts:  # noqa: B008 - it is immutable
+    """Encode a table of any supported kind.
+
+    Parameters
+    ----------
+    data
+        As for :meth:`komb.data.DiscreteTable.from_data`.
+    request
+        What else was asked for there.
+
+    Returns
+    -------
+    Parts
+        Names, codes, levels and the rest.
+
+    Examples
+    --------
+    >>> convert({"x": ["b", "a"]}).levels
+    (('a', 'b'),)
+    """
+    if isinstance(data, np.ndarray):
+        return _convert_array(data, request)
+    if isinstance(data, Mapping):
+        return _convert_mapping(data, request)
+    return _convert_frame(data, request)
+
+
+def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
+    """Return the names that are not excluded; an excluded name must be one of them.
+
+    Examples
+    --------
+    >>> names_left(["id", "x", "y"], ["id"])
+    ['x', 'y']
+    """
+    for name in exclude:
+        if name not in names:
+            error = UnknownNameError.among("column", name, names)
+            raise UnknownNameError(f"In 'exclude': {error}")
+    return [name for name in names if name not in exclude]
+
+
+def check_shape(names: Sequence[Name], n_rows: int) -> None:
+    """Raise unless there are columns with names of their own, and rows.
+
+    Examples
+    --------
+    >>> check_shape(["x", "y", "x"], 10)
+    Traceback (most recent call last):
+    komb.errors.DataError: 'data' must have distinct column names; got 'x' (2 times). Rename ...
+    """
+    repeated = [(name, count) for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        listed = ", ".join(f"{name!r} ({count} times)" for name, count in repeated[:5])
+        more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+        raise DataError(
+            f"'data' must have distinct column names; got {listed}{more}. Rename or drop all but "
+            "one of each."
+        )
+    if not names or not n_rows:
+        raise DataError(
+            f"'data' must have at least one row and one column; got {n_rows} x {len(names)}. Check "
+            "how it was read or filtered."
+        )
+
+
+def _convert_array(data: Array, request: Request) -> Parts:
+    if data.dtype.names is not None:
+        remedy = "Pass a mapping of its fields: {name: data[name] for name in data.dtype.names}."
+        raise _not_a_table("a structured array", remedy)
+    if data.ndim != 2:
+        shape = f"an array of shape {data.shape}"
+        raise _not_a_table(shape, "Reshape it; for one column, data.reshape(-1, 1).")
+    n_rows = data.shape[0]
+    names: tuple[Any, ...] = tuple(request.names_left(range(data.shape[1])))
+    check_shape(names, n_rows)
+    if request.exclude:
+        data = data[:, list(names)]
+    if not isinstance(data, np.ma.MaskedArray):
+        data = np.asarray(data)  # np.matrix would stay two-dimensional when sliced
+        if data.dtype.kind in "iub" and request.treatment.discretize is None:
+            return Parts(names, *encode_matrix(data))
+    columns = {name: Later(encode_array, data[:, i]) for i, name in enumerate(names)}
+    return request.encode(columns, n_rows)
+
+
+def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Parts:
+    columns = {name: _column(name, data[name]) for name in request.names_left(list(data))}
+    sizes = {name: len(column.values) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        shortest, longest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        raise DataError(
+            f"'data' must have columns of one length; got {sizes[shortest]} values in "
+            f"{shortest!r} and {sizes[longest]} in {longest!r}. Make them equally long."
+        )
+    n_rows = next(iter(sizes.values()), 0)
+    check_shape(tuple(columns), n_rows)
+    return request.encode(columns, n_rows)
+
+
+def _convert_frame(data: Any, request: Request) -> Parts:
+    import narwhals as nw
+
+    from komb.data.encode.frames import encode_series
+
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:  # says so itself, but not in our words
+        check_shape(list(getattr(data, "column_names", None) or data.columns), 1)
+        raise
+    except TypeError:
+        raise _not_a_table(f"an object of type {type(data).__name__!r}", _remedy(data)) from None
+    series = tuple(frame.iter_columns())
+    check_shape([column.name for column in series], len(frame))
+    left = set(request.names_left([column.name for column in series]))
+    columns = {
+        column.name: Later(encode_series, column) for column in series if column.name in left
+    }
+    check_shape(tuple(columns), len(frame))
+    return request.encode(columns, len(frame))
+
+
+def _column(name: Name, values: Any) -> Later:
+    """Find the encoder of one entry of a mapping."""
+    if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
+        import narwhals as nw
+
+        from komb.data.encode.frames import encode_series
+
+        try:
+            return Later(encode_series, nw.from_native(values, series_only=True))
+        except TypeError:  # not a series of any dataframe library, but an array all the same
+            values = values.to_pylist() if hasattr(values, "to_pylist") else np.asarray(values)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        return Later(encode_array, values)
+    is_text = isinstance(values, str | bytes)
+    if isinstance(values, Sequence) and not is_text:
+        return Later(encode_objects, list(values))
+    got = f"an array of shape {values.shape}" if isinstance(values, np.ndarray) else repr(values)
+    raise DataError(
+        f"'data' must map names to columns of values; got {got} for {name!r}. Pass a list, a "
+        "series or a one-dimensional array."
+    )
+
+
+def _not_a_table(got: str, remedy: str) -> DataError:
+    return DataError(
+        "'data' must be a pandas, polars or pyarrow table, a two-dimensional numpy array, a "
+        f"mapping of names to columns, or a DiscreteTable; got {got}. {remedy}"
+    )
+
+
+def _remedy(data: Any) -> str:
+    """Say how to make a table of something that is nearly one."""
+    if isinstance(data, str | os.PathLike):
+        return f"Read the file first: komb.read_table({str(data)!r})."
+    if hasattr(data, "collect"):
+        return "Collect it first: data.collect()."
+    if hasattr(data, "to_frame"):
+        return "Make it a table of one column: data.to_frame()."
+    if hasattr(data, "toarray"):
+        return "Make it a dense array: data.toarray()."
+    if isinstance(data, list | tuple):
+        return "Make it an array, np.array(data), or a table, pandas.DataFrame(data)."
+    return "Make it a table first, for instance with pandas.DataFrame(data)."

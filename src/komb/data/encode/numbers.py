@@ -1,0 +1,76 @@
+"""Columns as numbers, whatever they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.python_objects import is_missing
+
+Floats = npt.NDArray[np.float64]
+
+
+def to_numbers(values: Any) -> Floats | None:
+    """Return a column as floats, NaN where a value is missing, or ``None`` if it is not numeric.
+
+    Parameters
+    ----------
+    values
+        A one-dimensional array, a list, or a narwhals series. Booleans, text, categories and dates
+        are not numeric.
+
+    Examples
+    --------
+    >>> to_numbers(np.array([1, 2])), to_numbers([0.5, None]), to_numbers(["a", 1])
+    (array([1., 2.]), array([0.5, nan]), None)
+    """
+    if isinstance(values, np.ndarray):
+        return _array_numbers(values)
+    if isinstance(values, list):
+        return _object_numbers(values)
+    return _series_numbers(values)
+
+
+def _array_numbers(values: npt.NDArray[Any]) -> Floats | None:
+    if values.dtype.kind == "O":
+        return _object_numbers(values.tolist())
+    if values.dtype.kind not in "iuf":
+        return None
+    if isinstance(values, np.ma.MaskedArray):
+        numbers = np.asarray(values.data, np.float64).copy()
+        numbers[np.ma.getmaskarray(values)] = np.nan
+        return numbers
+    return np.ascontiguousarray(values, np.float64)
+
+
+def _object_numbers(values: Sequence[Any]) -> Floats | None:
+    is_gap = [is_missing(value) for value in values]
+    for value, gap in zip(values, is_gap, strict=True):
+        if not gap and (isinstance(value, bool) or not isinstance(value, Real | Decimal)):
+            return None
+    numbers = (
+        np.nan if gap else _to_float(value) for value, gap in zip(values, is_gap, strict=True)
+    )
+    return np.fromiter(numbers, np.float64, len(values))
+
+
+def _to_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number or fraction beyond the floats
+        return np.inf if value > 0 else -np.inf
+
+
+def _series_numbers(series: Any) -> Floats | None:
+    import narwhals as nw
+
+    if not series.dtype.is_numeric():
+        is_anything = series.dtype in (nw.Object, nw.Unknown)
+        return _object_numbers(series.to_list()) if is_anything else None
+    values = series.cast(nw.Float64()).to_numpy()
+    return _array_numbers(values)

@@ -1,0 +1,214 @@
+"""What a caller wants done with numbers and with missing values, checked.
+
+>>> treatment = check_treatment({"age": "quantile", "height": [160, 180]}, 3, "level")
+>>> treatment.rule_of("age"), treatment.rule_of("height"), treatment.rule_of("sex")
+('quantile', (160.0, 180.0), None)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any, TypeAlias
+
+from komb.data import defaults
+from komb.data.checks import check_count
+from komb.data.encode.codes import Name
+from komb.data.encode.column_errors import MAX_LEVELS
+from komb.errors import ParameterError, UnknownNameError
+
+Discretize: TypeAlias = str | Mapping[Any, str | Sequence[float]] | None
+Bins: TypeAlias = int | Mapping[Any, int]
+Rule: TypeAlias = str | tuple[float, ...]
+
+MDL = "mdl"
+INTO_BINS = ("quantile", "uniform", "kmeans")
+WAYS = (*INTO_BINS, MDL)
+"""How cut points are found."""
+
+MISSING = ("error", "level", "testwise")
+"""What becomes of missing values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """How raw columns become discrete ones.
+
+    Attributes
+    ----------
+    discretize
+        How all numeric columns with many values are cut; or for some columns how, or where; or
+        ``None``.
+    bins
+        Into how many bins, for all columns or by column.
+    missing
+        One of :data:`MISSING`.
+    """
+
+    discretize: str | Mapping[Name, Rule] | None = None
+    bins: Bins = defaults.BINS
+    missing: str = defaults.MISSING
+
+    def rule_of(self, name: Name) -> Rule | None:
+        """How a column is cut if it is numeric: a word, cut points, or not at all."""
+        if isinstance(self.discretize, Mapping):
+            return self.discretize.get(name)
+        return self.discretize
+
+    def is_named(self, name: Name) -> bool:
+        """Whether the caller named the column, so that it must be numeric."""
+        return isinstance(self.discretize, Mapping) and name in self.discretize
+
+    def bins_of(self, name: Name) -> int:
+        """Into how many bins a column is cut."""
+        if isinstance(self.bins, Mapping):
+            return self.bins.get(name, defaults.BINS)
+        return self.bins
+
+    @property
+    def needs_bins(self) -> bool:
+        """Whether a column may be cut into a given number of bins."""
+        return any(rule in INTO_BINS for rule in self._rules())
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether a column may be cut by the target."""
+        return MDL in self._rules()
+
+    def _rules(self) -> list[Rule | None]:
+        if isinstance(self.discretize, Mapping):
+            return list(self.discretize.values())
+        return [self.discretize]
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a result reports of it.
+
+        Examples
+        --------
+        >>> Treatment("quantile").describe()
+        {'discretize': 'quantile', 'bins': 4, 'missing': 'error'}
+        >>> Treatment().describe()
+        {'discretize': None, 'missing': 'error'}
+        """
+        discretize = self.discretize
+        if isinstance(discretize, Mapping):
+            discretize = dict(discretize)
+        bins = dict(self.bins) if isinstance(self.bins, Mapping) else self.bins
+        used = {"bins": bins} if self.needs_bins else {}
+        return {"discretize": discretize, **used, "missing": self.missing}
+
+    def check_names(self, names: Sequence[Name]) -> None:
+        """Raise if a column was named that is not there."""
+        for parameter in ("discretize", "bins"):
+            named = getattr(self, parameter)
+            for name in named if isinstance(named, Mapping) else ():
+                if name not in names:
+                    error = UnknownNameError.among("column", name, names)
+                    raise UnknownNameError(f"In {parameter!r}: {error}")
+
+    def check_target(self, target: Name | None) -> None:
+        """Raise if columns are to be cut by a target that is missing or to be cut itself."""
+        if not self.needs_target:
+            return
+        if target is None:
+            rule = "come with 'target', for 'mdl' cuts where the levels of the target change"
+            remedy = "Pass target='name', or use 'quantile'."
+            raise ParameterError.because("discretize", rule, self._shown(), remedy)
+        if self.is_named(target) and self.rule_of(target) == MDL:
+            rule = "not cut the target by 'mdl', which cuts other columns by the target"
+            remedy = f"Use 'quantile' for {target!r}."
+            raise ParameterError.because("discretize", rule, self._shown(), remedy)
+
+    def check_targets(self, targets: Iterable[Name] | None) -> None:
+        """Raise if columns are to be cut by more than one target."""
+        if self.needs_target and (targets is None or len(set(targets)) > 1):
+            rule = "not be 'mdl' for several targets: each would cut the columns in another way"
+            remedy = (
+                "Use 'quantile', or cut by one target and reuse it for all: "
+                "discretize=komb.markov_blanket(data, target, discretize='mdl').cuts."
+            )
+            raise ParameterError.because("discretize", rule, self._shown(), remedy)
+
+    def _shown(self) -> object:
+        return dict(self.discretize) if isinstance(self.discretize, Mapping) else self.discretize
+
+
+def check_treatment(discretize: object, bins: object, missing: object) -> Treatment:
+    """Check what can be checked before there is a table.
+
+    Examples
+    --------
+    >>> check_treatment("quantil", 4, "error")
+    Traceback (most recent call last):
+    komb.errors.UnknownNameError: In 'discretize': There is no way 'quantil'. Did you mean ...
+    """
+    treatment = Treatment(
+        discretize=_check_discretize(discretize),
+        bins=_check_bins(bins),
+        missing=_check_word("missing", "way", missing, MISSING),
+    )
+    _check_use_of_bins(treatment)
+    return treatment
+
+
+def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
+    if discretize is None:
+        return None
+    if isinstance(discretize, str):
+        return _check_word("discretize", "way", discretize, WAYS)
+    if not isinstance(discretize, Mapping):
+        ways = ", ".join(map(repr, WAYS))
+        rule = f"be one of {ways}, or map columns to one of those or to cut points"
+        remedy = "Try discretize='quantile', or discretize={'age': [18, 65]}."
+        raise ParameterError.because("discretize", rule, discretize, remedy)
+    return {name: _check_rule(name, rule) for name, rule in discretize.items()}
+
+
+def _check_rule(name: Name, rule: object) -> Rule:
+    if isinstance(rule, str):
+        return _check_word("discretize", "way", rule, WAYS)
+    is_list = isinstance(rule, Iterable) and not isinstance(rule, bytes | Mapping | Set)
+    points = [_to_point(point) for point in rule] if is_list else [math.nan]  # type: ignore[attr-defined]
+    is_ascending = all(low < high for low, high in pairwise(points))
+    if not is_ascending or not all(map(math.isfinite, points)) or len(points) >= MAX_LEVELS:
+        rule_text = f"have ascending finite numbers as cut points of {name!r}"
+        remedy = f"Sort them, each once: discretize={{{name!r}: [1.5, 2.5]}}."
+        raise ParameterError.because("discretize", rule_text, rule, remedy)
+    return tuple(points)
+
+
+def _to_point(point: object) -> float:
+    is_number = isinstance(point, Real) and not isinstance(point, bool)
+    return float(point) if is_number else math.nan  # type: ignore[arg-type]
+
+
+def _check_bins(bins: object) -> Bins:
+    most = MAX_LEVELS
+    if not isinstance(bins, Mapping):
+        return check_count("bins", bins, 2, most)
+    return {name: check_count(f"bins[{name!r}]", count, 2, most) for name, count in bins.items()}
+
+
+def _check_use_of_bins(treatment: Treatment) -> None:
+    """Raise if a number of bins was given that nothing makes use of."""
+    bins = treatment.bins
+    if isinstance(bins, Mapping):
+        unused = [name for name in bins if treatment.rule_of(name) not in INTO_BINS]
+        rule = f"name columns that are cut into bins, and {', '.join(map(repr, unused))} is not"
+    else:
+        unused = [] if bins == defaults.BINS or treatment.needs_bins else [bins]
+        rule = "be left out where nothing is cut into a given number of bins"
+    if unused:
+        remedy = "Cut by 'quantile', 'uniform' or 'kmeans': discretize='quantile'."
+        shown = dict(bins) if isinstance(bins, Mapping) else bins
+        raise ParameterError.because("bins", rule, shown, remedy)
+
+
+def _check_word(parameter: str, kind: str, word: object, known: Sequence[str]) -> str:
+    if not isinstance(word, str) or word not in known:
+        error = UnknownNameError.among(kind, word, known)
+        raise UnknownNameError(f"In {parameter!r}: {error}")
+    return word

@@ -1,0 +1,1 @@
+"""Models that tables can be drawn from: Bayesian networks, Markov fields, Boolean functions."""

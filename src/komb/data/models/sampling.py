@@ -1,0 +1,97 @@
+"""Drawing levels from many small distributions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.codes import code_dtype
+
+Codes = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+def thresholds(probabilities: Floats) -> Floats:
+    """Return cumulated probabilities over the last axis, without the last entry.
+
+    A level is the number of thresholds that a uniform number reaches. Rounding must not let a
+    level of probability zero occur, so from the last possible level on they are out of reach.
+
+    Examples
+    --------
+    >>> thresholds(np.array([[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]))
+    array([[0.25, 1.  ],
+           [0.5 , 0.75]])
+    """
+    cumulated = np.cumsum(probabilities, axis=-1)
+    # What is still to come, summed from the other end, is exactly zero where nothing comes.
+    to_come = np.cumsum(probabilities[..., ::-1], axis=-1)[..., ::-1]
+    is_last = np.zeros(cumulated.shape, bool)
+    is_last[..., :-1] = to_come[..., 1:] == 0
+    cumulated[is_last] = 1.0
+    return np.ascontiguousarray(np.minimum(cumulated, 1.0)[..., :-1])
+
+
+def flat_index(codes: Codes, members: Sequence[int], sizes: Sequence[int]) -> npt.NDArray[np.intp]:
+    """Return the number of the joint state of some variables in each row, the last one fastest.
+
+    Examples
+    --------
+    >>> flat_index(np.array([[0, 1], [2, 0]]), [0, 1], [2, 3])
+    array([2, 3])
+    """
+    index = np.zeros(codes.shape[1], np.intp)
+    for member, size in zip(members, sizes, strict=True):
+        index *= size
+        index += codes[member]
+    return index
+
+
+def draw(uniform: Floats, limits: Floats, context: npt.NDArray[np.intp]) -> Codes:
+    """Draw one level for each row.
+
+    Parameters
+    ----------
+    uniform
+        A number from ``[0, 1)`` for each row.
+    limits
+        Shape ``(n_contexts, n_levels - 1)``, made by :func:`thresholds`.
+    context
+        For each row, which of the contexts holds.
+
+    Examples
+    --------
+    >>> draw(np.array([0.1, 0.9]), np.array([[0.5]]), np.array([0, 0]))
+    array([0, 1], dtype=uint8)
+    """
+    levels = np.zeros(uniform.shape, code_dtype(limits.shape[1] + 1))
+    for limit in limits.T:  # one level at a time: a row of thresholds per row would fill the memory
+        levels += uniform >= limit.take(context)
+    return levels
+
+
+def spread(table: Floats, scope: Sequence[int], n_axes: int) -> Floats:
+    """Lay the axes of a table out among those of a joint distribution, for multiplication.
+
+    Parameters
+    ----------
+    table
+        One axis for each entry of ``scope``.
+    scope
+        The axis of the joint distribution that each axis of the table belongs to.
+    n_axes
+        How many axes the joint distribution has.
+
+    Examples
+    --------
+    >>> spread(np.ones((2, 3)), [2, 0], 4).shape
+    (3, 1, 2, 1)
+    """
+    order = np.argsort(scope)
+    shape = [1] * n_axes
+    for axis, size in zip(scope, table.shape, strict=True):
+        shape[axis] = size
+    return table.transpose(order).reshape(shape)

@@ -1,0 +1,15 @@
+"""The experiments of the paper, run again: ``komb reproduce`` on the command line.
+
+>>> import tempfile
+>>> from komb.reproduction import reproduce
+>>> with tempfile.TemporaryDirectory() as folder:
+...     run = reproduce("intro", folder, samples=1, targets=1, jobs=1)
+>>> sorted({record.method for record in run.records})[:3]
+['bamb', 'gs', 'hiton-mb']
+"""
+
+from komb.reproduction.records import Journal, Record, SeparatorRecord
+from komb.reproduction.reproduction import Reproduction, reproduce
+from komb.reproduction.runner import RunProgress
+
+__all__ = ["Journal", "Record", "Reproduction", "RunProgress", "SeparatorRecord", "reproduce"]

@@ -1,0 +1,139 @@
+"""Steps shared by the searches that look for parents and children first, and then for spouses.
+
+A *neighbour* of the target, its parent or child, is a variable that no set separates from it. Under
+faithfulness that is all there is to it, but a set has to be looked for, and how is where the
+methods differ. What they share: pruning the set of likely neighbours, and the search for spouses, a
+spouse being a variable that has a separator and loses it when a common child joins the condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from komb.search.task import Found, Task
+from komb.sessions.session import EMPTY, Session, Variables
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What a search for parents and children found.
+
+    Attributes
+    ----------
+    members : frozenset of int
+        Variables that no set it tried separates from the target.
+    separators : mapping
+        Every other variable, with the set that separates it.
+    """
+
+    members: Variables
+    separators: Mapping[int, Variables]
+
+
+FindNeighbours = Callable[[int], Neighbours]
+
+
+class SearchNeighbours(Protocol):
+    """A search for the neighbours of any variable, among candidates."""
+
+    def __call__(
+        self,
+        target: int,
+        candidates: Variables,
+        *,
+        first: Variables = EMPTY,
+        fixed: Variables = EMPTY,
+    ) -> Neighbours:
+        """Return them; ``first`` are tried first, ``fixed`` are members whatever the tests say."""
+        ...
+
+
+def prune(
+    session: Session,
+    target: int,
+    members: Variables,
+    pool: Variables,
+    max_size: int,
+    *,
+    min_size: int = 0,
+    core: Variables = EMPTY,
+) -> dict[int, Variables]:
+    """Members to drop one by one, in table order, each with a separator out of what is then left.
+
+    Separators are looked for as in :meth:`~komb.sessions.session.Session.separators`: for all
+    members at once in the whole pool, and once more for those whose separator has lost a variable
+    by then. The pool holds the members.
+    """
+
+    def separators(candidates: Variables, among: Variables) -> dict[int, Variables]:
+        return session.separators(target, candidates, among, max_size, min_size=min_size, core=core)
+
+    dropped: dict[int, Variables] = {}
+    for member, separator in sorted(separators(members, pool).items()):
+        if separator.isdisjoint(dropped):
+            dropped[member] = separator
+        else:
+            dropped |= separators(frozenset({member}), pool.difference(dropped))
+    return dropped
+
+
+def find_spouses(
+    session: Session, target: int, own: Neighbours, neighbours_of: FindNeighbours
+) -> dict[int, Variables]:
+    """Neighbours of neighbours that depend on the target once a common child is in the condition.
+
+    Parameters
+    ----------
+    session : Session
+    target : int
+    own : Neighbours
+        Of the target.
+    neighbours_of : callable
+        Gives those of another variable.
+
+    Returns
+    -------
+    dict
+        Spouses, each with the set that shows it: what separates it from the target, and the child.
+    """
+    spouses: dict[int, Variables] = {}
+    for child in sorted(own.members):
+        beyond = sorted(neighbours_of(child).members - own.members - {target})
+        given = [own.separators[x] | {child} for x in beyond]
+        answers = session.ask(target, [({x}, z) for x, z in zip(beyond, given, strict=True)])
+        for x, z, dependent in zip(beyond, given, answers, strict=True):
+            if dependent:
+                spouses.setdefault(x, z)
+    return spouses
+
+
+def search_from_target(session: Session, task: Task, search: SearchNeighbours) -> Found:
+    """Find the target's neighbours, and its spouses among the neighbours of those."""
+    everything = task.candidates | {task.target}
+    own = search(task.target, task.candidates, first=task.start, fixed=task.include)
+    return add_spouses(
+        session, task, own, cache(lambda variable: search(variable, everything - {variable}))
+    )
+
+
+def add_spouses(
+    session: Session, task: Task, own: Neighbours, neighbours_of: FindNeighbours
+) -> Found:
+    """Return the blanket that neighbours are part of."""
+    task.report(session, "spouses", own.members)
+    spouses = find_spouses(session, task.target, own, neighbours_of)
+    return neighbours_and_spouses(session, task, own.members, spouses)
+
+
+def neighbours_and_spouses(
+    session: Session, task: Task, neighbours: Variables, spouses: Mapping[int, Variables]
+) -> Found:
+    """Return the blanket: neighbours are seen alone, spouses as their witness says."""
+    witnesses: dict[int, Variables | None] = dict.fromkeys(task.include)
+    witnesses |= spouses
+    alone = session.dependents(task.target, neighbours, EMPTY)  # those by request are among them
+    witnesses |= dict.fromkeys(alone, EMPTY)
+    return Found(dict(sorted(witnesses.items())))

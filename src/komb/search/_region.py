@@ -1,0 +1,233 @@
+"""The neighbours of variables, each searched as far as a question calls for.
+
+Two variables are neighbours if no set separates them. Max-min parents and children (MMPC;
+Tsamardinos, Aliferis & Statnikov 2003) looks for separators among the neighbours of one of the two,
+its *side*. A test without power separates what belongs together, but rarely on both sides, so two
+variables are neighbours here if **either** side finds no separator.
+
+A region belongs to a session, not to a target: what is learnt about a variable for one target
+serves all others.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import insort
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from komb.search._growth import strongest
+from komb.sessions.session import EMPTY, Session, Variables
+
+LARGEST_POOL = 15
+"""Separators of a variable are made of so many neighbours, those that depend on it most."""
+
+CLEARLY_CLOSER = 2.0
+"""A single separator that depends on a variable by so many times the bits of the target is
+believed: the other side need not be asked."""
+
+
+@dataclass(slots=True)
+class Side:
+    """The neighbours of one variable as it sees them (MMPC).
+
+    Members are admitted by the max-min heuristic, the one whose weakest dependence is strongest
+    first; those waiting are then tested given the newcomer and some of the members before it. When
+    none is waiting, each member is tested given the others. What becomes of one variable does not
+    depend on when the others are tested given a newcomer, so the one that is asked about is tested
+    first, and once it is separated the rest can wait.
+
+    Attributes
+    ----------
+    members : dict
+        Those admitted so far, with the bits of their weakest dependence.
+    separators : dict
+        Others, each with what separates it.
+    """
+
+    region: Region
+    variable: int
+    separators: dict[int, Variables]
+    members: dict[int, float] = field(default_factory=dict)
+    _waiting: dict[int, float] = field(default_factory=dict)
+    _first: list[int] = field(default_factory=list)
+    _fixed: Variables = EMPTY
+    _newcomer: int = -1
+    _untested: set[int] = field(default_factory=set)  # those waiting, given the newcomer
+    _nearest: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
+    _is_complete: bool = False
+
+    def bits(self, other: int) -> float:
+        """How strong the weakest dependence of a neighbour is; 0 if it is none."""
+        while not self._is_complete and other not in self.separators:
+            if other in self._untested:
+                self._confront({other})
+            else:
+                self._go_on()
+        return 0.0 if other in self.separators else self.members.get(other, 0.0)
+
+    def finish(self) -> Side:
+        """Search to the end."""
+        while not self._is_complete:
+            self._go_on()
+        return self
+
+    def _go_on(self) -> None:
+        if self._untested:
+            self._confront(set(self._untested))
+        elif self._waiting:
+            self._admit()
+        else:
+            self._weed_out()
+
+    def _admit(self) -> None:
+        """Take the one whose weakest dependence is strongest, after those asked to be first."""
+        first = [x for x in self._first if x in self._waiting]
+        self._newcomer = first[0] if first else strongest(self._waiting)
+        self.members[self._newcomer] = self._waiting.pop(self._newcomer)
+        waiting = self._waiting.keys() - self._fixed  # the fixed stay, whatever the tests say
+        if len(self.members) <= LARGEST_POOL:
+            self._untested = waiting
+        else:  # only those to which the newcomer is among the nearest
+            self._untested = {x for x in waiting if self._is_near(x)}
+
+    def _is_near(self, x: int) -> bool:
+        """Whether the newcomer is among the members that depend on a variable most."""
+        alone = self.region.alone(x)
+        near = self._nearest.get(x)
+        if near is None:
+            others = [(alone.get(z, 0.0), -z) for z in self.members if z != self._newcomer]
+            near = self._nearest[x] = sorted(others)[-LARGEST_POOL:]
+        entry = alone.get(self._newcomer, 0.0), -self._newcomer
+        if entry <= near[0]:
+            return False
+        del near[0]
+        insort(near, entry)
+        return True
+
+    def _confront(self, tested: set[int]) -> None:
+        """Test some of those that wait given the newcomer and members before it."""
+        size = self.region.max_separator - 1
+        core = frozenset({self._newcomer})
+        for pool, asked in self._by_pool(tested):
+            least, separable = self.region.session.weakest(
+                self.variable, {x: self._waiting[x] for x in asked}, pool - core, size, core=core
+            )
+            self._waiting |= least
+            for x in separable:
+                del self._waiting[x]
+            self.separators |= separable
+        self._untested -= tested
+
+    def _by_pool(self, tested: set[int]) -> list[tuple[Variables, set[int]]]:
+        """Return the members that separators may be made of, with those they are for."""
+        if len(self.members) <= LARGEST_POOL:
+            return [(frozenset(self.members), tested)]
+        return [(frozenset(-z for _, z in self._nearest[x]), {x}) for x in sorted(tested)]
+
+    def _weed_out(self) -> None:
+        """Drop members that others separate, those admitted after them included."""
+        for member in sorted(self.members):
+            pool = self.region.nearest(member, frozenset(self.members) - {member})
+            least, separable = self.region.session.weakest(
+                self.variable, {member: self.members[member]}, pool, self.region.max_separator
+            )
+            self.separators |= separable
+            self.members |= least
+            if separable and member not in self._fixed:
+                del self.members[member]
+        self._is_complete = True
+
+
+@dataclass(slots=True)
+class Region:
+    """What a session has learnt about neighbours.
+
+    Parameters
+    ----------
+    session : Session
+        Answers the questions.
+    variables : frozenset of int
+        Everything, targets included.
+    max_separator : int
+        How many variables a separator may have.
+    """
+
+    session: Session
+    variables: Variables
+    max_separator: int
+    _sides: dict[int, Side] = field(default_factory=dict)
+    _alone: dict[int, dict[int, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, session: Session, variables: Variables, max_separator: int) -> Region:
+        """Return the region of a session: the one it has, or a new one."""
+        known: dict[tuple[Variables, int], Region]
+        known = session.knowledge.setdefault("region", {})
+        key = variables, max_separator
+        if key not in known:
+            known[key] = cls(session, variables, max_separator)
+        return known[key]
+
+    def alone(self, variable: int) -> Mapping[int, float]:
+        """Variables that depend on one without any condition, in bits."""
+        if variable not in self._alone:
+            others = self.variables - {variable}
+            self._alone[variable] = self.session.strengths(variable, [(others, EMPTY)])[0]
+        return self._alone[variable]
+
+    def is_pool(self, variables: Variables) -> bool:
+        """Whether separators of any variable may be made of all of these."""
+        return len(variables) <= LARGEST_POOL
+
+    def nearest(self, variable: int, pool: Variables, most: int | None = None) -> Variables:
+        """Those of a pool that depend on a variable most, as many as separators are made of."""
+        most = LARGEST_POOL if most is None else most
+        if len(pool) <= most:
+            return pool
+        alone = self.alone(variable)
+        return frozenset(heapq.nlargest(most, sorted(pool), key=lambda z: alone.get(z, 0.0)))
+
+    def side(self, variable: int) -> Side:
+        """Return the neighbours of a variable, as it sees them."""
+        if variable not in self._sides:
+            self._sides[variable] = self.open_side(variable)
+        return self._sides[variable]
+
+    def open_side(self, variable: int, first: Variables = EMPTY, fixed: Variables = EMPTY) -> Side:
+        """Begin a side, perhaps with some variables first and some that stay."""
+        waiting = dict(self.alone(variable))
+        waiting |= {x: waiting.get(x, 0.0) for x in fixed}
+        return Side(
+            self,
+            variable,
+            separators=dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY),
+            _waiting=waiting,
+            _first=sorted(first | fixed),
+            _fixed=fixed,
+        )
+
+    def joint_bits(self, own: Side, other: int, least: float = 0.0) -> float:
+        """How strong the weakest dependence of two is, on the side that finds no separator.
+
+        0 if both find one, or if the dependence has fewer than ``least`` bits.
+        """
+        variable = own.variable
+        if self.alone(variable).get(other, 0.0) < least:
+            return 0.0  # no dependence is stronger than its weakest
+        bits = own.bits(other)
+        if bits == 0.0:
+            if self._is_explained(variable, other, own.separators.get(other, EMPTY)):
+                return 0.0
+            bits = self.side(other).bits(variable)
+        return bits if bits >= least else 0.0
+
+    def _is_explained(self, variable: int, other: int, separator: Variables) -> bool:
+        """Whether a single variable separates two, and is clearly closer to the other one."""
+        if len(separator) != 1:
+            return not separator  # without any, they are independent
+        [middle] = separator
+        alone = self.alone(other)
+        # an oracle is sure of everything, so to it nothing is closer
+        return alone.get(middle, 0.0) >= CLEARLY_CLOSER * alone.get(variable, 0.0) < math.inf

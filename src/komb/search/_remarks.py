@@ -1,0 +1,108 @@
+"""What else a search can say: what could stand in for members, leaks, and its sight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+
+from komb.search._region import Region
+from komb.search.task import Leak, Sight, Task
+from komb.sessions.session import EMPTY, Session, Variables
+
+LEAKED_SHARE = 0.95
+"""From this share of the target's variation on, a column is called a possible leak."""
+
+POWER = 0.8
+"""Chance to find the weakest dependence that is in sight."""
+
+SHARE_TO_REPLACE = 0.2
+"""A test that finds a member superfluous must be able to see this share of its dependence."""
+
+MOST_STAND_INS = 5
+"""Columns that are examined as stand-ins for one member, alone and in pairs."""
+
+_MOST_LEAKS = 20  # columns that are examined, those that depend on the target most
+
+
+def find_equivalents(
+    region: Region,
+    task: Task,
+    separators: Mapping[int, Variables],
+    witnesses: Mapping[int, Variables | None],
+) -> dict[int, tuple[Variables, ...]]:
+    """For each member, the columns outside that could stand in its place.
+
+    They are separated from the target by the member, and separate it in turn.
+    """
+    found = {}
+    for member, witness in witnesses.items():
+        if witness is None:
+            continue
+        others = sorted(
+            (x for x in task.candidates - witnesses.keys() if member in separators.get(x, EMPTY)),
+            key=lambda x: (-region.alone(task.target).get(x, 0.0), x),
+        )[:MOST_STAND_INS]
+        sets = [EMPTY | {x} for x in others if _replaces(region, task, {x}, member, witness)]
+        if not sets:
+            pairs = map(set, combinations(others, 2))
+            sets = [
+                EMPTY | pair for pair in pairs if _replaces(region, task, pair, member, witness)
+            ]
+        if sets:
+            found[member] = tuple(sorted(sets, key=sorted))
+    return found
+
+
+def _replaces(
+    region: Region, task: Task, columns: set[int], member: int, witness: Variables
+) -> bool:
+    """Whether columns leave nothing for a member to tell.
+
+    On data that is believed of a test with power, and of columns that determine the member.
+    """
+    session, given = region.session, witness | columns
+    if session.is_dependent(task.target, member, given):
+        return False
+    return session.determines(EMPTY | columns, member) or session.can_detect(
+        task.target, member, given, witness, SHARE_TO_REPLACE
+    )
+
+
+def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:
+    """Return the columns that determine the target, or nearly do, the closest first."""
+    strongest = sorted(alone, key=lambda x: (-alone[x], x))[:_MOST_LEAKS]
+    shares = session.explained_shares(task.target, strongest)
+    leaks = [
+        Leak(x, share) for x, share in zip(strongest, shares, strict=True) if share >= LEAKED_SHARE
+    ]
+    return tuple(sorted(leaks, key=lambda leak: (-leak.share, leak.column)))
+
+
+def describe_sight(session: Session, task: Task, order: int, n_tests: int, needed: float) -> Sight:
+    """Say which dependence is found with a chance of ``POWER``, for a column of median levels."""
+    assert session.n_rows is not None  # an oracle sees everything
+    levels = session.n_levels
+    others = np.array([levels[x] for x in sorted(task.candidates)], dtype=np.float64)
+    typical = float(np.median(others)) if len(others) else 2.0
+    freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * typical**order)
+    threshold = 2.0**-needed
+    n_rows = session.n_rows or math.inf
+    bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * n_rows)
+    return Sight(order, n_tests, threshold, bits_per_row)
+
+
+def least_noncentrality(freedom: float, threshold: float) -> float:
+    """Noncentrality of a chi-square that is beyond a threshold in ``POWER`` of the cases.
+
+    Examples
+    --------
+    >>> round(least_noncentrality(1.0, 0.05), 2)
+    7.85
+    """
+    from scipy.special import chdtri, chndtrinc
+
+    critical = chdtri(freedom, max(threshold, 1e-300))
+    return float(chndtrinc(critical, freedom, 1 - POWER))

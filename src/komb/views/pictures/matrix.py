@@ -1,0 +1,138 @@
+"""Which method found which column, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from komb.views.pictures.canvas import check_axes, make_room
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
+
+Mark: TypeAlias = Literal["found", "hit", "extra", "missed", "absent"]
+"""What a method said of a column; without a truth it is "found" or "absent"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How a mark is drawn; one without a meaning is not in the legend."""
+
+    meaning: str
+    sign: str
+    face: str
+    ink: str
+
+
+# Colours of Okabe and Ito, which readers with any kind of colour vision can tell apart; the signs
+# tell marks apart in print without colours.
+_STYLES: dict[Mark, _Style] = {
+    "found": _Style("", "✓", "#0072B2", "white"),
+    "hit": _Style("found and true", "✓", "#0072B2", "white"),
+    "extra": _Style("found, not true", "+", "#E69F00", "black"),
+    "missed": _Style("true, but missed", "-", "white", "#D55E00"),
+    "absent": _Style("", "", "#EEEEEE", "white"),
+}
+
+_CELL = 0.34  # inches
+_SHORT = 3  # letters that fit above a cell
+
+
+def draw_matrix(
+    title: str,
+    labels: Sequence[str],
+    members: Sequence[str],
+    marks: Sequence[Sequence[Mark]],
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which method found which column.
+
+    Parameters
+    ----------
+    title
+        Above the picture.
+    labels
+        Of the methods, from left to right.
+    members
+        The columns, from top to bottom.
+    marks
+        For each column what each method said of it.
+    ax
+        Where to draw; if left out, on a new figure that fits.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        ``ax``, or that of the new figure.
+
+    Raises
+    ------
+    komb.errors.MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> ax = draw_matrix("Blanket of Y", ["iamb", "komb"], ["X1"], [["missed", "hit"]])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['iamb', 'komb']
+    """
+    check_axes(ax)
+    from matplotlib.figure import Figure
+
+    if ax is not None:
+        _draw(ax, title, labels, members, marks)
+        return ax
+    figure = Figure(figsize=(_CELL * max(len(labels), 1), _CELL * max(len(members), 1)))
+    axes = figure.add_axes((0, 0, 1, 1))
+    _draw(axes, title, labels, members, marks)
+    make_room(axes)
+    return axes
+
+
+def _draw(
+    axes: Axes,
+    title: str,
+    labels: Sequence[str],
+    members: Sequence[str],
+    marks: Sequence[Sequence[Mark]],
+) -> None:
+    for y, row in enumerate(marks):
+        for x, mark in enumerate(row):
+            style = _STYLES[mark]
+            axes.add_patch(_tile(style, x, y))
+            axes.text(x, y, style.sign, color=style.ink, ha="center", va="center")
+    if not members:
+        axes.text(-0.4, 0, "no member", va="center")
+    _label(axes, title, labels, members)
+    for tick, row in zip(axes.get_yticklabels(), marks, strict=True):
+        tick.set_fontweight("bold" if {"hit", "missed"}.intersection(row) else "normal")
+    seen = set(chain.from_iterable(marks))
+    handles = [_tile(style) for mark, style in _STYLES.items() if mark in seen and style.meaning]
+    if handles:
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
+def _tile(style: _Style, x: float = 0, y: float = 0) -> Rectangle:
+    from matplotlib.patches import Rectangle
+
+    edge = style.ink if style.face == "white" else "white"
+    return Rectangle(
+        (x - 0.46, y - 0.46), 0.92, 0.92, facecolor=style.face, edgecolor=edge, label=style.meaning
+    )
+
+
+def _label(axes: Axes, title: str, labels: Sequence[str], members: Sequence[str]) -> None:
+    # Names are text: a dollar in one of them starts no formula.
+    axes.set_title(title, loc="left", parse_math=False)
+    axes.set_xlim(-0.5, max(len(labels), 1) - 0.5)
+    axes.set_ylim(max(len(members), 1) - 0.5, -0.5)
+    axes.set_aspect("equal")
+    is_short = max(map(len, labels), default=0) <= _SHORT
+    rotation = 0 if is_short else 90
+    axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
+    axes.set_yticks(range(len(members)), members, parse_math=False)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,177 @@
+"""Reasons in words: what tests said about one column, as a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from komb.results.explanation import Evidence, Name, Reason
+from komb.views.text import plural, show_name, show_names
+
+_NAMES_WIDTH = 50  # characters of a list of names in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What all sentences about one blanket share.
+
+    Attributes
+    ----------
+    target
+        Whose blanket it is.
+    method
+        The algorithm.
+    n_members
+        Size of the blanket.
+    order, max_separator
+        How many members were tried as a condition, and how many as a separator.
+    is_automatic
+        Whether the search chose those, and how clear a dependence must be.
+
+    Examples
+    --------
+    >>> wording = Wording("lamp", "komb", 1, 1, 1)
+    >>> alone = Evidence((), True, 12.5, 2, 0.0019, "g", True)
+    >>> print(wording.say(Reason("hall", "member", alone, alone)))
+    depends on lamp on its own: G = 12.50, df 2, p = 0.0019. There is no other member ...
+    """
+
+    target: Name
+    method: str
+    n_members: int
+    order: int
+    max_separator: int
+    is_automatic: bool = False
+
+    def say(self, reason: Reason) -> str:
+        """Put a reason into words."""
+        if reason.status == "member":
+            return " ".join(self._member(reason))
+        if reason.status == "left out":
+            return self._dependence(reason) + "."
+        if reason.shown is None:
+            fewer = min(self.order, self.n_members - 1)
+            given = f", nor given up to {plural(fewer, 'other member')}" if fewer else ""
+            return f"is there by request: alone it does not depend on {self._target} " + (
+                f"({reason.alone.brief}){given}."
+            )
+        return f"is there by request: {self._dependence(reason)}."
+
+    @property
+    def _target(self) -> str:
+        return show_name(self.target)
+
+    def _member(self, reason: Reason) -> Iterator[str]:
+        shown, alone = reason.shown, reason.alone
+        assert shown is not None  # a member without a witness is there by request
+        witness = self._set(shown.given, "other ")
+        if not shown.given:
+            yield f"depends on {self._target} on its own: {shown}."
+        elif alone.is_dependent:
+            yield f"depends on {self._target} given {witness}: {shown}."
+        elif len(shown.given) > 1 and reason.part is None:  # whether all are needed is not known
+            yield f"depends on {self._target} given {witness}: {shown}; alone {alone.brief}."
+        else:
+            yield self._together(shown, alone, reason.part)
+        if reason.separator is not None:
+            yield self._standing(reason, reason.separator)
+        elif self.max_separator and self.n_members == 1:
+            yield "There is no other member that could separate it."
+        if shown.given and alone.is_dependent:
+            yield self._alone_too(reason)
+
+    @staticmethod
+    def _together(shown: Evidence, alone: Evidence, part: Evidence | None) -> str:
+        is_strict = part is None or not part.is_dependent
+        enters = "enters only together with" if is_strict else "enters together with"
+        less = "" if part is None else f", given fewer of them at best {part.brief}"
+        given = f"given {_pronoun(shown.given)}, {shown}; alone {alone.brief}{less}"
+        return f"{enters} {_names(shown.given)}: {given}."
+
+    def _standing(self, reason: Reason, test: Evidence) -> str:
+        """Say which other members come near to separating a member."""
+        witness = reason.shown.given if reason.shown else ()
+        others = _names(_besides(test, witness))
+        if test.is_dependent:
+            nobody = self._nobody(reason).capitalize()
+            return f"{nobody} separates it; the closest is {others} ({test.brief})."
+        also = " too" if witness else ""
+        return (
+            f"Given {others}{also}, though, it is independent ({test.brief}); that is not what "
+            f"{self.method} goes by."
+        )
+
+    def _alone_too(self, reason: Reason) -> str:
+        text = f"Alone it depends on {self._target} too ({reason.alone.brief})"
+        test = reason.alone_separator
+        if test is None:
+            return f"{text}."
+        if test.is_dependent:
+            closest = f"the closest is {_names(test.given)} ({test.brief})"
+            return f"{text}; {self._nobody(reason, ())} separates it, {closest}."
+        return f"{text}, but not given {_names(test.given)} ({test.brief})."
+
+    def _dependence(self, reason: Reason) -> str:
+        """Say how a column depends on the target although nothing speaks for it in the end."""
+        shown, test = reason.shown, reason.separator
+        assert shown is not None  # only columns that depend are explained
+        if shown.given:
+            evidence = f"given {_names(shown.given)} ({shown.brief}; alone {reason.alone.brief})"
+        else:
+            evidence = f"on its own ({shown.brief})"
+        text = f"depends on {self._target} {evidence}"
+        if test is not None and not test.is_dependent:
+            return f"{text}, but not given {self._separator(reason, test)} ({test.brief})"
+        if self.max_separator == 0:
+            text = f"{text}; separators were not looked for"
+        elif test is None:
+            text = f"{text}, and there is no member that could separate it"
+        else:
+            closest = f"{_names(_besides(test, shown.given))}, {test.brief}"
+            text = f"{text}, and {self._nobody(reason)} separates it (the closest: {closest})"
+        if reason.status == "by request":
+            return text
+        if self.is_automatic:
+            return (
+                f"{text}: among all tests of the search this is not clear enough, or other columns "
+                "than members separate it"
+            )
+        return f"{text}: {self.method} left it out for a reason that these tests do not show"
+
+    def _separator(self, reason: Reason, test: Evidence) -> str:
+        witness = reason.shown.given if reason.shown else ()
+        other = "" if reason.status == "left out" else "other "
+        is_small = len(test.given) - len(witness) <= self.max_separator
+        if is_small:
+            return _names(_besides(test, witness)) + (" as well" if witness else "")
+        return self._set(test.given, other)
+
+    def _set(self, names: Sequence[Name], other: str) -> str:
+        """Name some members, or say that it is all there are."""
+        n_all = self.n_members - bool(other)
+        return f"all {n_all} {other}members" if 2 < len(names) == n_all else _names(names)
+
+    def _nobody(self, reason: Reason, witness: Sequence[Name] | None = None) -> str:
+        """Name what was tried as a separator in vain."""
+        if witness is None:
+            witness = reason.shown.given if reason.shown else ()
+        is_inside = reason.status != "left out"
+        other = "other " if is_inside else ""
+        n_others = self.n_members - is_inside - len(witness)
+        if self.max_separator == 1 or n_others <= 1:
+            return f"no {other}member"
+        if self.max_separator >= n_others:
+            return f"no set of {other}members"
+        return f"no set of up to {self.max_separator} {other}members"
+
+
+def _names(names: Sequence[Name]) -> str:
+    return show_names(names, _NAMES_WIDTH)
+
+
+def _pronoun(names: Sequence[Name]) -> str:
+    return {1: "it", 2: "both"}.get(len(names), f"all {len(names)}")
+
+
+def _besides(test: Evidence, witness: Sequence[Name]) -> list[Name]:
+    return [name for name in test.given if name not in witness]

@@ -1,0 +1,427 @@
+"""Several methods on one table: what `komb.compare` accepts, refuses and returns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pytest
+
+import komb
+from komb.api.find import Progress
+from komb.data import defaults
+from komb.errors import (
+    DataError,
+    InputError,
+    Interrupted,
+    MissingValuesError,
+    ParameterError,
+    UnknownNameError,
+)
+from komb.search import registry
+from komb.search.task import Found, Task
+from tests.optional import pandas as pd
+
+XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
+ORDERS: dict[str, dict[str, Any]] = {
+    "k=0": {"method": "komb", "order": 0},
+    "k=1": {"method": "komb", "order": 1},
+    "k=2": {"method": "komb", "order": 2},
+}
+CHAIN = komb.DiscreteNetwork(
+    parents={"a": [], "b": ["a"], "c": ["b", "d"], "d": []},
+    tables={
+        "a": [0.5, 0.5],
+        "b": [[0.9, 0.1], [0.1, 0.9]],
+        "c": [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.05, 0.95]]],
+        "d": [0.5, 0.5],
+    },
+)
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Register a method without options that finds nothing; returns what it is called with."""
+    calls: list[dict[str, Any]] = []
+
+    def find_blanket(session: Any, task: Task, **options: Any) -> Found:
+        calls.append(options)
+        return Found({})
+
+    known = dict(registry._ALGORITHMS)
+    monkeypatch.setattr(registry, "_ALGORITHMS", known)
+    registry.algorithm(
+        "nothing",
+        summary="Finds nothing.",
+        citation="Nobody",
+        year=2000,
+        assumes="nothing",
+        is_sound=False,
+        guarantee="None.",
+        weakness="All.",
+    )(find_blanket)
+    return calls
+
+
+class TestRows:
+    def test_all_methods_by_default(self) -> None:
+        comparison = komb.compare(XOR, "Y")
+        assert list(comparison.blankets) == list(komb.algorithms())
+        for name, blanket in comparison.blankets.items():
+            assert blanket == komb.markov_blanket(XOR, "Y", method=name, alpha=0.01)
+
+    def test_all_have_one_level_unless_told_otherwise(self) -> None:
+        comparison = komb.compare(XOR, "Y")
+        assert {found.parameters["alpha"] for found in comparison.blankets.values()} == {0.01}
+        assert "\nevery method at alpha 0.01, " in str(comparison)
+        assert not comparison.blankets["auto"].choices.keys() & {"alpha"}
+        rows = {"auto": {"alpha": None}, "own": {"method": "auto"}, "gs": {}}
+        told = komb.compare(XOR, "Y", methods=rows)
+        assert [found.parameters["alpha"] for found in told.blankets.values()] == [
+            0.023,
+            0.01,
+            0.01,
+        ]
+        assert "every method" not in str(told)
+        assert "own, gs: alpha 0.01" in str(told) or "alpha 0.023" in str(told)
+        left = komb.compare(XOR, "Y", methods=["auto", "gs"], alpha=None)
+        assert left.blankets["auto"] == komb.markov_blanket(XOR, "Y")
+
+    def test_chosen_ones_in_their_order(self) -> None:
+        names = list(komb.algorithms())[::-1]
+        for chosen in (names, tuple(names), iter(names), np.array(names)):
+            assert list(komb.compare(XOR, "Y", methods=chosen).blankets) == names
+
+    def test_rows_with_options_of_their_own(self) -> None:
+        comparison = komb.compare(XOR, "Y", methods=ORDERS, alpha=0.02)
+        found = {label: blanket.members for label, blanket in comparison.blankets.items()}
+        assert found == {"k=0": (), "k=1": ("X1", "X2"), "k=2": ("X1", "X2")}
+        for order, blanket in enumerate(comparison.blankets.values()):
+            assert blanket == komb.markov_blanket(XOR, "Y", method="komb", order=order, alpha=0.02)
+
+    def test_every_option_can_be_of_a_row(self) -> None:
+        own: dict[str, Any] = {
+            "order": 2,
+            "max_separator": 3,
+            "alpha": 0.05,
+            "test": "g",
+            "df": "adjusted",
+            "start": ["X1"],
+            "include": ["E1"],
+        }
+        rows = {"one": {"method": "komb", **own}, "other": {"method": "komb"}}
+        blankets = komb.compare(XOR, "Y", methods=rows).blankets
+        assert blankets["one"] == komb.markov_blanket(XOR, "Y", method="komb", **own)
+        assert blankets["other"] == komb.markov_blanket(XOR, "Y", method="komb")
+
+    def test_a_label_that_is_a_method_need_not_say_it_again(self) -> None:
+        comparison = komb.compare(XOR, "Y", methods={"komb": {"order": 0}})
+        assert comparison.blankets["komb"] == komb.markov_blanket(XOR, "Y", method="komb", order=0)
+
+    def test_common_options_reach_every_row(self) -> None:
+        common: dict[str, Any] = {
+            "alpha": 0.05,
+            "test": "chi2",
+            "df": "adjusted",
+            "start": np.array(["X1"]),
+            "include": iter(["E1"]),
+            "exclude": iter(["E3"]),
+        }
+        for blanket in komb.compare(XOR, "Y", **common).blankets.values():
+            reported = {key: blanket.parameters[key] for key in common}
+            assert reported == {
+                "alpha": 0.05,
+                "test": "chi2",
+                "df": "adjusted",
+                "start": ("X1",),
+                "include": ("E1",),
+                "exclude": ("E3",),
+            }
+            assert blanket.n_columns == 5
+
+    def test_each_method_gets_the_options_it_takes(self, recorder: list[dict[str, Any]]) -> None:
+        comparison = komb.compare(XOR, "Y", methods=["nothing", "komb"], order=2, max_separator=1)
+        assert recorder == [{}]
+        assert comparison.blankets["komb"].parameters["order"] == 2
+        assert comparison.blankets["nothing"].parameters["order"] is None
+
+    @pytest.mark.parametrize("option", ["order", "max_separator", "max_conditioning"])
+    def test_options_reach_all_methods_that_take_them(self, option: str) -> None:
+        options: dict[str, Any] = {option: 2}
+        for name, blanket in komb.compare(XOR, "Y", **options).blankets.items():
+            is_taken = option in komb.algorithms()[name].options
+            assert (blanket.parameters[option] == 2) == is_taken
+
+    def test_an_option_that_nobody_takes_is_refused(self, recorder: list[dict[str, Any]]) -> None:
+        with pytest.raises(ParameterError, match=r"'order' must be left out.*got 2.*: nothing\."):
+            komb.compare(XOR, "Y", methods=["nothing"], order=2)
+        assert not recorder
+        komb.compare(XOR, "Y", methods=["nothing"])
+        assert recorder == [{}]
+
+    def test_starting_from_a_method(self, recorder: list[dict[str, Any]]) -> None:
+        comparison = komb.compare(XOR, "Y", methods=["nothing"], order=2, start="komb")
+        assert comparison.blankets["nothing"].parameters["start"] == "komb"
+        komb.compare(XOR, "Y", methods=["komb"], start="nothing")
+        assert recorder == [{}, {}]
+
+
+class TestTable:
+    def test_it_is_encoded_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        frame = pl.DataFrame({str(name): XOR.column(name) for name in XOR.names})
+        seen: list[object] = []
+        encode = komb.DiscreteTable.from_data
+
+        def spy(data: object, **options: Any) -> komb.DiscreteTable:
+            seen.append(data)
+            return encode(data, **options)
+
+        monkeypatch.setattr(komb.DiscreteTable, "from_data", spy)
+        comparison = komb.compare(frame, "Y", methods=ORDERS)
+        assert sum(data is frame for data in seen) == 1
+        assert comparison == komb.compare(XOR, "Y", methods=ORDERS)
+
+    def test_every_row_starts_from_nothing(self) -> None:
+        rows = {"first": {"method": "komb"}, "second": {"method": "komb"}}
+        first, second = komb.compare(XOR, "Y", methods=rows).blankets.values()
+        assert first.tests == second.tests
+        assert first.tables == second.tables
+
+    def test_excluded_columns_are_not_looked_at(self) -> None:
+        data = {str(name): XOR.column(name) for name in XOR.names} | {"note": [None] * 500}
+        comparison = komb.compare(data, "Y", methods=ORDERS, exclude=["note"])
+        alone = komb.markov_blanket(data, "Y", method="komb", order=1, exclude=["note"])
+        assert comparison.blankets["k=1"] == alone
+
+    def test_kernels_are_ready_before_the_clock_starts(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import time
+
+        monkeypatch.setattr("komb.api.find.warm_up", lambda *_: time.sleep(0.5))
+        assert komb.compare(XOR, "Y", methods=["komb"]).blankets["komb"].seconds < 0.5
+
+    def test_numbered_columns(self) -> None:
+        comparison = komb.compare(XOR.codes.T, np.int64(2), methods=ORDERS, truth=[1, 0])
+        assert comparison.target == 2
+        assert comparison.truth == (0, 1)
+        assert comparison.members == (0, 1)
+
+    def test_members_are_in_the_order_of_the_table(self) -> None:
+        rows = {"a": {"method": "komb", "include": ["E2"]}, "b": {"method": "komb", "order": 0}}
+        assert komb.compare(XOR, "Y", methods=rows).members == ("X1", "X2", "E2")
+        assert komb.compare(XOR, "Y", methods={"b": rows["b"]}).members == ()
+        assert komb.compare(XOR, "Y", methods={"b": rows["b"]}, truth=["E3"]).members == ("E3",)
+
+
+class TestTruth:
+    @pytest.mark.parametrize(
+        "truth",
+        [
+            ["d", "a", "c"],
+            {"d", "a", "c"},
+            iter("dac"),
+            CHAIN,
+            CHAIN.graph,
+            pd.Series(["d", "a", "c"]),
+            ("d", "a", "c", "a"),
+        ],
+        ids=lambda truth: type(truth).__name__,
+    )
+    def test_kinds(self, truth: object) -> None:
+        comparison = komb.compare(CHAIN.sample(2000), "b", methods=["komb"], truth=truth)
+        assert comparison.truth == ("a", "c", "d")
+
+    def test_a_blanket_can_be_the_truth(self) -> None:
+        blanket = komb.markov_blanket(XOR, "Y")
+        scores = komb.compare(XOR, "Y", methods=["komb"], truth=blanket).scores
+        assert scores is not None
+        assert scores["komb"].f1 == 1
+
+    def test_a_field_can_be_the_truth(self) -> None:
+        field = komb.MarkovField.random(5, seed=1)
+        comparison = komb.compare(field.sample(200), "X1", methods=["komb"], truth=field)
+        assert comparison.truth == field.blanket("X1")
+
+    def test_every_graph_gives_the_blanket_of_its_network(self) -> None:
+        network = komb.DiscreteNetwork.random(12, degree=3, seed=4)
+        table = network.sample(50)
+        for name in network.names:
+            try:
+                comparison = komb.compare(table, name, methods=["komb"], truth=network.graph)
+            except DataError:  # constant in so small a sample
+                continue
+            assert comparison.truth == network.blanket(name)
+
+    def test_the_empty_blanket_is_a_truth_too(self) -> None:
+        comparison = komb.compare(XOR, "E1", methods=["komb"], truth=[], alpha=1e-6)
+        assert comparison.truth == ()
+        assert comparison.scores == {"komb": (1.0, 1.0, 1.0)}
+
+    def test_there_need_not_be_one(self) -> None:
+        comparison = komb.compare(XOR, "Y", methods=["komb"])
+        assert comparison.truth is None
+        assert comparison.scores is None
+
+
+def bad_arguments() -> Iterator[tuple[dict[str, Any], type[InputError], list[str]]]:
+    """Yield what to pass, which error to expect and what its message must say."""
+    nothing: list[Any] = [[], (), {}]
+    for empty in nothing:
+        rule = "'methods' must name at least one method"
+        yield {"methods": empty}, ParameterError, [rule, "Leave it out for all"]
+    for single in ("komb", 3, b"komb"):
+        rule = "'methods' must be a list of methods"
+        yield {"methods": single}, ParameterError, [rule, f"methods=[{single!r}]"]
+    yield {"methods": ["kmob"]}, UnknownNameError, ["no method 'kmob'", "mean 'komb'"]
+    yield {"methods": ["komb", None]}, UnknownNameError, ["no method None", "Known: "]
+    yield {"methods": [["komb"]]}, UnknownNameError, ["no method ['komb']"]
+    rule = "'methods' must name each method once; got 'komb'"
+    yield {"methods": ["komb", "komb"]}, ParameterError, [rule, "{'method': 'komb'}"]
+    rule = "'methods' must have text for labels"
+    yield {"methods": {1: {"method": "komb"}}}, ParameterError, [rule, "got 1"]
+    yield {"methods": {"": {"method": "komb"}}}, ParameterError, [rule, "got ''"]
+    rule = "'methods' must map 'k=1' to a dictionary of options"
+    yield {"methods": {"k=1": "komb"}}, ParameterError, [rule, "got 'komb'", "{'method': 'komb'}"]
+    rule = "'methods' must say for 'k=1' which method is meant"
+    yield {"methods": {"k=1": {"order": 1}}}, ParameterError, [rule, "{'order': 1}", "Add"]
+    yield {"methods": {"k=1": {"method": "kmb"}}}, UnknownNameError, ["no method 'kmb'"]
+    where = "In methods['k=1']: "
+    for key in ("ordre", "data", "target", "progress", "truth", "exclude", 1):
+        rows = {"k=1": {"method": "komb", key: 1}}
+        yield {"methods": rows}, UnknownNameError, [where, f"no option {key!r}", "'order'"]
+    for option, value, part in (
+        ("order", -1, "'order' must be a whole number"),
+        ("order", 9, "'order' must be at most 4"),
+        ("alpha", 2, "'alpha' must be a number between 0 and 1"),
+        ("test", "gsci", "no test 'gsci'"),
+        ("start", ["x1"], "In 'start': There is no column 'x1'"),
+        ("include", ["Y"], "'include' must not name the target"),
+    ):
+        rows = {"komb": {}, "k=1": {"method": "komb", option: value}}  # behind one that is right
+        yield {"methods": rows}, InputError, [where, part]
+    yield {"target": "y"}, UnknownNameError, ["'target'", "no column 'y'", "mean 'Y'"]
+    yield {"target": ["Y"]}, ParameterError, ["'target' must be the name"]
+    yield {"alpha": 1}, ParameterError, ["'alpha' must be a number between 0 and 1"]
+    yield {"order": 9}, ParameterError, ["'order' must be at most 4"]
+    yield {"max_conditioning": -1}, ParameterError, ["'max_conditioning'", "got -1"]
+    yield {"exclude": "E1"}, ParameterError, ["'exclude' must be a list of column names"]
+    yield {"exclude": ["e1"]}, UnknownNameError, ["In 'exclude': There is no column 'e1'"]
+    yield {"exclude": ["Y"]}, ParameterError, ["'exclude' must not name the target"]
+    both = {"include": ["E1"], "exclude": ["E1"]}
+    yield both, ParameterError, ["'exclude' must have no column in common with 'include'"]
+    yield {"progress": 3}, ParameterError, ["'progress' must be a function"]
+    yield {"truth": "X1"}, ParameterError, ["'truth' must be a list of column names", "['X1']"]
+    yield {"truth": 3}, ParameterError, ["'truth' must be a list of column names"]
+    yield {"truth": ["X1", "x2"]}, UnknownNameError, ["In 'truth'", "no column 'x2'", "'X2'"]
+    yield {"truth": ["X1", "Y"]}, ParameterError, ["'truth' must not name the target; got 'Y'"]
+    excluded = {"truth": ["X1", "E1"], "exclude": ["E1"]}
+    yield excluded, ParameterError, ["'truth' must name no excluded column; got 'E1'"]
+    yield {"truth": CHAIN}, UnknownNameError, ["In 'truth'", "no variable 'Y'"]
+    yield {"truth": CHAIN.graph}, UnknownNameError, ["In 'truth'", "no node 'Y'"]
+    graph = nx.DiGraph([("X1", "Y"), ("Z", "Y")])
+    yield {"truth": graph}, UnknownNameError, ["In 'truth'", "no column 'Z'"]
+    yield {"truth": graph.to_undirected()}, ParameterError, ["'truth' must be a directed graph"]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(("changes", "kind", "parts"), list(bad_arguments()))
+    def test_nothing_is_counted_before_all_is_checked(
+        self,
+        changes: dict[str, Any],
+        kind: type[InputError],
+        parts: list[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("komb.api.find.DataSession", lambda *_, **__: pytest.fail("counted"))
+        arguments: dict[str, Any] = {"target": "Y", **changes}
+        with pytest.raises(kind) as caught:
+            komb.compare(XOR, **arguments)
+        for part in parts:
+            assert part in str(caught.value)
+
+    @pytest.mark.parametrize("name", komb.algorithms())
+    def test_options_of_other_methods_are_refused_in_a_row(self, name: str) -> None:
+        options = ("order", "max_separator", "max_conditioning")
+        for option in set(options) - set(komb.algorithms()[name].options):
+            with pytest.raises(ParameterError, match=rf"In methods\['row'\]: '{option}'"):
+                komb.compare(XOR, "Y", methods={"row": {"method": name, option: 2}})
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"alpha": 1}, {"target": "y"}, {"exclude": ["Y"]}, {"include": ["Y"]}, {"test": "h"}],
+    )
+    def test_rows_are_not_blamed_for_what_is_common(self, changes: dict[str, Any]) -> None:
+        arguments: dict[str, Any] = {"target": "Y", "methods": ORDERS, **changes}
+        with pytest.raises(InputError) as caught:
+            komb.compare(XOR, **arguments)
+        assert "In methods" not in str(caught.value)
+
+    def test_data(self) -> None:
+        with pytest.raises(MissingValuesError, match="1 in 1 column"):
+            komb.compare({"Y": [0, None], "X": [0, 1]}, "Y")
+        with pytest.raises(DataError, match="at least 2 columns"):
+            komb.compare({"Y": [0, 1]}, "Y")
+        with pytest.raises(DataError, match="'Y', which is 1 in every row"):
+            komb.compare({"Y": [1, 1], "X": [0, 1]}, "Y")
+
+
+class TestProgress:
+    def test_reports_say_which_method_it_is(self) -> None:
+        seen: list[Progress] = []
+        komb.compare(XOR, "Y", methods=ORDERS, progress=seen.append)
+        assert {report.phase.partition(": ")[0] for report in seen} == set(ORDERS)
+        assert "grow" in {report.phase.partition(": ")[2] for report in seen}
+        assert {(report.position, report.n_targets) for report in seen} == {(0, 3), (1, 3), (2, 3)}
+
+
+class TestInterruption:
+    @staticmethod
+    def stop_at(label: str) -> Callable[[Progress], None]:
+        def stop(progress: Progress) -> None:
+            if progress.phase.startswith(label):
+                raise KeyboardInterrupt
+
+        return stop
+
+    def test_complete_methods_are_kept(self) -> None:
+        with pytest.raises(Interrupted, match="after 2 of 3 methods") as caught:
+            komb.compare(XOR, "Y", methods=ORDERS, truth=["X1", "E1"], progress=self.stop_at("k=2"))
+        finished = caught.value.finished
+        assert isinstance(finished, komb.Comparison)
+        assert list(finished.blankets) == ["k=0", "k=1"]
+        assert finished.members == ("X1", "X2", "E1")
+        assert finished.scores is not None
+        assert isinstance(caught.value, KeyboardInterrupt)
+
+    def test_none_is_complete(self) -> None:
+        with pytest.raises(Interrupted, match="after 0 of 3 methods") as caught:
+            komb.compare(XOR, "Y", methods=ORDERS, progress=self.stop_at("k=0"))
+        assert "Nothing was searched" in str(caught.value.finished)
+
+
+@pytest.mark.parametrize("function", [komb.markov_blanket, komb.markov_blankets, komb.compare])
+def test_defaults_are_the_same_everywhere(function: Callable[..., object]) -> None:
+    parameters = inspect.signature(function).parameters
+    expected = {
+        "method": defaults.METHOD,
+        "order": None,
+        "max_separator": None,
+        "max_conditioning": None,
+        "level": defaults.LEVEL,
+        "time_budget": None,
+        "alpha": defaults.FIXED_ALPHA if function is komb.compare else None,
+        "test": defaults.TEST,
+        "df": defaults.DF,
+        "start": (),
+        "include": (),
+        "exclude": (),
+        "progress": None,
+    }
+    found = {name: parameters[name].default for name in expected if name in parameters}
+    assert found == {name: expected[name] for name in found}
+    assert set(expected) - set(found) <= {"method"}

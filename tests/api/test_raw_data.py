@@ -1,0 +1,386 @@
+"""Numbers and gaps in raw data: what becomes of them on the way to a blanket."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import komb
+from komb.api import find as find_module
+from komb.api.settings import check_settings
+from komb.cli import options as cli_options
+from komb.errors import DataError, InputError, MissingValuesError, ParameterError, UnknownNameError
+from komb.results.blanket import Blanket
+from tests.optional import pandas as pd
+
+N_ROWS = 600
+
+
+def measurements() -> pd.DataFrame:
+    """Y is on if just one of A and B is above zero; C follows Y, E is noise."""
+    rng = np.random.default_rng(5)
+    a, b, e, noise = rng.normal(size=(4, N_ROWS))
+    y = (a > 0) ^ (b > 0)
+    return pd.DataFrame({"A": a, "B": b, "C": y + noise / 2, "E": e, "Y": np.where(y, "on", "off")})
+
+
+DATA = measurements()
+HALVES: dict[str, list[float]] = {"A": [0], "B": [0], "C": [0.5], "E": [0]}
+
+
+def with_gaps() -> pd.DataFrame:
+    data = DATA.copy()
+    data.loc[::7, "A"] = np.nan
+    data.loc[::5, "Y"] = None
+    return data
+
+
+class TestDiscretize:
+    def test_a_continuous_table_is_an_error_that_names_the_option(self) -> None:
+        with pytest.raises(komb.errors.ContinuousColumnError, match='discretize="quantile"'):
+            komb.markov_blanket(DATA, "Y")
+
+    @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans"])
+    def test_combinations_survive(self, way: str) -> None:
+        blanket = komb.markov_blanket(DATA, "Y", discretize=way)
+        assert {"A", "B", "C"} <= set(blanket)
+        assert list(blanket.cuts) == ["A", "B", "C", "E"]
+        assert all(len(points) == 3 for points in blanket.cuts.values())
+        assert blanket.parameters["discretize"] == way
+        assert blanket.parameters["bins"] == 4
+
+    def test_columns_that_mdl_finds_no_cut_for_are_constant(self) -> None:
+        blanket = komb.markov_blanket(DATA, "Y", discretize="mdl")
+        assert blanket.members == ("C",)
+        assert blanket.cuts["A"] == blanket.cuts["B"] == blanket.cuts["E"] == ()
+        assert len(blanket.cuts["C"]) > 0
+        assert "bins" not in blanket.parameters
+        shown = str(blanket)
+        assert "Without cut points, and so constant: A, B, E." in shown
+        assert "such as quantile" in shown
+
+    def test_all_methods_bear_constant_columns(self) -> None:
+        comparison = komb.compare(DATA, "Y", discretize="mdl")
+        assert all("C" in found for found in comparison.blankets.values())
+
+    def test_the_target_is_cut_too(self) -> None:
+        blanket = komb.markov_blanket(DATA, "C", discretize="quantile", bins=2)
+        assert "Y" in blanket
+        assert len(blanket.cuts["C"]) == 1
+        assert str(blanket).split("\n\n")[-1].startswith("C: cut at ")
+
+    def test_cuts_can_be_reused(self) -> None:
+        first = komb.markov_blanket(DATA[:300], "Y", discretize="quantile")
+        again = komb.markov_blanket(DATA[300:], "Y", discretize=first.cuts)
+        assert again.cuts == first.cuts
+        assert again.parameters["discretize"] == first.cuts
+        assert "(as given)" in str(again)
+
+    def test_bins_by_column(self) -> None:
+        bins = {"A": 2, "B": 3}
+        blanket = komb.markov_blanket(DATA, "Y", discretize="quantile", bins=bins)
+        assert [len(points) for points in blanket.cuts.values()] == [1, 2, 3, 3]
+        assert blanket.parameters["bins"] == bins
+
+    def test_an_encoded_table_brings_its_cuts(self) -> None:
+        table = komb.DiscreteTable.from_data(DATA, discretize="quantile")
+        blanket = komb.markov_blanket(table, "Y")
+        assert blanket.cuts == table.cuts
+        assert blanket.parameters["discretize"] is None
+        assert "A: cut at" in str(blanket)
+        assert "(quantile)" not in str(blanket)
+        with pytest.raises(
+            ParameterError, match="'discretize' must be left out for a DiscreteTable"
+        ):
+            komb.markov_blanket(table, "Y", discretize="quantile")
+
+    def test_several_targets(self) -> None:
+        blankets = komb.markov_blankets(DATA, discretize="quantile", bins=2)
+        assert list(blankets) == ["A", "B", "C", "E", "Y"]
+        single = komb.markov_blankets(DATA, ["Y"], discretize="mdl")
+        assert single["Y"] == komb.markov_blanket(DATA, "Y", discretize="mdl")
+        for targets in (None, ["Y", "E"]):
+            with pytest.raises(
+                ParameterError, match=r"not be 'mdl' for several targets.*Use 'quant"
+            ):
+                komb.markov_blankets(DATA, targets, discretize="mdl")
+
+    def test_comparison(self) -> None:
+        comparison = komb.compare(DATA, "Y", discretize=HALVES, methods=["komb", "iamb"])
+        for label, blanket in comparison.blankets.items():
+            assert blanket == komb.markov_blanket(DATA, "Y", method=label, discretize=HALVES)
+        assert "A: cut at 0 (as given)." in str(comparison)
+
+    def test_path(self) -> None:
+        path = komb.blanket_path(DATA, "Y", orders=[1], max_separators=[1], discretize=HALVES)
+        assert path[1, 1].cuts == komb.markov_blanket(DATA, "Y", discretize=HALVES).cuts
+        assert path[1, 1].parameters["discretize"] == {k: tuple(v) for k, v in HALVES.items()}
+
+    def test_numbered_columns(self) -> None:
+        matrix = DATA[["A", "B", "C", "E"]].to_numpy()
+        matrix = np.column_stack([matrix, DATA["Y"] == "on"])
+        blanket = komb.markov_blanket(matrix, 4, discretize="quantile")
+        assert set(blanket.cuts) == {0, 1, 2, 3}
+        assert Blanket.from_dict(json.loads(blanket.to_json())) == blanket
+
+
+class TestMissing:
+    def test_it_is_an_error_that_names_the_options(self) -> None:
+        with pytest.raises(
+            MissingValuesError, match=r'missing="testwise".*missing="level".*dropna'
+        ):
+            komb.markov_blanket(with_gaps(), "Y", discretize="quantile")
+
+    def test_a_level_of_its_own(self) -> None:
+        data = with_gaps()
+        blanket = komb.markov_blanket(data, "Y", discretize=HALVES, missing="level")
+        assert blanket.parameters["missing"] == "level"
+        assert "missing level" in str(blanket)
+        filled = pd.DataFrame({name: (data[name] > HALVES[name][0]).astype(str) for name in HALVES})
+        filled[data[list(HALVES)].isna()] = "missing"
+        filled["Y"] = data["Y"].fillna("zz")
+        assert blanket.members == komb.markov_blanket(filled, "Y").members
+
+    def test_testwise_hands_a_marked_table_to_the_tests(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[komb.DiscreteTable] = []
+
+        class Stop(Exception):  # noqa: N818
+            pass
+
+        def search(self: Any, *_: object) -> None:
+            seen.append(self._table)
+            raise Stop
+
+        monkeypatch.setattr(find_module.Run, "search", search)
+        options: dict[str, Any] = {"discretize": HALVES, "missing": "testwise"}
+        calls: list[Callable[[], object]] = [
+            lambda: komb.markov_blanket(with_gaps(), "Y", **options),
+            lambda: komb.markov_blankets(with_gaps(), ["Y"], **options),
+            lambda: komb.compare(with_gaps(), "Y", **options),
+            lambda: komb.blanket_path(with_gaps(), "Y", **options),
+        ]
+        for call in calls:
+            with pytest.raises(Stop):
+                call()
+        for table in seen:
+            assert table.has_missing
+            assert table.missing_counts.tolist() == [86, 0, 0, 0, 120]
+            described = check_settings(
+                table, method="komb", alpha=0.1, test="g", df="observed", start=(), include=(),
+                exclude=(),
+            ).describe(table)  # fmt: skip
+            assert described["missing"] == "testwise"  # though nobody said so again
+
+    def test_a_target_without_variation_among_its_values(self) -> None:
+        data = {"X": [0, 1, 0, 1], "Y": [1, 1, None, None]}
+        with pytest.raises(DataError, match="'Y', which is 1 in every row with a value"):
+            komb.markov_blanket(data, "Y", missing="testwise")
+        assert komb.markov_blanket(data, "Y", missing="level").members == ()
+
+    @pytest.mark.parametrize("mode", ["error", "level", "testwise"])
+    def test_a_column_without_values(self, mode: str) -> None:
+        data = DATA.assign(gone=None)
+        with pytest.raises(MissingValuesError, match="'gone'"):
+            komb.markov_blanket(data, "Y", discretize="quantile", missing=mode)
+
+
+BAD: list[tuple[dict[str, Any], type[InputError], str]] = [
+    ({"discretize": "quantiles"}, UnknownNameError, "Did you mean 'quantile'"),
+    ({"discretize": {"Z": "mdl"}}, UnknownNameError, "In 'discretize': There is no column 'Z'"),
+    ({"discretize": {"A": [1, 0]}}, ParameterError, "ascending"),
+    ({"discretize": "quantile", "bins": 1}, ParameterError, "'bins'"),
+    ({"discretize": "quantile", "bins": {"Z": 3}}, UnknownNameError, "In 'bins'"),
+    ({"discretize": "quantile", "missing": "testwize"}, UnknownNameError, "'testwise'"),
+    ({"discretize": "quantile", "seed": -1}, ParameterError, "'seed' must be a whole number"),
+    ({"discretize": "quantile", "seed": 1.5}, ParameterError, "'seed' must be a whole number"),
+    ({"discretize": "quantile", "seed": True}, ParameterError, "'seed' must be a whole number"),
+    ({"discretize": "quantile", "seed": None}, ParameterError, "'seed' must be a whole number"),
+]
+
+FUNCTIONS: list[Callable[..., object]] = [
+    komb.markov_blanket,
+    lambda data, target, **options: komb.markov_blankets(data, [target], **options),
+    komb.compare,
+    komb.blanket_path,
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(("options", "error", "message"), BAD)
+def test_bad_options(
+    function: Callable[..., object], options: dict[str, Any], error: type[InputError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        function(DATA, "Y", **options)
+
+
+def test_the_public_functions_have_the_same_options() -> None:
+    first = inspect.signature(komb.markov_blanket).parameters
+    for function in (komb.markov_blankets, komb.compare, komb.blanket_path):
+        found = inspect.signature(function).parameters
+        for name in ("discretize", "bins", "missing", "seed"):
+            assert found[name] == first[name]
+    for reader in (komb.DiscreteTable.from_data, komb.read_table):
+        found = inspect.signature(reader).parameters
+        for name in ("discretize", "bins", "missing"):
+            assert found[name].default == first[name].default
+
+
+def test_the_seed_is_reported_where_it_matters() -> None:
+    plain = komb.markov_blanket(DATA, "Y", discretize=HALVES, test="g", seed=3)
+    assert "seed" not in plain.parameters
+    drawn = komb.markov_blanket(DATA, "Y", discretize=HALVES, method="komb", test="perm", seed=3)
+    assert drawn.parameters["seed"] == 3
+
+
+def test_options_for_all_cannot_be_of_a_row() -> None:
+    for name in ("discretize", "bins", "missing"):
+        with pytest.raises(
+            UnknownNameError, match=f"In methods.'komb'.: There is no option '{name}'"
+        ):
+            komb.compare(DATA, "Y", methods={"komb": {name: "level"}})
+
+
+class TestBlanket:
+    blanket = komb.markov_blanket(DATA, "Y", discretize={**HALVES, "A": "quantile"}, bins={"A": 3})
+
+    def test_it_comes_back(self) -> None:
+        assert Blanket.from_dict(self.blanket.to_dict()) == self.blanket
+        assert Blanket.from_dict(json.loads(self.blanket.to_json())) == self.blanket
+        assert pickle.loads(pickle.dumps(self.blanket)) == self.blanket
+        assert hash(self.blanket) == hash(pickle.loads(pickle.dumps(self.blanket)))
+
+    def test_older_records_have_no_cuts(self) -> None:
+        record = self.blanket.to_dict()
+        del record["cuts"]
+        assert dict(Blanket.from_dict(record).cuts) == {}
+
+    def test_records(self) -> None:
+        record = self.blanket.to_dict()
+        assert record["cuts"][1] == {"column": "B", "value": [0.0]}
+        assert record["parameters"]["discretize"][0] == {"column": "A", "value": "quantile"}
+        assert record["parameters"]["bins"] == [{"column": "A", "value": 3}]
+
+    def test_cuts_are_read_only(self) -> None:
+        with pytest.raises(TypeError):
+            self.blanket.cuts["A"] = ()  # type: ignore[index]
+
+    def test_it_shows_them(self) -> None:
+        for shown in (str(self.blanket), self.blanket._repr_html_()):
+            assert "B: cut at 0 (as given)." in shown
+            assert "(quantile)." in shown
+
+    def test_few_of_many_are_shown_members_first(self) -> None:
+        rng = np.random.default_rng(0)
+        noise = {f"N{i}": rng.normal(size=N_ROWS) for i in range(30)}
+        data = pd.DataFrame({**noise, **DATA})
+        found = komb.markov_blanket(data, "Y", discretize="quantile", bins=40, order=0, test="sci")
+        shown = str(found)
+        lines = [line for line in shown.splitlines() if ": cut at " in line]
+        assert len(lines) == 5
+        assert lines[0].startswith("C: cut at ")
+        assert "... (39 in all) (quantile)." in lines[0]
+        assert "29 more columns cut; 'cuts' has them all." in shown
+
+
+class TestMessy:
+    """Columns as people have them."""
+
+    data = pl.DataFrame(
+        {
+            "age": [31, None, 45, 62, 18, 33, 27, 54] * 30,
+            "income": [float(i) ** 2 / 3 if i % 11 else None for i in range(240)],
+            "city": ["Rome", " Rome", "", None, "Oslo", "Oslo", "Rome", "Oslo"] * 30,
+            "since": pd.date_range("2020-01-01", periods=240).to_list(),
+            "count": [i * 37 % 211 for i in range(240)],
+            "works": [True, False, None, True] * 60,
+        }
+    )
+
+    @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans", "mdl"])
+    @pytest.mark.parametrize(
+        "convert", [lambda d: d, lambda d: d.to_pandas(), lambda d: d.to_arrow()]
+    )
+    def test_they_are_encoded_alike_wherever_they_come_from(
+        self, way: str, convert: Callable[[pl.DataFrame], Any]
+    ) -> None:
+        options: dict[str, Any] = {"discretize": way, "missing": "testwise", "target": "works"}
+        table = komb.DiscreteTable.from_data(convert(self.data), **options)
+        expected = komb.DiscreteTable.from_data(self.data.to_dict(as_series=False), **options)
+        assert np.array_equal(table.codes, expected.codes)
+        assert table.cuts == expected.cuts
+        assert set(table.cuts) == {"income", "count"}
+        assert table.missing_counts.tolist() == [30, 22, 30, 0, 0, 60]
+        assert table.levels[2] == ("", " Rome", "Oslo", "Rome")
+
+
+class TestCommandLine:
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        path = tmp_path / "measured.csv"
+        DATA.to_csv(path, index=False)
+        return path
+
+    def test_find(self, run: Any, file: Path) -> None:
+        options = "--discretize quantile --bins 3 --seed 7 --json"
+        code, out, _ = run("find", file, "-t", "Y", *options.split())
+        assert code == 0
+        expected = komb.markov_blanket(DATA, "Y", discretize="quantile", bins=3, seed=7)
+        assert Blanket.from_dict(json.loads(out)) == expected
+
+    def test_columns(self, run: Any, file: Path) -> None:
+        rules = "--discretize A=-0.5,0.5 --discretize B=quantile --discretize C=.5 --discretize E=1"
+        code, out, _ = run("find", file, "-t", "Y", *rules.split(), "--bins", "B=2", "--json")
+        assert code == 0
+        found = Blanket.from_dict(json.loads(out))
+        assert found.cuts["A"] == (-0.5, 0.5)
+        assert found.cuts["C"] == (0.5,)
+        assert len(found.cuts["B"]) == 1
+        assert found.parameters["discretize"]["B"] == "quantile"
+
+    def test_missing(self, run: Any, tmp_path: Path) -> None:
+        path = tmp_path / "gaps.csv"
+        pl.from_pandas(with_gaps()).write_csv(path)
+        code, out, err = run("find", path, "-t", "Y", "--discretize", "quantile")
+        assert (code, out) == (2, "")
+        assert "--missing testwise" in err
+        options = ["--discretize", "quantile", "--missing", "level"]
+        code, out, _ = run("compare", path, "-t", "Y", *options, "--methods", "komb,iamb")
+        assert code == 0
+        assert "missing level" in out
+        assert "Y" not in out.split("cut at")[1]
+
+    @pytest.mark.parametrize(
+        ("options", "part"),
+        [
+            ("", "--discretize quantile"),
+            ("--discretize quantil", "Did you mean 'quantile'"),
+            ("--discretize 18,65", "'--discretize' must say of which column"),
+            ("--discretize A=1,x", "'--discretize' must have numbers"),
+            ("--discretize A=2,1", "ascending"),
+            ("--discretize quantile --discretize A=1", "'--discretize' must be given once for all"),
+            ("--discretize quantile --bins few", "'--bins' must be a whole number"),
+            ("--discretize quantile --bins 1", "'bins' must be a whole number, at least 2"),
+            ("--discretize quantile --bins A=3 --bins 4", "'--bins' must be given once"),
+            ("--discretize quantile --missing no", "In 'missing'"),
+            ("--discretize quantile --seed -1", "'seed'"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["find", "compare"])
+    def test_mistakes(self, run: Any, file: Path, command: str, options: str, part: str) -> None:
+        code, out, err = run(command, file, "-t", "Y", *options.split())
+        assert (code, out) == (2, "")
+        assert part in err
+
+    def test_a_name_may_hold_the_sign_of_equality(self) -> None:
+        assert cli_options.to_discretize(["a=b=1,2"]) == {"a=b": [1.0, 2.0]}

@@ -1,0 +1,598 @@
+"""The selector for scikit-learn: its manners, what it selects, what it refuses."""
+
+# ruff: noqa: N803, N806 - X is what scikit-learn calls a table of features
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import Tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import komb
+from komb import MarkovBlanketSelector
+from komb.errors import (
+    ContinuousColumnError,
+    DataError,
+    MissingValuesError,
+    ParameterError,
+    UnknownNameError,
+)
+from tests.optional import pandas as pd
+
+
+class Measuring(MarkovBlanketSelector):
+    """Does not mention that it takes categories, and so is checked with continuous features."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        return tags
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [
+        MarkovBlanketSelector(),
+        MarkovBlanketSelector(discretize="mdl", missing="level", handle_unknown="ignore"),
+        Measuring(discretize="quantile"),
+        Measuring(discretize="uniform", bins=3, missing="testwise"),
+    ]
+)
+def test_scikit_learns_checks(
+    estimator: Any, check: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One of the checks wants this set, or skips itself.
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    check(estimator)
+
+
+RNG = np.random.default_rng(0)
+COINS = RNG.integers(0, 2, (600, 6))
+XOR = COINS[:, 1] ^ COINS[:, 4] ^ (RNG.random(600) < 0.05)
+"""Only columns 1 and 4 matter, and only together."""
+
+NAMES = [f"coin{i}" for i in range(6)]
+
+
+def mixed(n_rows: int = 600) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Text, categories, booleans, integers and measurements; ``hall`` xor ``stairs`` decides."""
+    rng = np.random.default_rng(1)
+    hall, stairs, guests = rng.integers(0, 2, (3, n_rows))
+    X = pd.DataFrame(
+        {
+            "hall": np.where(hall, "up", "down"),
+            "weather": pd.Categorical(rng.choice(["sun", "fog", "rain"], n_rows)),
+            "stairs": pd.Categorical(np.where(stairs, "up", "down"), ["up", "down"]),
+            "guests": guests.astype(bool),
+            "day": rng.integers(1, 8, n_rows),
+            "volts": rng.normal(size=n_rows),
+        }
+    )
+    wrong = rng.random(n_rows) < 0.05
+    return X, pd.Series(np.where(hall ^ stairs ^ wrong, "on", "off"), name="lamp")
+
+
+class TestSelection:
+    def test_members_that_show_only_together(self) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        assert selector.get_support().tolist() == [False, True, False, False, True, False]
+        assert selector.get_support(indices=True).tolist() == [1, 4]
+        assert selector.get_feature_names_out().tolist() == ["x1", "x4"]
+        assert (selector.transform(COINS) == COINS[:, [1, 4]]).all()
+        alone = MarkovBlanketSelector(order=0, alpha=0.01).fit(COINS, XOR)
+        assert not alone.get_support().any()
+
+    def test_it_is_what_the_function_finds(self) -> None:
+        X, y = mixed()
+        options: dict[str, Any] = {"alpha": 0.3, "test": "g", "df": "adjusted", "max_separator": 2}
+        options |= {"discretize": "quantile", "bins": 3, "missing": "level", "start": "iamb"}
+        selector = MarkovBlanketSelector(**options).fit(X, y)
+        expected = komb.markov_blanket(X.assign(lamp=y), "lamp", **options)
+        assert selector.blanket_ == expected
+        assert selector.get_feature_names_out().tolist() == list(expected.members)
+        assert len(expected) >= 2
+
+    def test_every_option_gets_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        given: dict[str, Any] = {
+            "method": "hiton-mb", "order": None, "max_separator": None, "max_conditioning": 2,
+            "level": 0.05, "time_budget": None,
+            "alpha": 0.02, "test": "chi2", "df": "adjusted", "start": ["x2"], "include": ["x3"],
+            "exclude": ["x0"], "discretize": {"x1": [0.5]}, "bins": 4, "missing": "level",
+            "seed": 7,
+        }  # fmt: skip
+        seen: dict[str, Any] = {}
+
+        def record(data: object, target: str, **options: Any) -> komb.Blanket:
+            seen.update(options)
+            return komb.markov_blanket(data, target, **options)
+
+        monkeypatch.setattr("komb.api.selector.markov_blanket", record)
+        MarkovBlanketSelector(**given).fit(COINS, XOR)
+        assert seen == given
+
+    def test_values_pass_as_they_came(self) -> None:
+        X, y = mixed()
+        y = pd.Series(np.where(X["volts"] > 0.1, "high", "low"))
+        selector = MarkovBlanketSelector(discretize="quantile", order=0).set_output(
+            transform="pandas"
+        )
+        out = selector.fit_transform(X, y)
+        assert list(out.columns) == ["volts"]
+        pd.testing.assert_frame_equal(out, X[["volts"]])
+        assert len(selector.blanket_.cuts["volts"]) == 3
+
+    def test_blanket_has_names_and_evidence(self) -> None:
+        X, y = mixed()
+        blanket = MarkovBlanketSelector(exclude=["volts"]).fit(X, y).blanket_
+        assert blanket.target == "lamp"
+        assert blanket.members == ("hall", "stairs")
+        assert blanket["hall"].witness == ("stairs",)
+
+    def test_inverse(self) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        back = selector.inverse_transform(selector.transform(COINS))
+        assert (back[:, [1, 4]] == COINS[:, [1, 4]]).all()
+        assert not back[:, [0, 2, 3, 5]].any()
+
+    def test_nothing_selected(self) -> None:
+        selector = MarkovBlanketSelector(order=0, alpha=0.01).fit(COINS, XOR)
+        with pytest.warns(UserWarning, match="No features were selected.*raise 'order'"):
+            assert selector.transform(COINS).shape == (600, 0)
+        frame = pd.DataFrame(COINS, columns=NAMES)
+        selector = MarkovBlanketSelector(order=0, alpha=0.01).fit(frame, XOR)
+        with pytest.warns(UserWarning, match="No features were selected"):
+            assert selector.transform(frame).shape == (600, 0)
+        selector.set_output(transform="pandas")
+        with pytest.warns(UserWarning, match="No features were selected"):
+            assert selector.transform(frame).shape == (600, 0)
+
+    def test_continuous_target_is_cut_if_asked(self) -> None:
+        X = RNG.normal(size=(400, 4))
+        y = 2 * X[:, 2] + RNG.normal(size=400)
+        selector = MarkovBlanketSelector(discretize="quantile").fit(X, y)
+        assert selector.get_support().tolist() == [False, False, True, False]
+        assert len(selector.blanket_.cuts["y"]) == 3
+        by_column: dict[Any, str] = {"y": "uniform", **dict.fromkeys(range(4), "quantile")}
+        selector = MarkovBlanketSelector(discretize=by_column, bins={"y": 2, "x2": 5})
+        cuts = selector.fit(X, y).blanket_.cuts
+        assert {name: len(points) for name, points in cuts.items()} == {
+            "x0": 3, "x1": 3, "x2": 4, "x3": 3, "y": 1,
+        }  # fmt: skip
+
+    def test_columns_by_name_and_by_position(self) -> None:
+        frame = pd.DataFrame(COINS, columns=NAMES)
+        fit = partial(MarkovBlanketSelector, order=0, alpha=0.01)
+        for columns in (["coin0"], [0], [-6], np.array([0])):
+            assert fit(include=columns).fit(frame, XOR).blanket_.members == ("coin0",)
+        assert fit(include=["x5"]).fit(COINS, XOR).blanket_.members == ("x5",)
+        assert fit(start=[1], order=1).fit(COINS, XOR).blanket_.parameters["start"] == ("x1",)
+        assert fit(exclude=[4], order=1).fit(frame, XOR).blanket_.members == ()
+
+    def test_excluded_columns_are_not_looked_at(self) -> None:
+        X, y = mixed()
+        X.loc[3, "volts"] = np.nan
+        assert MarkovBlanketSelector(exclude=["volts"]).fit(X, y).transform(X).shape == (600, 2)
+
+
+class TestTargets:
+    @pytest.mark.parametrize(
+        "convert",
+        [
+            list,
+            pd.Series,
+            pl.Series,
+            lambda y: y.astype(bool),
+            lambda y: y.astype(float),
+            lambda y: np.where(y, "yes", "no"),
+            lambda y: np.where(y, "yes", "no").astype(object),
+            lambda y: pd.Series(pd.Categorical(y)),
+            lambda y: pd.Series(y, dtype="boolean"),
+            lambda y: pd.Series(y, index=range(900, 300, -1)),
+            lambda y: pl.Series(np.where(y, "yes", "no"), dtype=pl.Categorical),
+        ],
+    )
+    def test_any_kind(self, convert: Callable[[Any], Any]) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, convert(XOR))
+        assert selector.blanket_.members == ("x1", "x4")
+
+    def test_a_table_of_one_column(self) -> None:
+        with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
+            selector = MarkovBlanketSelector().fit(COINS, pd.DataFrame({"light": XOR}))
+        assert selector.blanket_.target == "light"
+
+    @pytest.mark.parametrize(
+        ("names", "y", "target"),
+        [
+            ("abcdef", XOR, "y"),
+            ("abcdef", pd.Series(XOR, name="light"), "light"),
+            ("abcdef", pl.Series("light", XOR), "light"),
+            ("abcdey", XOR, "y_"),
+            (["y_", *"abcdy"], XOR, "y__"),
+            ("abcdef", pd.Series(XOR, name="c"), "c_"),
+            ("abcdef", pd.Series(XOR, name=7), "y"),
+        ],
+    )
+    def test_name(self, names: Any, y: Any, target: str) -> None:
+        frame = pd.DataFrame(COINS, columns=list(names))
+        assert MarkovBlanketSelector(order=0).fit(frame, y).blanket_.target == target
+
+
+class TestTables:
+    """Whatever container X comes in, the same columns are selected, with their types."""
+
+    @pytest.mark.parametrize(
+        "convert", [lambda X: X, pl.from_pandas, lambda X: pl.from_pandas(X).to_arrow()]
+    )
+    def test_names(self, convert: Callable[[Any], Any]) -> None:
+        X, y = mixed()
+        X = X.drop(columns="volts")
+        selector = MarkovBlanketSelector().fit(convert(X), y)
+        assert selector.n_features_in_ == 5
+        assert selector.feature_names_in_.tolist() == list(X.columns)
+        assert selector.get_feature_names_out().tolist() == ["hall", "stairs"]
+        out = selector.transform(convert(X))
+        assert isinstance(out, np.ndarray)
+        assert out.tolist() == X[["hall", "stairs"]].to_numpy().tolist()
+
+    @pytest.mark.parametrize("convert", [lambda X: X, pl.from_pandas, np.asarray])
+    def test_pandas_output(self, convert: Callable[[Any], Any]) -> None:
+        X, y = mixed()
+        X = X.drop(columns="volts")
+        X.index = X.index + 50
+        given = convert(X)
+        selector = MarkovBlanketSelector().set_output(transform="pandas").fit(given, y)
+        out = selector.transform(given)
+        assert isinstance(out, pd.DataFrame)
+        if isinstance(given, pd.DataFrame):
+            pd.testing.assert_frame_equal(out, X[["hall", "stairs"]])
+        assert out.astype(str).to_numpy().tolist() == X[["hall", "stairs"]].to_numpy().tolist()
+
+    @pytest.mark.parametrize("convert", [lambda X: X, pl.from_pandas])
+    def test_polars_output(self, convert: Callable[[Any], Any]) -> None:
+        X, y = mixed()
+        X = X.drop(columns="volts")
+        given = convert(X)
+        out = MarkovBlanketSelector().set_output(transform="polars").fit_transform(given, y)
+        assert isinstance(out, pl.DataFrame)
+        assert out.columns == ["hall", "stairs"]
+        assert out["stairs"].dtype in (pl.Categorical, pl.Enum)
+
+    def test_polars_and_numbers(self) -> None:
+        frame = pl.DataFrame(COINS, schema=NAMES)
+        selector = MarkovBlanketSelector().set_output(transform="polars").fit(frame, XOR)
+        assert selector.transform(frame).equals(frame.select("coin1", "coin4"))
+        assert selector.transform(frame).columns == ["coin1", "coin4"]
+        assert frame.columns == NAMES
+
+    def test_columns_without_text_as_names(self) -> None:
+        frame = pd.DataFrame(COINS, columns=range(10, 16))
+        selector = MarkovBlanketSelector().set_output(transform="pandas").fit(frame, XOR)
+        assert not hasattr(selector, "feature_names_in_")
+        assert selector.blanket_.members == ("x1", "x4")
+        assert list(selector.transform(frame).columns) == ["x1", "x4"]
+
+    def test_lists_and_text(self) -> None:
+        words = np.where(COINS, "head", "tail")
+        for X in (words, words.tolist(), words.astype(object)):
+            selector = MarkovBlanketSelector().fit(X, XOR)
+            assert (selector.transform(X) == words[:, [1, 4]]).all()
+
+    def test_the_caller_keeps_his_data(self) -> None:
+        X, y = mixed()
+        before = X.copy()
+        MarkovBlanketSelector(discretize="quantile").set_output(transform="pandas").fit_transform(
+            X, y
+        )
+        pd.testing.assert_frame_equal(X, before)
+
+    def test_arrays_are_not_copied(self) -> None:
+        from komb.api.selector import _columns_of
+
+        assert all(np.shares_memory(column, COINS) for column in _columns_of(COINS))
+        frame = pd.DataFrame(COINS, columns=NAMES)
+        assert all(np.shares_memory(column, frame.to_numpy()) for column in _columns_of(frame))
+
+
+class TestScikitLearn:
+    def test_pipeline(self) -> None:
+        X, y = mixed()
+        selector = MarkovBlanketSelector(exclude=["volts"])
+        model = make_pipeline(selector, OneHotEncoder(), DecisionTreeClassifier())
+        assert cross_val_score(model, X, y, cv=3).min() > 0.85
+        worse = make_pipeline(
+            MarkovBlanketSelector(exclude=["volts"], include=["day"], order=0),
+            OneHotEncoder(),
+            DecisionTreeClassifier(),
+        )
+        assert cross_val_score(worse, X, y, cv=3).mean() < 0.65
+
+    def test_grid_search(self) -> None:
+        model = make_pipeline(MarkovBlanketSelector(include=[0]), DecisionTreeClassifier())
+        name = "markovblanketselector__"
+        grid = {f"{name}order": [0, 1], f"{name}alpha": [0.01, 1e-5]}
+        search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(COINS, XOR)
+        assert search.best_params_[f"{name}order"] == 1
+        assert search.best_estimator_[0].blanket_.members == ("x0", "x1", "x4")
+
+    def test_column_transformer(self) -> None:
+        X, y = mixed()
+        categories = ["hall", "weather", "stairs", "guests"]
+        chosen = make_pipeline(MarkovBlanketSelector(), OneHotEncoder(sparse_output=False))
+        both = ColumnTransformer([("chosen", chosen, categories), ("rest", "passthrough", ["day"])])
+        both.set_output(transform="pandas")
+        out = both.fit_transform(X, y)
+        assert list(out.columns) == [
+            "chosen__hall_down",
+            "chosen__hall_up",
+            "chosen__stairs_down",
+            "chosen__stairs_up",
+            "rest__day",
+        ]
+
+    def test_after_a_column_transformer(self) -> None:
+        X, y = mixed()
+        X.loc[5, "day"] = np.nan
+        first = make_column_transformer(
+            (OrdinalEncoder(), ["hall", "weather", "stairs", "guests"]),
+            (SimpleImputer(strategy="most_frequent"), ["day"]),
+            verbose_feature_names_out=False,
+        )
+        model = make_pipeline(first, MarkovBlanketSelector()).set_output(transform="pandas")
+        assert model.fit(X, y)[-1].blanket_.members == ("hall", "stairs")
+
+    def test_clone_and_params(self) -> None:
+        selector = MarkovBlanketSelector(order=2, include=["x1"], discretize={"x0": [0.5]})
+        copy = clone(selector)
+        assert copy.get_params() == selector.get_params()
+        assert copy.set_params(alpha=0.1).alpha == 0.1
+        assert selector.alpha is None
+
+    def test_parameters_are_those_of_the_function(self) -> None:
+        from inspect import signature
+
+        theirs = signature(komb.markov_blanket).parameters
+        left_out = {"data", "target", "progress", "stability"}
+        ours = signature(MarkovBlanketSelector).parameters
+        assert {*ours} == {*theirs} - left_out | {"handle_unknown"}
+        assert all(ours[name].default == theirs[name].default for name in {*ours} & {*theirs})
+
+    def test_pickle(self) -> None:
+        X, y = mixed()
+        selector = MarkovBlanketSelector(discretize="quantile").fit(X, y)
+        again = pickle.loads(pickle.dumps(selector))
+        assert again.blanket_ == selector.blanket_
+        assert (again.transform(X) == selector.transform(X)).all()
+
+    def test_fitted_again_without_names(self) -> None:
+        selector = MarkovBlanketSelector().fit(pd.DataFrame(COINS, columns=NAMES), XOR)
+        selector.fit(COINS[:, 1:], XOR)
+        assert selector.get_feature_names_out().tolist() == ["x0", "x3"]
+
+    def test_nothing_is_printed(self, capfd: pytest.CaptureFixture[str]) -> None:
+        MarkovBlanketSelector(discretize="kmeans").fit(*mixed())
+        assert capfd.readouterr() == ("", "")
+
+    def test_tags(self) -> None:
+        tags = MarkovBlanketSelector().__sklearn_tags__()
+        assert tags.target_tags.required
+        assert tags.input_tags.string
+        assert tags.input_tags.categorical
+        assert not tags.input_tags.sparse
+        assert not tags.input_tags.allow_nan
+        assert MarkovBlanketSelector(missing="level").__sklearn_tags__().input_tags.allow_nan
+
+
+class TestUnknownLevels:
+    X = pd.DataFrame(np.where(COINS, "head", "tail"), columns=NAMES)
+
+    def test_they_are_refused(self) -> None:
+        selector = MarkovBlanketSelector().fit(self.X, XOR)
+        odd = self.X.head(3).copy()
+        odd.loc[1, "coin4"] = "edge"
+        message = (
+            r"unknown levels in feature 'coin4' during transform: 'edge'; fit saw 'head', 'tail'\."
+            r".*handle_unknown='ignore'"
+        )
+        for container in ("default", "pandas"):
+            with pytest.raises(DataError, match=message):
+                selector.set_output(transform=container).transform(odd)
+        assert selector.levels_ == {"coin1": ("head", "tail"), "coin4": ("head", "tail")}
+
+    def test_only_selected_columns_count(self) -> None:
+        selector = MarkovBlanketSelector().fit(self.X, XOR)
+        odd = self.X.head(3).copy()
+        odd.loc[1, "coin0"] = "edge"
+        assert selector.transform(odd).shape == (3, 2)
+
+    def test_they_can_pass(self) -> None:
+        selector = MarkovBlanketSelector(handle_unknown="ignore").fit(self.X, XOR)
+        odd = self.X.head(3).copy()
+        odd.loc[1, "coin4"] = "edge"
+        assert selector.transform(odd)[1, 1] == "edge"
+
+    def test_numbers(self) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        assert selector.transform(COINS[:1].astype(float)).shape == (1, 2)
+        with pytest.raises(DataError, match="levels in feature 'x1' during transform: 2; fit"):
+            selector.transform(np.full((2, 6), 2))
+
+    def test_a_few_rows_of_fractions_are_levels(self) -> None:
+        fractions = RNG.integers(0, 7, (500, 3)) / 4
+        selector = MarkovBlanketSelector().fit(fractions, fractions[:, 1] > 0.8)
+        each = np.repeat(np.arange(7) / 4, 3).reshape(7, 3)
+        assert selector.transform(each).ravel().tolist() == each[:, 0].tolist()
+        with pytest.raises(DataError, match=r"in feature 'x1' during transform: 1\.75; fit"):
+            selector.transform(each + 0.25)
+
+    def test_columns_that_were_cut_have_none(self) -> None:
+        X = RNG.normal(size=(400, 3))
+        selector = MarkovBlanketSelector(discretize="quantile", alpha=0.001).fit(X, X[:, 0] > 0)
+        assert selector.levels_ == {}
+        assert selector.transform([[99.0, 0, 0]]).tolist() == [[99.0]]
+
+    def test_but_they_must_hold_numbers(self) -> None:
+        X = pd.DataFrame(RNG.normal(size=(400, 2)), columns=["a", "b"])
+        selector = MarkovBlanketSelector(discretize="quantile").set_output(transform="pandas")
+        selector.fit(X, X["a"] > 0)
+        with pytest.raises(MissingValuesError, match="'a'"):
+            selector.transform(pd.DataFrame({"a": [0.5, np.nan], "b": 0.5}))
+        with pytest.raises(DataError, match="'a' is to be cut, but does not hold numbers"):
+            selector.transform(pd.DataFrame({"a": ["x", "y"], "b": 0.5}))
+
+    def test_cut_points_can_be_used_again(self) -> None:
+        X, y = mixed()
+        cuts = MarkovBlanketSelector(discretize="quantile").fit(X, y).blanket_.cuts
+        copied = clone(MarkovBlanketSelector(discretize=cuts))
+        again = pickle.loads(pickle.dumps(copied))
+        assert again.fit(X.head(300), y.head(300)).blanket_.cuts == cuts
+
+
+class TestMissing:
+    X = pd.DataFrame(COINS.astype(float), columns=NAMES).mask(RNG.random((600, 6)) < 0.05)
+
+    @pytest.mark.parametrize("missing", ["level", "testwise"])
+    @pytest.mark.parametrize("convert", [lambda X: X, np.asarray, pl.from_pandas])
+    def test_provided_for(self, missing: str, convert: Callable[[Any], Any]) -> None:
+        X = convert(self.X)
+        selector = MarkovBlanketSelector(missing=missing).fit(X, XOR)
+        out = selector.transform(X)
+        assert selector.get_support(indices=True).tolist() == [1, 4]
+        np.testing.assert_array_equal(out, self.X[["coin1", "coin4"]].to_numpy())
+
+    def test_new_rows_may_lack_every_value(self) -> None:
+        gap = np.full((2, 6), np.nan)
+        for missing in ("level", "testwise"):
+            selector = MarkovBlanketSelector(missing=missing).fit(self.X.to_numpy(), XOR)
+            assert np.isnan(selector.transform(gap)).all()
+
+    def test_a_gap_is_a_level(self) -> None:
+        complete = MarkovBlanketSelector(missing="level").fit(COINS, XOR)
+        with pytest.raises(DataError, match="levels in feature 'x1' during transform: None"):
+            complete.transform(np.full((2, 6), np.nan))
+        testwise = MarkovBlanketSelector(missing="testwise").fit(COINS, XOR)
+        assert np.isnan(testwise.transform(np.full((2, 6), np.nan))).all()
+
+    def test_refused(self) -> None:
+        selector = MarkovBlanketSelector()
+        with pytest.raises(ValueError, match="X contains NaN"):
+            selector.fit(self.X.to_numpy(), XOR)
+        for X in (self.X, pl.from_pandas(self.X)):
+            with pytest.raises(MissingValuesError, match="missing values"):
+                selector.fit(X, XOR)
+        selector.fit(pd.DataFrame(COINS, columns=NAMES), XOR)
+        for container in ("default", "pandas"):
+            with pytest.raises(ValueError, match="missing values"):
+                selector.set_output(transform=container).transform(self.X)
+
+    @pytest.mark.parametrize("missing", ["error", "level", "testwise"])
+    def test_columns_without_values(self, missing: str) -> None:
+        X = pd.DataFrame(COINS, columns=NAMES).assign(coin2=None)
+        with pytest.raises(MissingValuesError, match="'coin2'"):
+            MarkovBlanketSelector(missing=missing).fit(X, XOR)
+
+
+FRAME = pd.DataFrame(COINS, columns=NAMES)
+BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
+    (COINS, XOR[:-1], {}, ValueError, r"inconsistent numbers of samples: \[600, 599\]"),
+    (FRAME, XOR[:-1], {}, ValueError, r"inconsistent numbers of samples: \[600, 599\]"),
+    (COINS, None, {}, ValueError, "requires y to be passed, but the target y is None"),
+    (COINS, COINS[:, :2], {}, ValueError, r"y should be a 1d array, got an array of shape"),
+    (COINS, RNG.normal(size=600), {}, ContinuousColumnError,
+     "Unknown label type: 'y' must hold classes; got 600 distinct values .*discretize='quantile'"),
+    (COINS, RNG.normal(size=600), {"discretize": "mdl"}, ContinuousColumnError,
+     "Unknown label type: 'y' must hold classes"),
+    (COINS, np.ones(600), {}, DataError, "'y' must have at least 2 classes; got one class, 1.0"),
+    (COINS, np.where(XOR, 1, np.nan), {}, ValueError, "Input y contains NaN"),
+    (COINS, np.where(XOR, 1, np.nan), {"missing": "level"}, ValueError, "Input y contains NaN"),
+    (COINS, np.where(XOR, 1, np.inf), {}, ValueError, "Input y contains infinity"),
+    (COINS, [None, *XOR[1:]], {}, MissingValuesError, "'y' must have no missing values"),
+    (COINS, pd.Series([pd.NA, *XOR[1:]]), {}, MissingValuesError, "'y' must have no missing"),
+    (COINS[:1], XOR[:1], {}, ValueError, "1 sample.* while a minimum of 2 is required"),
+    (FRAME[:1], XOR[:1], {}, DataError, "1 sample.* while a minimum of 2 is required"),
+    (COINS[:, :0], XOR, {}, ValueError, r"0 feature\(s\).* while a minimum of 1 is required"),
+    (FRAME[[]], XOR, {}, DataError, r"0 feature\(s\).* while a minimum of 1 is required"),
+    (COINS[:, 0], XOR, {}, ValueError, "Expected 2D array, got 1D array"),
+    (csr_array(COINS), XOR, {}, TypeError, "Sparse data was passed"),
+    (RNG.normal(size=(600, 2)), XOR, {}, ContinuousColumnError, "'x0' looks continuous"),
+    (np.full((600, 2), np.inf), XOR, {"discretize": "quantile"}, ValueError, "infinity"),
+    (FRAME.set_axis([*NAMES[:5], "coin0"], axis=1), XOR, {}, DataError,
+     r"'X' must have distinct column names; got 'coin0' \(2 times\)"),
+    (FRAME.set_axis([*NAMES[:5], 5], axis=1), XOR, {}, TypeError, "string names"),
+    (COINS, XOR, {"method": "kom"}, UnknownNameError, "no method 'kom'. Did you mean 'komb'"),
+    (COINS, XOR, {"test": "G2"}, UnknownNameError, "no test 'G2'"),
+    (COINS, XOR, {"df": "all"}, ParameterError, "'df' must"),
+    (COINS, XOR, {"order": -1}, ParameterError, "'order' must"),
+    (COINS, XOR, {"alpha": 1}, ParameterError, "'alpha' must be a number between 0 and 1"),
+    (COINS, XOR, {"discretize": "quantil"}, UnknownNameError, "Did you mean 'quantile'"),
+    (COINS, XOR, {"bins": 1, "discretize": "quantile"}, ParameterError, "'bins' must"),
+    (COINS, XOR, {"missing": "drop"}, UnknownNameError, "In 'missing'"),
+    (COINS, XOR, {"seed": -1}, ParameterError, "'seed' must"),
+    (COINS, XOR, {"handle_unknown": "warn"}, ParameterError,
+     "'handle_unknown' must be 'error' or 'ignore'; got 'warn'"),
+    (FRAME, XOR, {"include": ["coin9"]}, UnknownNameError, "In 'include': .*no feature 'coin9'"),
+    (FRAME, XOR, {"include": "coin1"}, ParameterError, r"'include' must be a list .*\['coin1'\]"),
+    (FRAME, XOR, {"exclude": [6]}, ParameterError, "'exclude' must hold .* below 6.*; got 6"),
+    (FRAME, XOR, {"start": [True]}, UnknownNameError, "In 'start': There is no feature True"),
+    (FRAME, XOR, {"include": ["y"]}, UnknownNameError, "In 'include': There is no feature 'y'"),
+    (FRAME, XOR, {"discretize": {"coin9": "mdl"}}, UnknownNameError, "In 'discretize': .*'coin9'"),
+]  # fmt: skip
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(("X", "y", "options", "error", "message"), BAD_FITS)
+    def test_fit(
+        self, X: Any, y: Any, options: dict[str, Any], error: type[Exception], message: str
+    ) -> None:
+        with pytest.raises(error, match=message):
+            MarkovBlanketSelector(**options).fit(X, y)
+
+    def test_not_fitted(self) -> None:
+        for ask in ("transform", "inverse_transform"):
+            with pytest.raises(NotFittedError):
+                getattr(MarkovBlanketSelector(), ask)(COINS)
+        with pytest.raises(NotFittedError):
+            MarkovBlanketSelector().get_support()
+
+    def test_other_columns(self) -> None:
+        selector = MarkovBlanketSelector().fit(FRAME, XOR)
+        with pytest.raises(ValueError, match="unseen at fit time:\n- coin9\n"):
+            selector.transform(FRAME.rename(columns={"coin2": "coin9"}))
+        with pytest.raises(ValueError, match="must be in the same order"):
+            selector.transform(FRAME[NAMES[::-1]])
+        with pytest.raises(ValueError, match="yet now missing:\n- coin5\n"):
+            selector.transform(FRAME[NAMES[:5]])
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            assert selector.transform(COINS).shape == (600, 2)
+
+    def test_other_number_of_columns(self) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        with pytest.raises(ValueError, match="X has 5 features, but MarkovBlanketSelector is exp"):
+            selector.transform(COINS[:, :5])
+        with pytest.raises(ValueError, match="different shape"):
+            selector.inverse_transform(COINS)
+
+    def test_no_rows(self) -> None:
+        selector = MarkovBlanketSelector().fit(FRAME, XOR)
+        with pytest.raises(DataError, match=r"0 sample\(s\)"):
+            selector.transform(FRAME[:0])
+
+    def test_sparse(self) -> None:
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            selector.transform(csr_array(COINS))

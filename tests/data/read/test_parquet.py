@@ -1,0 +1,80 @@
+"""A damaged Parquet file is an error, whatever it does to its reader."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from komb.data.read.files import read_table
+from komb.errors import FileError, InputError, MemoryLimitError, UnknownNameError
+
+
+@pytest.fixture
+def sound() -> bytes:
+    buffer = io.BytesIO()
+    values = np.random.default_rng(0).integers(0, 3, 300)
+    pl.DataFrame({"a": values, "b": values.astype(str)}).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def test_some_columns(tmp_path: Path, sound: bytes) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(sound)
+    assert read_table(path).names == ("a", "b")
+    assert read_table(path, columns=["b"]).names == ("b",)
+    with pytest.raises(UnknownNameError, match="no column 'c'"):
+        read_table(path, columns=["c"])
+    with pytest.raises(InputError, match="distinct"):
+        read_table(path, columns=["a", "a"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_flipped_bytes(tmp_path: Path, sound: bytes, seed: int) -> None:
+    """Some of these make polars panic, or ask for more memory than there is on earth."""
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "x.parquet"
+    damaged = bytearray(sound)
+    for place in rng.integers(4, len(sound), 3):
+        damaged[place] = rng.integers(0, 256)
+    path.write_bytes(damaged)
+    with contextlib.suppress(InputError):
+        assert read_table(path).n_rows
+
+
+def test_a_reader_that_dies(tmp_path: Path, sound: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(sound)
+    died = subprocess.CompletedProcess[Any]([], -6, b"", b"memory allocation failed\nmore")
+    monkeypatch.setattr("komb.data.read.parquet.subprocess.run", lambda *_, **__: died)
+    with pytest.raises(FileError, match=r"not a sound Parquet file \(memory allocation failed\)"):
+        read_table(path)
+
+
+def test_many_rows_in_few_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    n_rows = 3_000_000
+    zeros = np.zeros(n_rows, np.int8)
+    pl.DataFrame({"a": zeros, "b": zeros}).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    message = r"of 3,000,000 rows and 2 columns, needs about 240.0 MB .* limit is 100.0 MB"
+    with pytest.raises(MemoryLimitError, match=message):
+        read_table(path, memory_limit="100 MB")
+    with pytest.raises(MemoryLimitError, match="and 1 columns"):
+        read_table(path, columns=["a"], memory_limit="100 MB")
+
+
+def test_no_process_can_be_started(
+    tmp_path: Path, sound: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(sound)
+    monkeypatch.setattr("komb.data.read.parquet.sys.executable", "/nowhere/python")
+    with pytest.raises(FileError, match=r"Cannot start a process .* polars.read_parquet"):
+        read_table(path)

@@ -1,0 +1,372 @@
+"""Blankets as objects: collections of names that print, export and come back."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+import komb
+from komb.errors import ParameterError, UnknownNameError
+from komb.results.blanket import Blanket, Blankets, Member, show_strength
+from tests import naive
+
+PARAMETERS: dict[str, Any] = {
+    "order": 1,
+    "max_separator": 2,
+    "alpha": 0.05,
+    "test": "g-sci",
+    "df": "observed",
+    "start": (),
+    "include": ("sex",),
+    "exclude": (),
+}
+
+
+def make_blanket(**changes: Any) -> Blanket:
+    blanket = Blanket(
+        target="ill",
+        details=(
+            Member("age", ("smoker",), 1234.567, 2, 3e-20, "g", True),
+            Member("smoker", (), 7.5, None, None, "sci", True),
+            Member("sex", None),
+        ),
+        method="komb",
+        parameters=PARAMETERS,
+        n_rows=1500,
+        n_columns=10,
+        tests=120,
+        tables=60,
+        seconds=0.25,
+    )
+    return replace(blanket, **changes)
+
+
+class TestCollection:
+    def test_it_is_a_collection_of_names(self) -> None:
+        blanket = make_blanket()
+        assert blanket.members == ("age", "smoker", "sex")
+        assert list(blanket) == ["age", "smoker", "sex"]
+        assert len(blanket) == 3
+        assert "age" in blanket
+        assert "ill" not in blanket
+        assert bool(blanket)
+        assert not make_blanket(details=())
+
+    def test_a_name_leads_to_its_member(self) -> None:
+        blanket = make_blanket()
+        assert blanket["age"].witness == ("smoker",)
+        assert not blanket["age"].is_by_request
+        assert blanket["sex"].is_by_request
+
+    def test_a_wrong_name_gets_a_suggestion(self) -> None:
+        with pytest.raises(UnknownNameError, match=r"no member 'agee'\. Did you mean 'age'"):
+            make_blanket()["agee"]
+
+    def test_it_is_frozen(self) -> None:
+        blanket = make_blanket()
+        with pytest.raises(FrozenInstanceError):
+            blanket.target = "x"  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            blanket.parameters["order"] = 2  # type: ignore[index]
+        parameters = dict(PARAMETERS)
+        other = make_blanket(parameters=parameters)
+        parameters["order"] = 7
+        assert other.parameters["order"] == 1
+
+    def test_work_is_no_part_of_equality(self) -> None:
+        for work in ({"seconds": 99.0}, {"tests": 121}, {"tables": 9}, {"unreliable": 5}):
+            assert make_blanket() == make_blanket(**work)
+            assert hash(make_blanket()) == hash(make_blanket(**work))
+        assert make_blanket() != make_blanket(method="gs")
+
+    @pytest.mark.parametrize(
+        "clone", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+    )
+    def test_it_can_be_copied_and_pickled(self, clone: Any) -> None:
+        blanket = make_blanket()
+        assert clone(blanket) == blanket
+        assert clone(blanket).seconds == blanket.seconds
+        assert clone(Blankets([blanket])) == Blankets([blanket])
+
+
+class TestText:
+    def test_the_whole_sheet(self) -> None:
+        assert str(make_blanket()) == (
+            "Markov blanket of ill: age, smoker, sex\n"
+            "method komb, order 1, separators up to 2, test g-sci, df observed, alpha 0.05, "
+            "with sex by request\n"
+            "\n"
+            "  member  seen together with  statistic  df  p-value  test\n"
+            "  age     smoker               1,234.57   2  < 1e-16  g\n"
+            "  smoker  (alone)                  7.50   -        -  sci\n"
+            "  sex     (by request)                -   -        -  -\n"
+            "\n"
+            "120 tests from 60 tables of 1,500 rows in 250 ms."
+        )
+
+    def test_repr_is_short(self) -> None:
+        assert repr(make_blanket()) == "Blanket('ill': 'age', 'smoker', 'sex')"
+        assert repr(make_blanket(details=())) == "Blanket('ill': empty)"
+
+    @pytest.mark.parametrize(
+        ("order", "sentence"),
+        [
+            (0, "No column was found to depend on ill on its own.\n"),
+            (1, "depend on ill, alone or together with 1 other.\n"),
+            (2, "depend on ill, alone or together with 2 others.\n"),
+        ],
+    )
+    def test_an_empty_blanket_says_what_to_try(self, order: int, sentence: str) -> None:
+        text = str(make_blanket(details=(), parameters=PARAMETERS | {"order": order}))
+        assert "Markov blanket of ill: empty" in text
+        assert sentence in text
+        assert f"try order {order + 1}." in text
+
+    def test_no_order_is_suggested_that_the_table_does_not_allow(self) -> None:
+        assert "try order" not in str(make_blanket(details=(), n_columns=3))
+
+    def test_a_method_without_order_suggests_none(self) -> None:
+        parameters = PARAMETERS | {"order": None, "max_separator": None}
+        text = str(make_blanket(details=(), parameters=parameters))
+        assert "order" not in text
+        assert "No column was found" in text
+
+    def test_members_by_request_alone_do_not_count_as_found(self) -> None:
+        assert "try order 2" in str(make_blanket(details=(Member("sex", None),)))
+
+    def test_thin_tables_are_told(self) -> None:
+        assert "decided 3 of 120 tests on thin tables" in str(make_blanket(fallbacks=3))
+        text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "g"}))
+        assert "Caution: 4 of 120 tests had too few rows for test g to be trusted." in text
+        assert "use test g-sci" in text
+
+    def test_a_permutation_test_needs_something_to_shuffle(self) -> None:
+        text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "perm"}))
+        assert "Caution: 4 of 120 tests had nothing to shuffle" in text
+        assert "to be trusted" not in text
+        assert "g-sci" not in text
+
+    def test_an_unreliable_member_is_marked(self) -> None:
+        assert "g (unreliable)" in str(
+            make_blanket(details=(Member("a", (), 9.0, 1, 0.1, "g", False),))
+        )
+
+    def test_html_is_escaped(self) -> None:
+        html = make_blanket(target="<b>&", details=(Member("<script>", ()),))._repr_html_()
+        assert "<script>" not in html
+        assert "&lt;script&gt;" in html
+        assert "&lt;b&gt;&amp;" in html
+        assert "(alone)" in html
+        assert "<table>" not in make_blanket(details=())._repr_html_()
+
+    def test_names_with_line_breaks_keep_to_their_line(self) -> None:
+        text = str(make_blanket(details=(Member("a\nb", (" ",)),)))
+        assert r"'a\nb'" in text
+        assert "' '" in text
+
+    def test_rich_shows_names_with_brackets_as_they_are(self) -> None:
+        from rich.console import Console
+
+        console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+        with console.file:
+            console.print(make_blanket(details=(Member("[red]", ("[/]",)),)))
+        assert "[red]" in console.export_text()
+
+
+class TestExport:
+    def test_dictionaries_come_back(self) -> None:
+        blanket = make_blanket()
+        record = blanket.to_dict()
+        assert list(record)[:2] == ["target", "members"]
+        assert record["details"][0]["witness"] == ["smoker"]
+        assert record["details"][2]["witness"] is None
+        assert record["parameters"]["include"] == ["sex"]
+        assert Blanket.from_dict(record) == blanket
+        assert Blanket.from_dict(record).seconds == 0.25
+
+    def test_json_comes_back(self) -> None:
+        blanket = make_blanket()
+        assert Blanket.from_dict(json.loads(blanket.to_json())) == blanket
+
+    def test_json_has_no_strange_types_or_numbers(self) -> None:
+        import numpy as np
+
+        details = (Member(("a", 1), (np.int64(3), True), float("inf"), 1, float("nan"), "g", True),)
+        text = make_blanket(target=np.int64(7), details=details).to_json()
+        record = json.loads(text, parse_constant=pytest.fail)
+        assert record["target"] == 7
+        assert record["members"] == ["('a', 1)"]
+        assert record["details"][0]["witness"] == [3, True]
+        assert record["details"][0]["statistic"] is None
+        assert record["details"][0]["p_value"] is None
+
+    def test_json_keeps_letters(self) -> None:
+        assert "größe" in make_blanket(target="größe").to_json()
+
+    def test_bad_records_are_refused(self) -> None:
+        with pytest.raises(
+            ParameterError, match=r"'record' .*without 'details', 'method'.*unchanged"
+        ):
+            Blanket.from_dict(
+                {k: 1 for k in make_blanket().to_dict() if k not in ("details", "method")}
+            )
+        with pytest.raises(ParameterError, match=r"json\.loads"):
+            Blanket.from_dict("{}")  # type: ignore[arg-type]
+
+    def test_polars_frame(self) -> None:
+        import polars as pl
+
+        frame = make_blanket().to_frame()
+        assert frame.columns == [
+            "member",
+            "witness",
+            "statistic",
+            "df",
+            "p_value",
+            "test",
+            "reliable",
+            "stability",
+        ]
+        assert frame["member"].to_list() == ["age", "smoker", "sex"]
+        assert frame["witness"].to_list() == [["smoker"], [], None]
+        assert frame["df"].to_list() == [2, None, None]
+        assert make_blanket(details=()).to_frame().schema == frame.schema
+        assert frame.schema["witness"] == pl.List(pl.String)
+
+    def test_pandas_frame(self) -> None:
+        frame = make_blanket().to_frame("pandas")
+        assert list(frame["member"]) == ["age", "smoker", "sex"]
+        assert frame["witness"].iloc[0] == ["smoker"]
+        assert str(frame["df"].dtype) == "float64"
+        assert len(make_blanket(details=()).to_frame("pandas")) == 0
+
+    def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:
+        assert make_blanket(details=(Member(3, (1,)),)).to_frame()["member"].to_list() == [3]
+        mixed = make_blanket(details=(Member(3, ("x",)),)).to_frame()
+        assert mixed.row(0)[:2] == ("3", ["x"])
+
+    def test_unknown_or_missing_backends(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(ParameterError, match="'backend' must be 'polars' or 'pandas'; got 'r'"):
+            make_blanket().to_frame("r")  # type: ignore[call-overload]
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ParameterError, match="pip install pandas"):
+            make_blanket().to_frame("pandas")
+
+
+class TestBlankets:
+    blankets = Blankets([make_blanket(), make_blanket(target="dead", details=())])
+
+    def test_it_is_a_mapping(self) -> None:
+        assert list(self.blankets) == ["ill", "dead"]
+        assert self.blankets["dead"].members == ()
+        assert len(self.blankets) == 2
+        assert "nobody" not in self.blankets
+        with pytest.raises(KeyError):
+            self.blankets["nobody"]
+        assert self.blankets.seconds == 0.5
+
+    def test_text(self) -> None:
+        text = str(self.blankets)
+        assert "Markov blankets of 2 targets" in text
+        assert "  ill        3  age, smoker, sex    120  250 ms" in text
+        assert "  dead       0  -                   120  250 ms" in text
+        assert "240 tests in 500 ms." in text
+        assert repr(self.blankets) == "Blankets(2 targets)"
+        assert "Nothing was searched" in str(Blankets())
+        assert "<td" in self.blankets._repr_html_()
+
+    def test_exports(self) -> None:
+        assert Blankets.from_dict(self.blankets.to_dict()) == self.blankets
+        assert Blankets.from_dict(json.loads(self.blankets.to_json())) == self.blankets
+        frame = self.blankets.to_frame()
+        assert frame.columns[:2] == ["target", "member"]
+        assert frame["target"].to_list() == ["ill"] * 3
+        assert list(self.blankets.to_frame("pandas")["target"]) == ["ill"] * 3
+
+
+class TestStrength:
+    def test_p_values_and_bits_are_on_one_scale(self) -> None:
+        assert Member("a", (), 3.0, 1, 2.0**-20, "g", True).bits == 20.0
+        assert Member("a", (), 20.0, None, None, "sci", True).bits == 20.0
+        assert Member("a", None).bits is None
+
+    def test_p_values_too_small_for_a_number(self) -> None:
+        bits = Member("a", (), 1e5, 4, 0.0, "g", True).bits
+        assert bits == pytest.approx(-naive.log2_p_value(1e5, 4))
+
+    @pytest.mark.parametrize(
+        ("member", "text"),
+        [
+            (Member("a", (), 9.0, 1, 0.0123, "g", True), "p = 0.012"),
+            (Member("a", (), 9.0, 1, 1e-30, "g", True), "p = 1e-30"),
+            (Member("a", (), 9.0, 1, 5.1e-23, "g", True), "p = 5e-23"),
+            (Member("a", (), 9.0, 1, 9.7e-23, "g", True), "p = 1e-22"),
+            (Member("a", (), 1e5, 4, 0.0, "g", False), "p = 9e-21,711, unreliable"),
+            (Member("a", (), 7.25, None, None, "sci", True), "7.2 bits"),
+            (Member("a", None), "by request"),
+        ],
+    )
+    def test_in_words(self, member: Member, text: str) -> None:
+        assert show_strength(member) == text
+
+
+def small(target: str, *members: Member) -> Blanket:
+    return make_blanket(target=target, details=members)
+
+
+class TestGraph:
+    a_b = Member("b", (), 9.0, 1, 2.0**-10, "g", True)
+    b_a = Member("a", ("c",), 8.0, None, None, "sci", True)
+    a_c = Member("c", (), 9.0, 1, 2.0**-12, "g", True)
+    a_d = Member("d", None)
+    blankets = Blankets([small("b", b_a), small("a", a_b, a_c, a_d), small("c")])
+
+    def test_both_must_name_each_other(self) -> None:
+        graph = self.blankets.graph()
+        assert set(map(frozenset, graph.edges)) == {frozenset("ab"), frozenset("ad")}
+        assert graph.edges["a", "b"] == {
+            "named_by": ["b", "a"],
+            "mutual": True,
+            "bits": 8.0,
+            "witnesses": [["c"], []],
+        }
+
+    def test_one_is_enough(self) -> None:
+        graph = self.blankets.graph("or")
+        assert set(map(frozenset, graph.edges)) == set(map(frozenset, ("ab", "ac", "ad")))
+        assert graph.edges["c", "a"]["named_by"] == ["a"]
+        assert graph.edges["c", "a"]["bits"] == 12.0
+        assert not graph.edges["c", "a"]["mutual"]
+
+    @pytest.mark.parametrize("symmetry", ["and", "or"])
+    def test_a_column_that_was_not_searched_has_no_opinion(self, symmetry: str) -> None:
+        graph = self.blankets.graph(symmetry)
+        assert graph.has_edge("a", "d")
+        assert graph.edges["a", "d"]["bits"] is None
+        assert graph.edges["a", "d"]["witnesses"] == [None]
+        assert dict(graph.nodes(data="searched")) == {"b": True, "a": True, "c": True, "d": False}
+
+    def test_it_can_be_written_as_json(self) -> None:
+        import networkx as nx
+
+        record = nx.node_link_data(self.blankets.graph("or"), edges="edges")
+        assert len(json.loads(json.dumps(record))["edges"]) == 3
+
+    def test_other_symmetries_are_refused(self) -> None:
+        with pytest.raises(ParameterError, match=r"'symmetry' must be 'and' or 'or'; got 'xor'"):
+            self.blankets.graph("xor")
+
+    def test_nothing(self) -> None:
+        assert len(Blankets().graph()) == 0
+
+
+def test_the_public_classes_are_these() -> None:
+    assert komb.Blanket is Blanket
+    assert komb.Blankets is Blankets
+    assert komb.Member is Member
