@@ -25,7 +25,7 @@ SOURCE = Path(komb.__file__).parent
 
 ONE_KERNEL = """
 import numpy as np
-from komb.counts.shuffles import hash_columns
+from komb.counts.permutation_kernels import hash_columns
 hashes = np.zeros(1, np.uint64)
 hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
 print(hashes[0], sum(hash_columns.stats.cache_hits.values()))

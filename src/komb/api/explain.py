@@ -66,7 +66,7 @@ def explain_blanket(
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> table = boolean_table("and", 500, n_parents=2, n_irrelevant=1)
     >>> witnesses = {"X1": [], "X2": []}
     >>> explain_blanket(table, "Y", witnesses, "komb", {"order": 1, "max_separator": 1})
@@ -82,7 +82,7 @@ def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSes
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> open_session(boolean_table("and", 500), {"test": "g"}).is_dependent(3, 0, EMPTY)
     True
     """

@@ -137,7 +137,7 @@ def check_settings(
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> columns = dict(start=(), include=(), exclude=())
     >>> check_settings(boolean_table("and", 9), method="komb", alpha=1, test="g", df="observed", \
 **columns)
@@ -353,7 +353,7 @@ def check_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> table = boolean_table("and", 9)
     >>> settings = Settings("komb", {}, 0.01, "g", "observed", (), None, (), ())
     >>> check_target(table, "Y", settings)
@@ -383,7 +383,7 @@ def check_columns(parameter: str, names: Iterable[Name], table: DiscreteTable) -
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> check_columns("start", ["X3", "X1"], boolean_table("and", 9))
     (0, 2)
     """
@@ -431,7 +431,7 @@ def check_order(order: object, table: DiscreteTable) -> int:
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> check_order(2, boolean_table("and", 9))
     2
     """

@@ -31,7 +31,7 @@ def warm_up(table: DiscreteTable, test: str = TEST) -> None:
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> warm_up(boolean_table("and", 10))
     """
     dtype = table.codes.dtype

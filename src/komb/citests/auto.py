@@ -18,10 +18,10 @@ distribution with the same mean and variance.
 
 X2 makes much of a few cells of small expectation; G sees more where there are many levels. G has a
 mean and a variance over all orders of the rows too (:mod:`komb.counts.expected_g_kernels`). They
-take more time, so G is asked only where ``p_X2 <= 0.1``, and then it decides; elsewhere X2 does. The
-third cumulant of G has no closed form. A gamma distribution of its mean and variance is too light in the
-tail where margins are skewed, and one as skewed as X2 is too heavy, so the skewness of G is taken
-to be the geometric mean of these two. That was chosen by simulation.
+take more time, so G is asked only where ``p_X2 <= 0.1``, and then it decides; elsewhere X2 does.
+The third cumulant of G has no closed form. A gamma distribution of its mean and variance is too
+light in the tail where margins are skewed, and one as skewed as X2 is too heavy, so the skewness of
+G is taken to be the geometric mean of these two. That was chosen by simulation.
 
 Nothing is drawn at random, and there are p-values as small as the table calls for. If X2 is the
 same for every order, then the table says nothing: ``p = 1``, and the outcome is called unreliable.

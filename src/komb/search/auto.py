@@ -117,7 +117,7 @@ def find_blanket(
     Examples
     --------
     >>> from komb.sessions.oracles import DistributionOracle
-    >>> from komb.data import boolean_network
+    >>> from komb.data.models.boolean_functions import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))
     >>> found = find_blanket(DistributionOracle(xor.joint()), task)

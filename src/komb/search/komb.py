@@ -82,7 +82,7 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
     The distribution of ``Y = X1 xor X2`` with noise, variables in the order X1, X2, Y:
 
     >>> from komb.sessions.oracles import DistributionOracle
-    >>> from komb.data import boolean_network
+    >>> from komb.data.models.boolean_functions import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))
     >>> find_blanket(DistributionOracle(xor.joint()), task, order=0).witnesses

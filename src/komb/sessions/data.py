@@ -65,7 +65,7 @@ class DataSession(Session):
 
     Examples
     --------
-    >>> from komb.data import boolean_table
+    >>> from komb.data.models.boolean_functions import boolean_table
     >>> xor = boolean_table("parity", 500, n_parents=2, noise=0.1)  # columns X1, X2, Y
     >>> session = DataSession(xor)
     >>> session.dependents(2, {0, 1}, frozenset())

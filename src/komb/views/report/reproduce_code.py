@@ -98,7 +98,7 @@ def show_code(
     --------
     >>> print(show_code("a.csv", "Y", {"order": 2}, {"has_header": False}))
     import komb
-    from komb.data.files import read_frame
+    from komb.data.read.files import read_frame
     <BLANKLINE>
     data = read_frame('a.csv', has_header=False)
     blanket = komb.markov_blanket(data, 'Y', order=2)
