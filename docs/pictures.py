@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LAMP = Path(__file__).parents[1] / "examples" / "lamp.csv"
-LEAST_ROWS_A_CELL = 5  # below, the G test is not to be trusted
+LEAST_ROWS_PER_CELL = 5  # below, the G test is not to be trusted
 WIDTH = 6.6  # inches; so that letters can still be read on a telephone
 
 Place: TypeAlias = tuple[float, float]
@@ -230,8 +230,8 @@ def draw_thinness(theme: Theme) -> Figure:
         rows = n_rows / n_levels ** (2.0 + orders)
         axes.plot(orders, rows, marker="o", color=colour)
         axes.text(4.08, rows[-1], f"{n_levels} levels", color=colour, va="center")
-    axes.axhline(LEAST_ROWS_A_CELL, color=theme.ink, linewidth=1, linestyle="--")
-    axes.text(-0.05, LEAST_ROWS_A_CELL * 0.62, "5 rows a cell", va="center", color=theme.ink)
+    axes.axhline(LEAST_ROWS_PER_CELL, color=theme.ink, linewidth=1, linestyle="--")
+    axes.text(-0.05, LEAST_ROWS_PER_CELL * 0.62, "5 rows a cell", va="center", color=theme.ink)
     axes.set_yscale("log")
     axes.set_yticks([0.01, 0.1, 1, 10, 100, 1000], ["0.01", "0.1", "1", "10", "100", "1,000"])
     axes.minorticks_off()

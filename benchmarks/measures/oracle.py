@@ -15,7 +15,7 @@ from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.search.auto import find_blanket as search_auto
 from komb.search.komb import find_blanket as search_komb
 from komb.search.task import Task
-from komb.sessions.oracles import DistributionOracle
+from komb.sessions.distribution import DistributionOracle
 from measures.methods import AUTO, Options
 
 __all__ = ["add_options", "run"]

@@ -20,7 +20,7 @@ from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
-from komb.sessions.session import EMPTY
+from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.test_statistics import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables

@@ -28,7 +28,7 @@ from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.session import EMPTY
+from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.counts.tables import columns_of, make_table, tables
 

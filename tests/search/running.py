@@ -13,8 +13,9 @@ import komb
 from komb.data.table import DiscreteTable
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.oracles import DSeparationOracle
-from komb.sessions.session import EMPTY, Outcome, Session, Variables
+from komb.sessions.graph import DSeparationOracle
+from komb.sessions.questions import EMPTY, Outcome, Variables
+from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import LOW_KIND, columns_of, tables
 

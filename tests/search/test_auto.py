@@ -25,8 +25,9 @@ from komb.search.auto import find_blanket
 from komb.search.task import Progress, Task
 from komb.sessions import session as session_module
 from komb.sessions.data import DataSession
-from komb.sessions.oracles import DistributionOracle
-from komb.sessions.session import Session, Variables
+from komb.sessions.distribution import DistributionOracle
+from komb.sessions.session import Session
+from komb.sessions.questions import Variables
 from tests import naive
 from tests.counts.tables import with_gaps
 from tests.search.graphs import ASIA, CHILD

@@ -19,7 +19,8 @@ from komb.data.models.boolean_functions import boolean_network
 from komb.search import _region
 from komb.search.auto import LARGEST_SEPARATOR, find_blanket
 from komb.search.komb import find_blanket as find_by_komb
-from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
+from komb.sessions.distribution import DistributionOracle
+from komb.sessions.graph import DSeparationOracle, SeparationOracle
 from komb.sessions.session import Session
 from tests.search.distributions import (
     STYLES,

@@ -19,7 +19,7 @@ from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.session import Variables
+from komb.sessions.questions import Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of

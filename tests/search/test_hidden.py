@@ -17,7 +17,7 @@ from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.oracles import DistributionOracle
+from komb.sessions.distribution import DistributionOracle
 from tests.search.running import CLASSICS, everyone, search, unbounded
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)

@@ -21,7 +21,8 @@ from komb.search.task import Progress, Task
 from komb.sessions import separation, sweeps
 from komb.sessions import session as session_module
 from komb.sessions.data import DataSession
-from komb.sessions.session import Outcome, Question, Session
+from komb.sessions.questions import Outcome, Question
+from komb.sessions.session import Session
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of, make_table

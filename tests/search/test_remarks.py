@@ -20,7 +20,8 @@ from komb.search._remarks import (
 from komb.search.auto import find_blanket
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 from tests.counts.tables import Codes
 from tests.search.running import Dice, everyone
 

@@ -32,7 +32,8 @@ from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
+from komb.sessions.distribution import DistributionOracle
+from komb.sessions.graph import DSeparationOracle, SeparationOracle
 from komb.sessions.session import Session
 from tests import naive
 from tests.sessions.test_oracles import random_dag

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from komb.sessions.data import DataSession
-from komb.sessions.session import OnProgress, Variables
+from komb.sessions.questions import OnProgress, Variables
 
 Test = tuple[int, int, Variables]  # target, candidate, condition
 

@@ -14,7 +14,7 @@ from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import sweeps
 from komb.sessions.data import DataSession
-from komb.sessions.session import EMPTY
+from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.test_statistics import check_some_against_twins

@@ -13,7 +13,8 @@ import pytest
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.models.markov_field import MarkovField
-from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
+from komb.sessions.distribution import DistributionOracle
+from komb.sessions.graph import DSeparationOracle, SeparationOracle
 from tests import naive
 
 

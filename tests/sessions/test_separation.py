@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 from komb.sessions import separation
-from komb.sessions.separation import (
-    Dependence,
-    Line,
-    SeparationMemory,
-    Separators,
-    Trial,
-    Variables,
-    subsets,
-)
+from komb.sessions.separator_memory import Dependence, Line, SeparationMemory, Separators, Trial
+from komb.sessions.questions import Variables, subsets
 
 
 def of(*variables: int) -> Variables:

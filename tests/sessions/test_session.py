@@ -16,8 +16,9 @@ from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import data, separation, session, sweeps
 from komb.sessions.data import DataSession
-from komb.sessions.separation import subsets
-from komb.sessions.session import EMPTY, Outcome, Question, Session, Variables
+from komb.sessions.questions import subsets
+from komb.sessions.questions import EMPTY, Outcome, Question, Variables
+from komb.sessions.session import Session
 from komb.sessions.sweeps import colex_subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST

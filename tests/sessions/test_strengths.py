@@ -14,8 +14,8 @@ from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import session as session_module
 from komb.sessions.data import DataSession
-from komb.sessions.oracles import DSeparationOracle
-from komb.sessions.session import EMPTY, Variables
+from komb.sessions.graph import DSeparationOracle
+from komb.sessions.questions import EMPTY, Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables

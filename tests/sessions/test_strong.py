@@ -17,8 +17,9 @@ from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import data, sweeps
 from komb.sessions.data import SWEPT_ROWS_PER_CELL, DataSession
-from komb.sessions.oracles import DistributionOracle
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.distribution import DistributionOracle
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import (
     LOW_KIND,

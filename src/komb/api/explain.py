@@ -20,8 +20,8 @@ from komb.results.explanation import Evidence, Explanation, Name, Reason
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
 from komb.sessions.data import DataSession
-from komb.sessions.separation import count_subsets, subsets
-from komb.sessions.session import EMPTY, Question, Session, Variables
+from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
+from komb.sessions.session import Session
 from komb.views.reasons import Wording
 
 Dependence = tuple[int, Variables]  # a column, and what is held fixed when it shows
@@ -182,7 +182,9 @@ class _Inquiry:
     def _n_hard(self, found: Mapping[int, Mapping[Variables, float]]) -> int:
         """Dependences of columns that single members do not undo; larger sets are for these."""
         lines = [(x, list(found[x])) for x in sorted(found)]
-        standing = self.session.first_standing(self.target, lines, self.blanket, _USUAL_BOUND)
+        standing = self.session.separators.first_inseparable(
+            self.target, lines, self.blanket, _USUAL_BOUND
+        )
         pairs = zip(lines, standing, strict=True)
         return sum(len(given) for (_, given), stands in pairs if stands is not None)
 
@@ -222,7 +224,9 @@ class _Inquiry:
         Otherwise the one that holds the fewest members fixed, of several the clearest.
         """
         lines = [(x, list(found[x])) for x in sorted(found)]
-        standing = self.session.first_standing(self.target, lines, self.blanket, bound)
+        standing = self.session.separators.first_inseparable(
+            self.target, lines, self.blanket, bound
+        )
         return {
             x: min(given, key=lambda z: (len(z), -round(found[x][z], _DIGITS)))
             if stands is None

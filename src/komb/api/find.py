@@ -41,7 +41,8 @@ from komb.search import task as search_task
 from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Leak
 from komb.sessions.data import DataSession
-from komb.sessions.session import Outcome, Session, SessionCounts, Variables
+from komb.sessions.questions import Outcome, SessionCounts, Variables
+from komb.sessions.session import Session
 from komb.views.text import plural, show_names
 
 _Found = Generator[tuple[int, Blanket], None, None]

@@ -33,14 +33,16 @@ table is counted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import CITest, TestOptions
 from komb.citests.decision import largest_log2_p_values, log2_p_values
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
-from komb.citests.registry import TestOptions, ci_test
+from komb.citests.registry import register_test
 from komb.counts.expected_g import ExpectedG
 from komb.counts.fixedpoint import Int64Array
 
@@ -51,7 +53,7 @@ UNLIKELY = 0.1
 """Where the p-value of X2 is above, G is not asked."""
 
 
-@ci_test(
+@register_test(
     "auto",
     summary="G, after Pearson's X2, each with the moments it has given the margins, on any table.",
     citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
@@ -59,14 +61,19 @@ UNLIKELY = 0.1
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "
     "Computational Statistics & Data Analysis 20(6)",
 )
-class AutomaticTest:
+class AutomaticTest(CITest):
     """G, after Pearson's statistic, each with the moments that it has given the margins."""
 
-    length_below: ClassVar[float] = 0.0
     needs_tables = True
+    can_screen: ClassVar[bool] = True
+    symbols: ClassVar[Mapping[str, str]] = {BY_G: "G", BY_X2: "X2"}
+    unreliable_note: ClassVar[str] = (
+        "{tests} say nothing and count as independent: given the columns held fixed, one of the "
+        "two tested is constant."
+    )
 
     def __init__(self, options: TestOptions) -> None:
-        del options  # the margins say all
+        super().__init__(options)
         self._expected: ExpectedG | None = None
 
     def measure(self, sums: TestSums) -> Measurement:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import CITest
 from komb.citests.g import degrees_of_freedom
 from komb.citests.measure import Measurement, TestSums
-from komb.citests.registry import TestOptions, ci_test
+from komb.citests.registry import register_test
 
 
-@ci_test(
+@register_test(
     "chi2",
     summary="Pearson's chi-square test at level alpha.",
     citation="Pearson (1900), Philosophical Magazine 50(302)",
 )
-class PearsonTest:
+class PearsonTest(CITest):
     """Pearson's statistic with the same degrees of freedom as G."""
 
-    length_below: ClassVar[float] = 0.0
     needs_tables = True
-
-    def __init__(self, options: TestOptions) -> None:
-        self.df = options.df
+    has_df_rule: ClassVar[bool] = True
+    symbols: ClassVar[Mapping[str, str]] = {"chi2": "chi-square"}
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
         statistic = np.maximum(sums.pearson, 0.0)
-        return Measurement(statistic, degrees_of_freedom(sums, self.df), sums.is_thick, "chi2")
+        freedom = degrees_of_freedom(sums, self.options.df)
+        return Measurement(statistic, freedom, sums.is_thick, "chi2")

@@ -7,13 +7,15 @@ prediction of ``Y`` from ``Z``; under independence it is, for large samples, chi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import CITest, TestOptions
 from komb.citests.decision import thresholds
 from komb.citests.measure import BoolArray, Measurement, TestSums
-from komb.citests.registry import TestOptions, ci_test
+from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 
@@ -35,27 +37,27 @@ def degrees_of_freedom(sums: TestSums, df: str) -> Int64Array:
     return freedom
 
 
-@ci_test(
+@register_test(
     "g",
     summary="Likelihood-ratio test at level alpha.",
     citation="Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search, ch. 5",
 )
-class GTest:
+class GTest(CITest):
     """The likelihood-ratio test alone, thin tables or not."""
 
-    length_below: ClassVar[float] = 0.0
+    can_screen: ClassVar[bool] = True
+    has_df_rule: ClassVar[bool] = True
+    symbols: ClassVar[Mapping[str, str]] = {"g": "G"}
 
     def __init__(self, options: TestOptions) -> None:
-        self.df = options.df
-
-    @property
-    def needs_tables(self) -> bool:
-        """Adjusted freedom is summed over the table of each test."""
-        return self.df == "adjusted"
+        super().__init__(options)
+        self.needs_tables = options.df == "adjusted"  # summed over the table of each test
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
-        return Measurement(g_statistic(sums), degrees_of_freedom(sums, self.df), sums.is_thick, "g")
+        return Measurement(
+            g_statistic(sums), degrees_of_freedom(sums, self.options.df), sums.is_thick, "g"
+        )
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences, without the freedom of their tables.

@@ -12,15 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.g import GTest
-from komb.citests.measure import NO_FREEDOM, ROWS_A_CELL, BoolArray, Measurement, TestSums
-from komb.citests.registry import ci_test
-from komb.citests.sci import sci_statistic
-
-FALLBACK = "sci"
-"""What decides on a thin table."""
+from komb.citests.measure import NO_FREEDOM, ROWS_PER_CELL, BoolArray, Measurement, TestSums
+from komb.citests.registry import register_test
+from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
 
 
-@ci_test(
+@register_test(
     "g-sci",
     summary="G; stochastic complexity where a table has fewer than 5 rows a cell.",
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
@@ -29,7 +26,9 @@ FALLBACK = "sci"
 class GThenStochasticComplexityTest(GTest):
     """G with a fall-back for thin tables."""
 
-    length_below: ClassVar[float] = ROWS_A_CELL
+    length_below: ClassVar[float] = ROWS_PER_CELL
+    fallback: ClassVar[str] = "sci"
+    unreliable_note: ClassVar[str] = UNRELIABLE_NOTE
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
@@ -41,7 +40,7 @@ class GThenStochasticComplexityTest(GTest):
             np.where(is_thick, by_g.statistic, sci_statistic(sums)),
             np.where(is_thick, by_g.freedom, NO_FREEDOM),
             sums.is_codable,
-            np.where(is_thick, "g", FALLBACK),
+            np.where(is_thick, "g", self.fallback),
         )
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:

@@ -20,11 +20,11 @@ from komb.counts.fixedpoint import FloatArray, Int64Array
 BoolArray = npt.NDArray[np.bool_]
 
 #: Rows a cell on average below which a likelihood-ratio or Pearson test is not to be trusted.
-ROWS_A_CELL = 5.0
+ROWS_PER_CELL = 5.0
 
 #: Rows a cell on average below which even stochastic complexity is not to be trusted: with fewer
 #: it calls independent variables dependent (measured; at a quarter of a row a cell, always).
-CODED_ROWS_A_CELL = 1.0
+CODED_ROWS_PER_CELL = 1.0
 
 #: Differences of code lengths smaller than this, in bits, are rounding and count as zero.
 ROUNDING = 1e-9
@@ -164,14 +164,14 @@ class TestSums:
     @property
     def is_thick(self) -> BoolArray:
         """Whether a table has enough rows a cell for a large-sample test."""
-        return self.has_rows_a_cell(ROWS_A_CELL)
+        return self.has_rows_per_cell(ROWS_PER_CELL)
 
     @property
     def is_codable(self) -> BoolArray:
         """Whether a table has enough rows a cell for its code lengths to be compared."""
-        return self.has_rows_a_cell(CODED_ROWS_A_CELL)
+        return self.has_rows_per_cell(CODED_ROWS_PER_CELL)
 
-    def has_rows_a_cell(self, enough: float) -> BoolArray:
+    def has_rows_per_cell(self, enough: float) -> BoolArray:
         """Whether a table has so many rows a cell."""
         has_enough: BoolArray = self.n_rows >= enough * self.cells
         if self._contingency.has_missing:

@@ -24,12 +24,14 @@ tested before, nor on names or the order of columns. ``X`` and ``Y`` may change 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import CITest, TestOptions
 from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
-from komb.citests.registry import TestOptions, ci_test
+from komb.citests.registry import register_test
 from komb.counts.contingency import Contingency
 from komb.counts.permutations import Shuffler, Shuffles
 from komb.errors import ParameterError
@@ -44,20 +46,26 @@ SMALLEST_ALPHA = 1e-5
 """Below, a single test would take more than a million shuffles."""
 
 
-@ci_test(
+@register_test(
     "perm",
     summary="Permutation test of G: exact at level alpha however thin the table; slower.",
     citation="Besag & Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78(2)",
-    is_random=True,
 )
-class PermutationTest:
+class PermutationTest(CITest):
     """G against shuffles of the candidate within the strata of the given set."""
 
-    length_below: ClassVar[float] = 0.0
     needs_tables = True  # tests with the same given set then follow one another
 
+    is_random: ClassVar[bool] = True
+    symbols: ClassVar[Mapping[str, str]] = {"perm": "G"}
+    unreliable_note: ClassVar[str] = (
+        "Caution: {tests} had nothing to shuffle: among rows that agree in the columns held fixed, "
+        "one of the two tested is constant. They count as independent, and say nothing. Collect "
+        "more rows, merge rare levels or exclude columns with many levels."
+    )
+
     def __init__(self, options: TestOptions) -> None:
-        self._seed = options.seed
+        super().__init__(options)
         self._most = shuffles_for(options.alpha)
         self._shuffler: Shuffler | None = None
 
@@ -67,7 +75,7 @@ class PermutationTest:
         self._shuffler = self._shuffler or make_shuffler(tests.contingency)
         shuffled = self._shuffler.run(
             tests.contingency.target, tests.sets, tests.set_of, tests.candidates,
-            seed=self._seed, most=self._most, enough=ENOUGH,
+            seed=self.options.seed, most=self._most, enough=ENOUGH,
         )  # fmt: skip
         nats = 2.0 * math.log(2.0)  # G is twice a difference of log-likelihoods in nats
         return Measurement(
@@ -77,11 +85,16 @@ class PermutationTest:
             "perm",
             Resampled(
                 p_values(shuffled),
-                1 / (1 + self._most),
+                self.smallest_p_value,
                 nats * shuffled.mean,
                 nats**2 * shuffled.variance,
             ),
         )
+
+    @property
+    def smallest_p_value(self) -> float:
+        """That of data which are larger than all shuffles."""
+        return 1 / (1 + self._most)
 
 
 def make_shuffler(contingency: Contingency) -> Shuffler:

@@ -1,79 +1,101 @@
 """The tests komb knows, found by name.
 
-A test registers itself: ``@ci_test("g", summary=..., citation=...)`` above a class with the three
-members of :class:`CITest`. Nothing else has to be told; the API, the command line and the
-parametrised tests read this registry.
+A test registers itself: ``@register_test("g", summary=..., citation=...)`` above a class derived
+from :class:`~komb.citests.contract.CITest`. Nothing else has to be told; the API, the command line
+and the parametrised tests read this registry. Tests of other packages are found through the entry
+points ``komb.tests``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import TypeVar
 
-from komb.citests.measure import Measurement, TestSums
+from komb.citests.contract import DF_RULES, CITest, TestOptions
+from komb.citests.plugins import Registry
 from komb.data.checks import check_count
-from komb.data.defaults import FIXED_ALPHA
-from komb.errors import ParameterError, UnknownNameError
+from komb.errors import ParameterError
 
-DF_RULES = ("observed", "adjusted")
 LARGEST_SEED = (1 << 63) - 1
 
-
-@dataclass(frozen=True, slots=True)
-class TestOptions:
-    """What a test is built with; most need little of it."""
-
-    __test__ = False
-
-    df: str = "observed"  # rule for the degrees of freedom
-    seed: int = 0  # of random numbers
-    alpha: float = FIXED_ALPHA  # how fine p-values have to be; comparing is not for a test to do
-
-
-class CITest(Protocol):
-    """A statistic for conditional independence, made from sums over contingency tables."""
-
-    #: Code lengths are wanted for tests of fewer than this many rows a cell.
-    length_below: ClassVar[float]
-
-    def __init__(self, options: TestOptions) -> None: ...
-
-    @property
-    def needs_tables(self) -> bool:
-        """Whether adjusted freedom or Pearson's sum are wanted."""
-        ...
-
-    def measure(self, sums: TestSums) -> Measurement:
-        """Turn sums into a statistic for each test of the batch."""
-        ...
+C = TypeVar("C", bound=type[CITest])
 
 
 @dataclass(frozen=True, slots=True)
 class TestInfo:
-    """How a test introduces itself."""
+    """How a test introduces itself.
+
+    Attributes
+    ----------
+    name : str
+        What it goes by.
+    summary : str
+        What it does, in a line.
+    citation : str
+        Who introduced it, and where.
+    implementation : type
+        The class; what it can do is in the attributes of :class:`~komb.citests.contract.CITest`.
+    """
 
     __test__ = False
 
     name: str
     summary: str
     citation: str
-    factory: type[CITest]
-    is_random: bool = False  # whether it shuffles, and so its answers depend on a seed
+    implementation: type[CITest]
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers, so that its answers depend on the seed."""
+        return self.implementation.is_random
 
 
-_TESTS: dict[str, TestInfo] = {}
+REGISTRY: Registry[TestInfo] = Registry("test", "komb.tests")
 
 
-def ci_test(
-    name: str, *, summary: str, citation: str, is_random: bool = False
-) -> Callable[[type[CITest]], type[CITest]]:
-    """Register a test under ``name``."""
+def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C], C]:
+    """Register a conditional-independence test under a name.
 
-    def register(factory: type[CITest]) -> type[CITest]:
-        _TESTS[name] = TestInfo(name, summary, citation, factory, is_random)
-        return factory
+    Parameters
+    ----------
+    name : str
+        What it is called by: ``komb.markov_blanket(data, target, test=name)``.
+    summary : str
+        What it does, in a line.
+    citation : str
+        Who introduced it, and where.
+
+    Returns
+    -------
+    callable
+        A decorator for a class derived from :class:`~komb.citests.contract.CITest`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import komb
+    >>> from komb.citests import CITest, Measurement
+    >>> @komb.register_test("always", summary="Calls everything dependent.")
+    ... class Always(CITest):
+    ...     def measure(self, sums):
+    ...         n_tests = len(sums.levels)
+    ...         return Measurement(
+    ...             statistic=np.ones(n_tests),
+    ...             freedom=np.ones(n_tests),
+    ...             is_reliable=np.ones(n_tests, dtype=bool),
+    ...             decider="always",
+    ...             log2_p_value=np.full(n_tests, -20.0),
+    ...         )
+    >>> komb.markov_blanket({"a": [0, 1], "y": [0, 1]}, "y", method="gs", test="always").members
+    ('a',)
+    >>> from komb.citests.registry import REGISTRY
+    >>> REGISTRY.remove("always")
+    """
+
+    def register(implementation: C) -> C:
+        REGISTRY.add(TestInfo(name, summary, citation, implementation))
+        return implementation
 
     return register
 
@@ -87,12 +109,10 @@ def tests() -> Mapping[str, TestInfo]:
     >>> list(komb.tests())
     ['auto', 'chi2', 'g', 'g-sci', 'perm', 'sci']
     """
-    return MappingProxyType(dict(sorted(_TESTS.items())))
+    return REGISTRY.all()
 
 
-def make_test(
-    name: str, df: str = "observed", seed: int = 0, *, alpha: float = FIXED_ALPHA
-) -> CITest:
+def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = 0.01) -> CITest:
     """Build a test by name, with a rule for its degrees of freedom.
 
     ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
@@ -105,8 +125,7 @@ def make_test(
     ...
     komb.errors.UnknownNameError: There is no test 'G'. Did you mean 'g'? Known: ...
     """
-    if name not in _TESTS:
-        raise UnknownNameError.among("test", name, _TESTS)
+    info = REGISTRY.find(name)
     if df not in DF_RULES:
         raise ParameterError.because(
             "df",
@@ -116,4 +135,18 @@ def make_test(
             "occur in each of them.",
         )
     checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
-    return _TESTS[name].factory(TestOptions(df, checked_seed, alpha))
+    return info.implementation(TestOptions(df, checked_seed, alpha))
+
+
+def statistic_symbol(decider: str) -> str:
+    """Return what the statistic of a deciding test is called in print.
+
+    Examples
+    --------
+    >>> statistic_symbol("g"), statistic_symbol("x2"), statistic_symbol("unheard of")
+    ('G', 'X2', 'unheard of')
+    """
+    for info in REGISTRY.all().values():
+        if decider in info.implementation.symbols:
+            return info.implementation.symbols[decider]
+    return decider

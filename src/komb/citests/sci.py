@@ -14,9 +14,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import CITest
 from komb.citests.measure import NO_FREEDOM, ROUNDING, Measurement, TestSums
-from komb.citests.registry import TestOptions, ci_test
+from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray
+
+UNRELIABLE_NOTE = (
+    "Caution: {tests} had too few rows for test {test} to be trusted. Collect more rows, merge "
+    "rare levels or exclude columns with many levels."
+)
 
 
 def sci_statistic(sums: TestSums) -> FloatArray:
@@ -26,20 +32,17 @@ def sci_statistic(sums: TestSums) -> FloatArray:
     return statistic
 
 
-@ci_test(
+@register_test(
     "sci",
     summary="Stochastic complexity: dependent when one shortens the other's code. No alpha.",
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )
-class StochasticComplexityTest:
+class StochasticComplexityTest(CITest):
     """Stochastic complexity for every test."""
 
     length_below: ClassVar[float] = math.inf
-    needs_tables = False
-
-    def __init__(self, options: TestOptions) -> None:
-        del options  # a code length has no degrees of freedom
+    unreliable_note: ClassVar[str] = UNRELIABLE_NOTE
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""

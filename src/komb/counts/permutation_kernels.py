@@ -35,7 +35,7 @@ import numpy as np
 from komb.counts.compiling import inner as _inner
 from komb.counts.compiling import kernel
 
-ROWS_A_CELL_BY_BITS = 6  # strata with more are drawn by bits; measured, and part of the stream
+ROWS_PER_CELL_BY_BITS = 6  # strata with more are drawn by bits; measured, and part of the stream
 
 # SplitMix64 (Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators, OOPSLA)
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -334,7 +334,7 @@ def _set_up(x, table, strata, entropy, varying):
             for number in range(n_x):
                 level_counts[level + number] = x_counts[number]
         observed += _sum_observed(lo, group, n_groups, group_sizes, values, chosen, increments)
-        by_bits[place] = n > ROWS_A_CELL_BY_BITS * n_x * n_y
+        by_bits[place] = n > ROWS_PER_CELL_BY_BITS * n_x * n_y
         place += 1
         first_value[place] = lo + n
         first_level[place] = level + n_levels

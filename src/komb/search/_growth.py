@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from komb.search.task import Found, Task
-from komb.sessions.session import Session, Variables
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
 
 
 def strongest(strengths: Mapping[int, float]) -> int:

@@ -14,7 +14,8 @@ from functools import cache
 from typing import Protocol
 
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,9 @@ def prune(
     """
 
     def separators(candidates: Variables, among: Variables) -> dict[int, Variables]:
-        return session.separators(target, candidates, among, max_size, min_size=min_size, core=core)
+        return session.separators.find(
+            target, candidates, among, max_size, min_size=min_size, core=core
+        )
 
     dropped: dict[int, Variables] = {}
     for member, separator in sorted(separators(members, pool).items()):

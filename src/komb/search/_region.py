@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from komb.search._growth import strongest
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 LARGEST_POOL = 15
 """Separators of a variable are made of so many neighbours, those that depend on it most."""
@@ -111,7 +112,7 @@ class Side:
         size = self.region.max_separator - 1
         core = frozenset({self._newcomer})
         for pool, asked in self._by_pool(tested):
-            least, separable = self.region.session.weakest(
+            least, separable = self.region.session.separators.weakest(
                 self.variable, {x: self._waiting[x] for x in asked}, pool - core, size, core=core
             )
             self._waiting |= least
@@ -130,7 +131,7 @@ class Side:
         """Drop members that others separate, those admitted after them included."""
         for member in sorted(self.members):
             pool = self.region.nearest(member, frozenset(self.members) - {member})
-            least, separable = self.region.session.weakest(
+            least, separable = self.region.session.separators.weakest(
                 self.variable, {member: self.members[member]}, pool, self.region.max_separator
             )
             self.separators |= separable

@@ -8,9 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
+from komb.search._power import power_to_see
 from komb.search._region import Region
 from komb.search.task import Leak, Sight, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 LEAKED_SHARE = 0.95
 """From this share of the target's variation on, a column is called a possible leak."""
@@ -20,6 +22,9 @@ POWER = 0.8
 
 SHARE_TO_REPLACE = 0.2
 """A test that finds a member superfluous must be able to see this share of its dependence."""
+
+DETERMINED_ROWS = 2.0
+"""Rows per combination of values from which on columns are said to determine another one."""
 
 MOST_STAND_INS = 5
 """Columns that are examined as stand-ins for one member, alone and in pairs."""
@@ -66,9 +71,9 @@ def _replaces(
     session, given = region.session, witness | columns
     if session.is_dependent(task.target, member, given):
         return False
-    return session.determines(EMPTY | columns, member) or session.can_detect(
-        task.target, member, given, witness, SHARE_TO_REPLACE
-    )
+    determined = session.determines(EMPTY | columns, member, min_rows=DETERMINED_ROWS)
+    power = power_to_see(SHARE_TO_REPLACE)
+    return determined or session.can_detect(task.target, member, given, witness, power)
 
 
 def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:

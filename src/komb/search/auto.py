@@ -28,6 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from komb.search._budget import Budget
+from komb.search._power import power_to_see
 from komb.search._region import Region, Side
 from komb.search._remarks import describe_sight, find_equivalents, find_leaks
 from komb.search._thresholds import (
@@ -41,8 +42,8 @@ from komb.search._thresholds import (
 )
 from komb.search.registry import algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
-from komb.sessions.separation import subsets
-from komb.sessions.session import EMPTY, Session, StrongDependence, Variables, by_strength
+from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
+from komb.sessions.session import Session
 
 LARGEST_SEPARATOR = 3
 """Variables in a separator."""
@@ -59,6 +60,10 @@ PARTNER_CHANCE = 0.05
 
 SHARE_TO_DETECT = 0.1
 """A member leaves the blanket only by a test that would see this share of its dependence."""
+
+SWEPT_ROWS_PER_CELL = 2.0
+"""Groups are searched on tables of so many rows per cell, all levels combined: with fewer a
+dependence can hardly be strong, and of large tables there are a great many."""
 
 LARGEST_WITNESS = 3
 """Members in a witness, where the search itself has used more than the order."""
@@ -116,7 +121,7 @@ def find_blanket(
 
     Examples
     --------
-    >>> from komb.sessions.oracles import DistributionOracle
+    >>> from komb.sessions.distribution import DistributionOracle
     >>> from komb.data.models.boolean_functions import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))
@@ -269,11 +274,17 @@ def _add_groups(search: _Search, size: int) -> None:
 
     report(0, 0)
     hidden, separated = search.hidden_and_separated()
-    hits = (
-        session.strong_dependences(task.target, hidden, task.candidates, size, needed, report)
-        if hidden
-        else []
-    )
+    hits = []
+    if hidden:
+        hits = session.strong_dependences(
+            task.target,
+            hidden,
+            task.candidates,
+            size,
+            needed,
+            min_rows_per_cell=SWEPT_ROWS_PER_CELL,
+            on_progress=report,
+        )
     if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
@@ -353,7 +364,7 @@ def shrink(search: _Search, max_separator: int | None = None) -> None:
         for x in sorted(members, key=lambda x: (search.alone.get(x, 0.0), x)):
             others = frozenset(search.blanket) - {x}
             if not search.is_dependent(x, others) and search.session.can_detect(
-                search.task.target, x, others, search.blanket[x], SHARE_TO_DETECT
+                search.task.target, x, others, search.blanket[x], power_to_see(SHARE_TO_DETECT)
             ):
                 search.remove(x, others)
                 break
@@ -465,7 +476,7 @@ class _Search:
     def find_separator(self, x: int, witness: Variables) -> Variables | None:
         """Return members that separate a variable from the target given a witness, if any do."""
         pool = self.region.nearest(x, frozenset(self.blanket) - witness - {x})
-        found = self.session.separators(
+        found = self.session.separators.find(
             self.task.target, {x}, pool, self.max_separator, core=witness
         )
         return found[x] - witness if x in found else None
@@ -476,7 +487,7 @@ class _Search:
         members = frozenset(self.blanket)
         if self.region.is_pool(members):
             lines = [(x, witnesses[x]) for x in outside]
-            found = self.session.first_standing(
+            found = self.session.separators.first_inseparable(
                 self.task.target, lines, members, self.max_separator
             )
         else:  # each has separators of its own

@@ -20,7 +20,8 @@ from collections.abc import Iterable
 from komb.search._neighbours import neighbours_and_spouses, prune
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -55,7 +56,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
@@ -92,7 +93,7 @@ class _Search:
 
     def examine(self, candidate: int) -> None:
         """Decide whether a candidate is a neighbour, and what follows for the others."""
-        separable = self.session.separators(
+        separable = self.session.separators.find(
             self.target, {candidate}, self.neighbours, self.max_conditioning, min_size=1
         )
         if separable:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from komb.search._growth import can_grow, shown_by_the_others, shrink
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import Session, Variables
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -48,7 +49,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
     [0, 2, 3]

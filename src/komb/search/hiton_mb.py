@@ -20,7 +20,8 @@ from functools import partial
 from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -55,7 +56,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
@@ -84,7 +85,9 @@ def find_neighbours(
     for candidate in sorted(strengths, key=lambda x: (x not in first, -strengths[x], x)):
         if candidate in fixed:
             continue
-        separable = session.separators(target, {candidate}, members, max_conditioning, min_size=1)
+        separable = session.separators.find(
+            target, {candidate}, members, max_conditioning, min_size=1
+        )
         if separable:
             separators |= separable
             continue

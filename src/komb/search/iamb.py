@@ -50,7 +50,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
     [0, 2, 3]

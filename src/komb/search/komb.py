@@ -40,7 +40,8 @@ from typing import NamedTuple
 
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 # Examined together: few as long as a success is likely, then enough for large batches.
 _STRETCHES_AT_FIRST, _STRETCHES_AT_MOST = 1, 4096
@@ -81,7 +82,7 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
     --------
     The distribution of ``Y = X1 xor X2`` with noise, variables in the order X1, X2, Y:
 
-    >>> from komb.sessions.oracles import DistributionOracle
+    >>> from komb.sessions.distribution import DistributionOracle
     >>> from komb.data.models.boolean_functions import boolean_network
     >>> xor = boolean_network("parity", n_parents=2)
     >>> task = Task(target=2, candidates=frozenset({0, 1}))
@@ -240,7 +241,7 @@ class _Search:
         self, lines: Sequence[tuple[int, Sequence[Variables]]], *, one_is_enough: bool = False
     ) -> list[Variables | None]:
         """For each (candidate, witnesses), the first witness that no separator undoes."""
-        return self.session.first_standing(
+        return self.session.separators.first_inseparable(
             self.target, lines, self.blanket, self.max_separator, one_is_enough=one_is_enough
         )
 

@@ -20,7 +20,8 @@ from collections.abc import Mapping
 from komb.search._growth import shown_by_the_others, shrink, strongest
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import Session, Variables
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -55,7 +56,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
     [0, 2, 3]
@@ -80,7 +81,7 @@ def _choose(
     """Return the strongest candidate that no few rivals explain away, or else of all."""
     for candidate in sorted(selected, key=lambda x: (-selected[x], x)):
         rivals = frozenset(selected) - {candidate}
-        separable = session.separators(
+        separable = session.separators.find(
             task.target, {candidate}, rivals, max_conditioning, min_size=1, core=blanket
         )
         if not separable:

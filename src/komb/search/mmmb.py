@@ -20,7 +20,8 @@ from komb.search._growth import strongest
 from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -55,7 +56,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
@@ -81,12 +82,12 @@ def find_neighbours(
     separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
     members = fixed | first.intersection(strengths)
     waiting = {x: bits for x, bits in strengths.items() if x not in members}
-    waiting, separable = session.weakest(target, waiting, members, max_conditioning)
+    waiting, separable = session.separators.weakest(target, waiting, members, max_conditioning)
     separators |= separable
     while waiting:
         newcomer = strongest(waiting)
         del waiting[newcomer]
-        waiting, separable = session.weakest(
+        waiting, separable = session.separators.weakest(
             target, waiting, members, max_conditioning - 1, core=frozenset({newcomer})
         )
         separators |= separable

@@ -16,7 +16,8 @@ from komb.search._growth import strongest
 from komb.search._neighbours import FindNeighbours, Neighbours, add_spouses, prune
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import EMPTY, Session, Variables
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -51,7 +52,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
     {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
@@ -111,7 +112,7 @@ def find_likely_neighbours(
         members = members.difference(dropped)
         if dropped:  # the weakest dependence is one given members: those that left do not count
             weakest, core, size = {x: strengths[x] for x in weakest}, EMPTY, max_conditioning
-        weakest, separable = session.weakest(target, weakest, members, size, core=core)
+        weakest, separable = session.separators.weakest(target, weakest, members, size, core=core)
         separators |= separable
         if not weakest:
             return Neighbours(members, separators)

@@ -19,7 +19,8 @@ from komb.search._growth import shown_by_the_others, shrink
 from komb.search._neighbours import Neighbours, prune
 from komb.search.registry import algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import Session, Variables
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
 
 
 @algorithm(
@@ -54,7 +55,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     Examples
     --------
     >>> import networkx as nx
-    >>> from komb.sessions.oracles import DSeparationOracle
+    >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
     >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
     [0, 2, 3]
@@ -98,7 +99,7 @@ def find_spouses(
             for candidate in _linked(session, task.target, child, candidates, separators):
                 core = frozenset({candidate})
                 size = max_conditioning - 1 if child not in task.include else -1
-                separable = session.separators(task.target, {child}, others, size, core=core)
+                separable = session.separators.find(task.target, {child}, others, size, core=core)
                 if separable:
                     false |= separable
                     break

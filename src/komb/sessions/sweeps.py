@@ -16,7 +16,7 @@ unless a *screen* can tell from the sums alone that most tests are no dependence
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
@@ -25,7 +25,7 @@ import numpy as np
 from komb.citests.measure import BoolArray, Tests, TestSums
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
-from komb.sessions.session import OnProgress, Variables
+from komb.sessions.questions import EMPTY, Dependence, OnProgress, Question, Variables
 
 #: A sweep whose bookkeeping would take more than this is not made; tests are asked one set at a
 #: time instead, with the same answers.
@@ -76,6 +76,82 @@ class Sweep:
             members[start:end].tolist() if start < end else []
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
+
+
+class SweepCache:
+    """Sweeps by target and size, looked up before anything is tested."""
+
+    def __init__(self) -> None:
+        self._sweeps: dict[tuple[int, int], Sweep] = {}
+        self._largest: dict[int, int] = {}  # target -> size
+
+    def has(self, target: int, size: int) -> bool:
+        """Whether a sweep was made."""
+        return (target, size) in self._sweeps
+
+    def add(self, target: int, size: int, sweep: Sweep) -> None:
+        """Keep a sweep."""
+        self._sweeps[target, size] = sweep
+        self._largest[target] = max(size, self._largest.get(target, 0))
+
+    def forget(self, target: int) -> None:
+        """Drop the sweeps of one target."""
+        self._largest.pop(target, None)
+        for key in [key for key in self._sweeps if key[0] == target]:
+            del self._sweeps[key]
+
+    def may_answer(self, target: int, questions: Sequence[Question | Dependence]) -> bool:
+        """Whether a sweep is as large as one of the questions."""
+        largest = self._largest.get(target, 0)
+        return largest > 0 and any(len(given) <= largest for _, given in questions)
+
+    def pool(self, target: int, given: Variables) -> Variables:
+        """Return the variables that a sweep has tested given a set."""
+        swept = self._sweeps.get((target, len(given)))
+        return EMPTY if swept is None or not given <= swept.pool else swept.pool
+
+    def look_up(
+        self, target: int, questions: Sequence[Question]
+    ) -> tuple[list[list[int]], dict[int, Question]]:
+        """Answer what sweeps can; return the answers, and by place what is left to ask."""
+        answers: list[list[int]] = [[]] * len(questions)
+        left = dict(enumerate(questions))
+        for size, places in by_size(questions).items():
+            swept = self._sweeps.get((target, size))
+            if swept is not None:
+                inside = [place for place in places if questions[place][1] <= swept.pool]
+                _look_up(swept, inside, questions, answers, left)
+        return answers, left
+
+
+def _look_up(
+    swept: Sweep,
+    places: Sequence[int],
+    questions: Sequence[Question],
+    answers: list[list[int]],
+    left: dict[int, Question],
+) -> None:
+    """Answer some questions from a sweep, and note which candidates are left to ask about."""
+    last: AbstractSet[int] | None = None  # most questions have the candidates of the one before
+    others: AbstractSet[int] = EMPTY
+    found = swept.dependents([questions[place][1] for place in places])
+    for place, dependents in zip(places, found, strict=True):
+        candidates, given = questions[place]
+        if candidates is not last:
+            last, others = candidates, candidates - swept.pool
+        answers[place] = [x for x in dependents if x in candidates]
+        if others:
+            left[place] = others, given
+        else:
+            del left[place]
+
+
+def by_size(questions: Sequence[tuple[Collection[int], Variables]]) -> dict[int, list[int]]:
+    """Places of the questions, by their number of conditions."""
+    places: dict[int, list[int]] = {}
+    for place, (_, given) in enumerate(questions):
+        places.setdefault(len(given), []).append(place)
+    return places
 
 
 class Sweeper:

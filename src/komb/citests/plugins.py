@@ -1,0 +1,116 @@
+"""Things found by name: ours, those that a caller registers, and those of installed packages.
+
+An installed package adds its own through an entry point: komb loads what the entry point names when
+it is first asked for a name or a list, and loading is expected to register it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, TypeVar
+
+from komb.errors import ParameterError, UnknownNameError
+
+
+class Info(Protocol):
+    """How something that is registered introduces itself."""
+
+    @property
+    def name(self) -> str:
+        """What it goes by."""
+        ...
+
+    @property
+    def implementation(self) -> Any:
+        """The class or function itself."""
+        ...
+
+
+I = TypeVar("I", bound=Info)  # noqa: E741
+
+
+class Registry(Generic[I]):
+    """What is known by name.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered, for messages: "test" or "method".
+    group : str
+        The group of entry points through which other packages add theirs.
+    """
+
+    def __init__(self, kind: str, group: str) -> None:
+        self._kind = kind
+        self._group = group
+        self._known: dict[str, I] = {}
+        self._is_complete = False
+
+    def add(self, info: I) -> None:
+        """Register something; a name can be taken only once.
+
+        A definition that is run again, as in a notebook, takes the place of its former self.
+        """
+        taken = self._known.get(info.name)
+        if taken is not None and not _is_same(taken.implementation, info.implementation):
+            rule = f"not be the name of another {self._kind}"
+            where = taken.implementation.__module__
+            raise ParameterError.because(
+                "name", rule, info.name, f"It is taken by {where}: choose another name."
+            )
+        self._known[info.name] = info
+
+    def all(self) -> Mapping[str, I]:
+        """Everything that is known, by name in alphabetical order."""
+        self._load_entry_points()
+        return MappingProxyType(dict(sorted(self._known.items())))
+
+    def find(self, name: str) -> I:
+        """Look something up; raises :class:`~komb.errors.UnknownNameError`."""
+        if name not in self._known:
+            self._load_entry_points()
+        if name not in self._known:
+            raise UnknownNameError.among(self._kind, name, self.all())
+        return self._known[name]
+
+    def from_outside(self) -> list[I]:
+        """Return what is not part of komb, to be handed to another process."""
+        self._load_entry_points()
+        return [info for info in self._known.values() if not _is_ours(info.implementation)]
+
+    def adopt(self, infos: Iterable[I]) -> None:
+        """Register what another process handed over."""
+        for info in infos:
+            self._known.setdefault(info.name, info)
+
+    def remove(self, name: str) -> None:
+        """Take something out again; its name is free then."""
+        del self._known[name]
+
+    def _load_entry_points(self) -> None:
+        if self._is_complete:
+            return
+        self._is_complete = True  # before loading, for what is loaded may ask for the list
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=self._group):
+            try:
+                point.load()
+            except Exception as error:  # whatever is wrong with it, komb works without it
+                warnings.warn(
+                    f"komb leaves out the {self._kind} {point.name!r} of {point.value!r}: loading "
+                    f"it failed with {type(error).__name__}: {error}",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+
+
+def _is_ours(implementation: Any) -> bool:
+    return str(implementation.__module__).split(".")[0] == "komb"
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two are the same definition, run twice."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)

@@ -1,0 +1,107 @@
+"""What a search asks a session, and what it is told.
+
+Variables are integers and sets of them frozensets; names and levels belong to the layers above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import combinations
+
+Variables = frozenset[int]
+EMPTY: Variables = frozenset()
+
+Question = tuple[AbstractSet[int], Variables]  # candidates, given set
+Candidates = tuple[Sequence[int], Variables]  # the same in an order: those that have to be tested
+Dependence = tuple[int, Variables]  # candidate, given set
+StrongDependence = tuple[float, int, Variables]  # bits, candidate, given set
+OnProgress = Callable[[int, int], None]  # done, in all
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one conditional-independence test said.
+
+    Attributes
+    ----------
+    independent : bool
+    statistic : float or None
+        None when an oracle answered.
+    df : int, float or None
+        Degrees of freedom; None when the deciding test has none. Of test ``auto`` the mean of its
+        statistic under independence, a real number.
+    p_value : float or None
+        None when the deciding test has none.
+    test : str
+        Which test decided.
+    reliable : bool
+        Whether the table was thick enough for the deciding test to be trusted.
+    """
+
+    independent: bool
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    test: str
+    reliable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """How much work a session has done."""
+
+    tests: int  # different (target, candidate, given set) decided
+    tables: int  # joint tables counted to decide them
+    fallbacks: int  # tests decided by the fall-back for thin tables
+    unreliable: int  # tests decided on a table too thin for the test
+
+    def __add__(self, other: SessionCounts) -> SessionCounts:
+        """Work of both."""
+        return SessionCounts(
+            self.tests + other.tests,
+            self.tables + other.tables,
+            self.fallbacks + other.fallbacks,
+            self.unreliable + other.unreliable,
+        )
+
+    def __sub__(self, earlier: SessionCounts) -> SessionCounts:
+        """Work done since ``earlier``."""
+        return SessionCounts(
+            self.tests - earlier.tests,
+            self.tables - earlier.tables,
+            self.fallbacks - earlier.fallbacks,
+            self.unreliable - earlier.unreliable,
+        )
+
+
+def subsets(items: Iterable[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:
+    """All subsets of ``min_size`` to ``max_size`` elements, by size and then in table order.
+
+    Examples
+    --------
+    >>> [sorted(subset) for subset in subsets({1, 2, 3}, 2)]
+    [[], [1], [2], [3], [1, 2], [1, 3], [2, 3]]
+    """
+    ordered = sorted(items)
+    for size in range(min_size, min(max_size, len(ordered)) + 1):
+        yield from map(frozenset, combinations(ordered, size))
+
+
+def count_subsets(n_items: int, max_size: int) -> int:
+    """How many subsets of up to ``max_size`` elements there are.
+
+    Examples
+    --------
+    >>> count_subsets(3, 2)
+    7
+    """
+    return sum(math.comb(n_items, size) for size in range(max_size + 1))
+
+
+def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:
+    """Order dependences by their bits, the strongest first, then by their variables."""
+    bits, candidate, given = dependence
+    return -bits, candidate, sorted(given)

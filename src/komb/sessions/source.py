@@ -1,0 +1,152 @@
+"""Where the answers of a session come from.
+
+A source knows which variables depend on each other: it has a table to test on, a graph to look at
+or a distribution to compute with. It remembers nothing: asking for the same thing only once is what
+a :class:`~komb.sessions.session.Session` is for.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, NamedTuple
+
+from komb.sessions.questions import (
+    Candidates,
+    OnProgress,
+    Outcome,
+    Question,
+    StrongDependence,
+    Variables,
+)
+
+if TYPE_CHECKING:
+    from komb.sessions.sweeps import Sweep
+
+
+class Strong(NamedTuple):
+    """The strong dependences among some tests."""
+
+    found: list[StrongDependence]  # the strongest first
+    n_tests: int  # that were decided to find them
+
+
+class Power(NamedTuple):
+    """What a test must be able to see for its "independent" to be believed.
+
+    A dependence does not keep its size where rows are spread over strata of a few rows each, so on
+    a thin table no test is said to have power. On a very thick one the formula for the power can be
+    trusted, and a larger share will do.
+    """
+
+    share: float  # of the dependence that the witness shows
+    thick_share: float  # the same on a very thick table
+    thick_rows_per_cell: float  # from which on a table is very thick
+
+
+class Source(ABC):
+    """Who answers; what is not abstract suits an oracle, which is sure of everything.
+
+    Attributes
+    ----------
+    n_variables : int
+    tables, fallbacks, unreliable : int
+        How much work was done, as in :class:`~komb.sessions.questions.SessionCounts`.
+    """
+
+    def __init__(self, n_variables: int) -> None:
+        self.n_variables = n_variables
+        self.tables = self.fallbacks = self.unreliable = 0
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows that the answers come from; None if they come from an oracle."""
+        return None
+
+    @property
+    def n_levels(self) -> Sequence[int]:
+        """Levels of each variable; empty if the source does not know."""
+        return ()
+
+    @property
+    def alpha(self) -> float | None:
+        """Level of the tests; None if answers come from an oracle."""
+        return None
+
+    @abstractmethod
+    def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
+        """For each candidate of each question, whether it depends on the target given the set."""
+
+    @abstractmethod
+    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
+        """Everything one test has to say."""
+
+    def weigh(
+        self, target: int, questions: Sequence[Candidates], *, is_counted: bool
+    ) -> Sequence[Sequence[float]]:
+        """For each candidate of each question, the evidence that it depends; 0 if it does not.
+
+        With ``is_counted`` false the tests have been counted before, as reliable or not.
+        """
+        answers = self.decide(target, questions)
+        return [[math.inf if depends else 0.0 for depends in answer] for answer in answers]
+
+    def confirm(
+        self, target: int, questions: Sequence[Candidates]
+    ) -> Sequence[Sequence[float]] | None:
+        """As :meth:`weigh`, with no more evidence than all statistics of a test agree on.
+
+        None if a test has but one statistic.
+        """
+        return None
+
+    def sweep(
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
+    ) -> Sweep | None:
+        """Decide every test inside ``pool`` with ``size`` conditions; None if that saves nothing.
+
+        ``on_progress`` is called with (sets done, sets in all) on the way.
+        """
+        return None
+
+    def strong_in_pool(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        size: int,
+        bits: float,
+        min_rows_per_cell: float,
+        on_progress: OnProgress | None,
+    ) -> Strong | None:
+        """As :meth:`Session.strong_dependences`; None if that is no quicker than to weigh all."""
+        return None
+
+    def strong_among(
+        self,
+        target: int,
+        questions: Sequence[Question],
+        bits: float,
+        on_progress: OnProgress | None,
+    ) -> Strong | None:
+        """As :meth:`Session.strong_among`; None if that is no quicker than to weigh all."""
+        return None
+
+    def can_detect(
+        self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
+    ) -> bool:
+        """Whether a test has the power to see a share of the dependence that a witness shows."""
+        return True
+
+    def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
+        """Whether a set is known to determine another variable, from rows enough to tell."""
+        return False
+
+    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
+        """Share of the target's variation that each candidate explains; 0 where unknown."""
+        return [0.0] * len(candidates)
+
+    def forget(self, target: int) -> None:  # noqa: B027
+        """Free what was prepared for one target."""
