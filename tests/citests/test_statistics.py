@@ -32,7 +32,7 @@ def check_against_twin(
     session: DataSession,
     **kind: Any,
 ) -> None:
-    twin = naive.run_test(columns_of(table), target, x, members, **kind)
+    twin = naive.decision.run_test(columns_of(table), target, x, members, **kind)
     outcome = session.outcome(target, x, members)
     assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
     assert outcome.df == (twin.df and pytest.approx(twin.df, rel=1e-9))
@@ -77,7 +77,7 @@ def test_outcomes_on_thick_tables(test: str, df: str, function: str) -> None:
     """Enough rows a cell for g-sci to stay with G."""
     table = boolean_table(function, 800, n_irrelevant=1, seed=3)
     session = DataSession(table, test, df=df)
-    for members in naive.subsets(frozenset({1, 2, 4}), 3):
+    for members in naive.steps.subsets(frozenset({1, 2, 4}), 3):
         kind = {"test": test, "df": df, "alpha": 0.01}
         check_against_twin(table, 3, 0, members, session, **kind)
         if test == "g-sci":
@@ -94,7 +94,7 @@ def test_large_statistics_of_columns_with_many_levels(test: str, df: str) -> Non
     session = DataSession(table, test, df=df)
     columns = columns_of(table)
     for members in ([], [3]):
-        twin = naive.run_test(columns, 0, 1, members, test, 0.01, df)
+        twin = naive.decision.run_test(columns, 0, 1, members, test, 0.01, df)
         outcome = session.outcome(0, 1, members)
         assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9)
         assert outcome.independent == twin.independent
@@ -107,7 +107,7 @@ def test_large_statistics_of_columns_with_many_levels(test: str, df: str) -> Non
 def test_a_constant_is_independent_of_everything(test: str, df: str) -> None:
     table = make_table([2, 1, 3, "id", 2], 60, seed=0)
     session = DataSession(table, test, df=df)
-    for members in naive.subsets(frozenset({2, 3, 4}), 3):
+    for members in naive.steps.subsets(frozenset({2, 3, 4}), 3):
         for target, x in [(0, 1), (1, 0)]:
             outcome = session.outcome(target, x, members)
             assert outcome.independent
@@ -154,7 +154,7 @@ def test_stochastic_complexity_never_sees_dependence_in_nothing() -> None:
     for n_rows in [1, 2, 3, 10, 63, 64, 65, 300]:
         table = make_table([1, 2, 3, "id", 1, "copy"], n_rows, seed=n_rows)
         session = DataSession(table, "sci")
-        for members in naive.subsets(frozenset(range(1, table.n_columns - 1)), 3):
+        for members in naive.steps.subsets(frozenset(range(1, table.n_columns - 1)), 3):
             for x in range(1, table.n_columns):
                 if x in members:
                     continue
@@ -246,7 +246,7 @@ def test_half_a_row_a_cell_is_called_unreliable() -> None:
 def test_stochastic_complexity_is_to_blame() -> None:
     """The false alarms with five conditions are the statistic's: the twin has them too."""
     table = make_table([3] * 7, 1000, seed=0)
-    twin = naive.sci(naive.count(columns_of(table), 0, 1, range(2, 7)))
+    twin = naive.statistics.sci(naive.counts.count(columns_of(table), 0, 1, range(2, 7)))
     assert twin > 50
     statistic = DataSession(table, "sci").outcome(0, 1, range(2, 7)).statistic
     assert statistic == pytest.approx(twin, rel=1e-9)

@@ -102,21 +102,23 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
     assert classes == [levels[target], *sorted(set(levels.tolist()))]
     test = 0
     for index, (members, candidates) in enumerate(questions):
-        assert sums.fit[index] / scale == close(naive.fit(columns, target, members))
-        assert sums.strata[index] == naive.strata(columns, members)
-        length = naive.length(columns, members, levels[target])
+        assert sums.fit[index] / scale == close(naive.counts.fit(columns, target, members))
+        assert sums.strata[index] == naive.counts.strata(columns, members)
+        length = naive.counts.length(columns, members, levels[target])
         assert sums.length[index] / scale == close(length)
         for split, r in zip(sums.splits[index], classes, strict=True):
             assert split / scale == close(twin_split(columns, target, members, r))
         for x in candidates:
             union = (*members, x)
-            t = naive.count(columns, target, x, members)
-            assert sums.union_fit[test] / scale == close(naive.fit(columns, target, union))
-            assert sums.union_strata[test] == naive.strata(columns, union)
-            length = naive.length(columns, union, levels[target])
+            t = naive.counts.count(columns, target, x, members)
+            assert sums.union_fit[test] / scale == close(naive.counts.fit(columns, target, union))
+            assert sums.union_strata[test] == naive.counts.strata(columns, union)
+            length = naive.counts.length(columns, union, levels[target])
             assert sums.union_length[test] / scale == close(length)
-            assert sums.freedom[test] == naive.degrees_of_freedom(t, "adjusted")
-            assert sums.pearson[test] / contingency.pearson_scale == close(naive.pearson(t))
+            assert sums.freedom[test] == naive.statistics.degrees_of_freedom(t, "adjusted")
+            assert sums.pearson[test] / contingency.pearson_scale == close(
+                naive.statistics.pearson(t)
+            )
             check_moments(contingency, sums, test, x, t)
             split = twin_split(columns, target, members, levels[x])
             assert sums.split[test] / scale == close(split)
@@ -125,22 +127,22 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
 
 
 def check_moments(
-    contingency: Contingency, sums: Summaries, test: int, x: int, t: naive.Tables
+    contingency: Contingency, sums: Summaries, test: int, x: int, t: naive.counts.Tables
 ) -> None:
     """Compare the moments of Pearson's statistic with their twins; zero is exact."""
-    mean, variance = naive.pearson_moments(t)
+    mean, variance = naive.moments.pearson_moments(t)
     scale = contingency.variance_scales[x]
     assert sums.pearson_mean[test] / contingency.pearson_scale == close(float(mean))
     assert sums.pearson_variance[test] / scale == close(float(variance))
     assert (sums.pearson_variance[test] > 0) == (variance > 0)
     third = sums.pearson_third[test] / contingency.third_scales[x]
     tolerance = 1e-8 * max(float(variance), 1.0) ** 1.5
-    assert third == pytest.approx(naive.pearson_third(t), rel=1e-8, abs=tolerance)
+    assert third == pytest.approx(naive.moments.pearson_third(t), rel=1e-8, abs=tolerance)
 
 
-def twin_split(columns: naive.Columns, y: int, members: Sequence[int], r: int) -> float:
+def twin_split(columns: naive.counts.Columns, y: int, members: Sequence[int], r: int) -> float:
     """What it saves in code lengths of ``r`` levels not to tell apart the levels of ``y``."""
-    return naive.length(columns, members, r) - naive.length(columns, (*members, y), r)
+    return naive.counts.length(columns, members, r) - naive.counts.length(columns, (*members, y), r)
 
 
 @thorough

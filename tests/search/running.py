@@ -53,10 +53,10 @@ def search(name: str, session: Session, task: Task, bound: int | None) -> Witnes
 
 
 def search_naively(
-    name: str, session: naive.WeighingSession, task: Task, bound: int | None
+    name: str, session: naive.sessions.WeighingSession, task: Task, bound: int | None
 ) -> Witnesses:
     """Run its twin; a search without one fails here."""
-    twin = getattr(naive, name.replace("-", "_"))
+    twin: Any = naive.CLASSICS[name]
     found: Witnesses = twin(session, task.candidates, task.target, bound, task.start, task.include)
     return found
 
@@ -96,7 +96,7 @@ class NaiveOnTable(OneByOne):
 
     def __init__(self, table: DiscreteTable, test: str, alpha: float) -> None:
         super().__init__(DataSession(table, test, alpha=alpha))
-        self.twin = naive.DataSession(columns_of(table), test, alpha)
+        self.twin = naive.sessions.DataSession(columns_of(table), test, alpha)
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
         return self.twin.independent(y, x, given)

@@ -42,9 +42,9 @@ def search(session: Session, task: Task, alpha: float | None = ALPHA, **options:
     return dict(find_blanket(session, task, alpha=alpha, **options).witnesses)
 
 
-def rules(level: float = _thresholds.LEVEL) -> naive.Rules:
+def rules(level: float = _thresholds.LEVEL) -> naive.auto.Rules:
     """The numbers that the search goes by at this moment."""
-    return naive.Rules(
+    return naive.auto.Rules(
         level=level,
         first_share=_thresholds.SHARE_OF_ORDER_0,
         false_share=_thresholds.FALSE_SHARE,
@@ -58,14 +58,14 @@ def rules(level: float = _thresholds.LEVEL) -> naive.Rules:
 
 
 def search_naively(
-    session: naive.DoubtingSession,
+    session: naive.sessions.DoubtingSession,
     task: Task,
     alpha: float | None = ALPHA,
     order: int | None = None,
     max_separator: int | None = None,
     level: float = _thresholds.LEVEL,
 ) -> tuple[Witnesses, dict[int, Variables]]:
-    return naive.automatic(
+    return naive.auto.automatic(
         session,
         task.candidates,
         task.target,
@@ -80,7 +80,7 @@ def search_naively(
 
 def check_twin(
     session: Session,
-    twin: naive.DoubtingSession,
+    twin: naive.sessions.DoubtingSession,
     task: Task,
     alpha: float | None = ALPHA,
     **options: Any,

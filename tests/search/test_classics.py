@@ -41,7 +41,7 @@ levels = st.sampled_from([0.01, 0.2])  # 0.2 makes many false alarms, and so mor
 which_bound = st.integers(0, 4)
 
 
-def hinges_on_rounding(twin: naive.DataSession) -> bool:
+def hinges_on_rounding(twin: naive.sessions.DataSession) -> bool:
     """Whether two strengths for one target differ by so little that rounding may order them."""
     by_target: dict[int, list[float]] = {}
     for y, x, given_set in twin.memory:
@@ -57,7 +57,7 @@ def compare_end_to_end(
     table: DiscreteTable, task: Task, which: int, test: str, alpha: float, df: str
 ) -> None:
     """Counts, statistics, strengths, decisions and search: everything is done by the twin."""
-    twin = naive.DataSession(columns_of(table), test, alpha, df)
+    twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
     for name in CLASSICS:
         bound = bounds(name)[which]
         found = search(name, DataSession(table, test, alpha=alpha, df=df), task, bound)
@@ -184,7 +184,7 @@ def test_boolean_functions(name: str, function: str) -> None:
         for bound in (1, 3):
             session = DataSession(table)
             task = everyone(session, target)
-            twin = naive.DataSession(columns_of(table))
+            twin = naive.sessions.DataSession(columns_of(table))
             assert search(name, session, task, bound) == search_naively(name, twin, task, bound)
 
 

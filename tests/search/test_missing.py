@@ -41,8 +41,8 @@ def test_komb(
 ) -> None:
     table, task = drawn
     session = DataSession(table, test, alpha=alpha, df=df)
-    twin = naive.DataSession(columns_of(table), test, alpha, df)
-    assert find_blanket(session, task, order=k, max_separator=most).witnesses == naive.komb(
+    twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
+    assert find_blanket(session, task, order=k, max_separator=most).witnesses == naive.komb.komb(
         twin, task.candidates, task.target, k, most, task.start, task.include
     )
 

@@ -34,7 +34,7 @@ def triples(n: int) -> list[tuple[int, int, frozenset[int]]]:
         (y, x, z)
         for y, x in product(range(n), repeat=2)
         if x != y
-        for z in naive.subsets(frozenset(range(n)) - {x, y}, n)
+        for z in naive.steps.subsets(frozenset(range(n)) - {x, y}, n)
     ]
 
 
@@ -109,7 +109,7 @@ def test_distribution_equals_its_twin(seed: int) -> None:
         for row, weight in np.ndenumerate(weights)
         if weight
     }
-    oracle, twin = DistributionOracle(weights / total), naive.ExactSession(joint)
+    oracle, twin = DistributionOracle(weights / total), naive.sessions.ExactSession(joint)
     for y, x, z in triples(4):
         assert oracle.is_dependent(y, x, z) is not twin.independent(y, x, z)
 

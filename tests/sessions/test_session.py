@@ -166,10 +166,10 @@ Line = tuple[int, list[Variables]]  # a candidate and given sets
 
 
 def first_standing_naively(
-    answers: naive.Session, target: int, lines: list[Line], pool: Variables, most: int
+    answers: naive.sessions.Session, target: int, lines: list[Line], pool: Variables, most: int
 ) -> list[Variables | None]:
     return [
-        next((z for z in givens if naive.no_seps(answers, target, x, z, pool, most)), None)
+        next((z for z in givens if naive.komb.no_seps(answers, target, x, z, pool, most)), None)
         for x, givens in lines
     ]
 
@@ -310,7 +310,7 @@ def test_one_success_is_enough() -> None:
 @given(tables(kinds=LOW_KIND, n_columns=(3, 6), n_rows=(5, 150)), st.integers(0, 10**6))
 def test_first_standing_on_data(test: str, df: str, table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    twin = naive.DataSession(columns_of(table), test=test, df=df)
+    twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     asked = DataSession(table, test, df=df)
     lines = draw_lines(table.n_columns, rng)
     for most in (2, 1):
@@ -445,7 +445,7 @@ def test_sweeps_answer_like_single_tests(
 @every_test
 def test_sweeps_agree_with_the_twin(test: str, df: str) -> None:
     table = boolean_table("ex-1", 120, n_irrelevant=3, seed=1)
-    twin = naive.DataSession(columns_of(table), test=test, df=df)
+    twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     swept = DataSession(table, test, df=df)
     pool = frozenset({0, 1, 2, 4, 5, 6})
     for size in (1, 2, 3):
