@@ -36,7 +36,7 @@ from komb.cli import main
 from komb.errors import InputError
 from komb.reproduction.records import Journal, Record
 from tests import naive
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
 
 Random = np.random.Generator

@@ -22,7 +22,7 @@ from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY
 from tests import naive
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
 
 from komb.citests import tests as registered
 from komb.citests.registry import make_test
@@ -18,35 +15,11 @@ from komb.errors import ParameterError, UnknownNameError
 from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST, HAS_NO_FREEDOM
+from tests.citests.twins import check_against_twin, check_some_against_twins
 from tests.counts.tables import columns_of, make_table, tables
 
 thorough = settings(max_examples=40, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
-
-
-def check_against_twin(
-    table: DiscreteTable,
-    target: int,
-    x: int,
-    members: frozenset[int],
-    session: DataSession,
-    **kind: Any,
-) -> None:
-    twin = naive.decision.run_test(columns_of(table), target, x, members, **kind)
-    outcome = session.outcome(target, x, members)
-    assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
-    assert outcome.df == (twin.df and pytest.approx(twin.df, rel=1e-9))
-    if twin.df is None or twin.p_value is None:
-        assert outcome.p_value is None
-    else:
-        assert outcome.p_value == pytest.approx(twin.p_value, rel=1e-8, abs=1e-10)
-        if twin.df > 0 and isinstance(twin.df, int):
-            own = float(chi2.sf(outcome.statistic, twin.df))
-            assert outcome.p_value == pytest.approx(own, rel=1e-10, abs=1e-300)
-    assert outcome.test == twin.test
-    assert outcome.independent == twin.independent
-    assert outcome.reliable == twin.reliable
-    assert session.is_dependent(target, x, members) is not twin.independent
 
 
 @every_test
@@ -56,19 +29,6 @@ def test_outcomes_equal_their_twins(
     test: str, df: str, table: DiscreteTable, seed: int, alpha: float
 ) -> None:
     check_some_against_twins(test, df, table, seed, alpha)
-
-
-def check_some_against_twins(
-    test: str, df: str, table: DiscreteTable, seed: int, alpha: float
-) -> None:
-    """Compare the outcomes of some tests, drawn at random, with what is obvious."""
-    rng = np.random.default_rng(seed)
-    session = DataSession(table, test, alpha=alpha, df=df)
-    for _ in range(6):
-        target, x, *others = rng.permutation(table.n_columns).tolist()
-        members = frozenset(others[: rng.integers(0, min(4, len(others)) + 1)])
-        kind = {"test": test, "df": df, "alpha": alpha}
-        check_against_twin(table, target, x, members, session, **kind)
 
 
 @every_test

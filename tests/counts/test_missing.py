@@ -16,8 +16,7 @@ from komb.counts.contingency import Contingency, Summaries
 from komb.data.table import DiscreteTable
 from komb.errors import DataError
 from tests import naive
-from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps
-from tests.counts.test_contingency import (
+from tests.counts.batches import (
     EVERYTHING,
     NO_TABLES,
     PER_TEST,
@@ -31,6 +30,7 @@ from tests.counts.test_contingency import (
     summarise,
     twin_split,
 )
+from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
 pytestmark = pytest.mark.xdist_group("missing")

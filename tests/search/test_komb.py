@@ -26,8 +26,9 @@ from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
+from tests.sessions.batch_sizes import SIZES_OF_BATCHES
+from tests.sessions.random_answers import Coin
 from tests.sessions.recorder import Recorder
-from tests.sessions.test_session import SIZES_OF_BATCHES, Coin
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 

@@ -16,8 +16,7 @@ from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, with_gaps
-from tests.search.running import tasks
-from tests.search.test_classics import compare_end_to_end
+from tests.search.running import compare_end_to_end, tasks
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
 pytestmark = pytest.mark.xdist_group("missing")

@@ -35,7 +35,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
 from komb.sessions.session import Session
 from tests import naive
-from tests.sessions.test_oracles import random_dag
+from tests.data.models.graphs import random_dag
 
 
 def members(session: Session, target: int, order: int, max_separator: int) -> set[int]:

@@ -17,7 +17,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, with_gaps
 from tests.sessions.recorder import Recorder
 

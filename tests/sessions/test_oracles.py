@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,18 +14,7 @@ from komb.data.models.boolean_functions import boolean_network
 from komb.data.models.markov_field import MarkovField
 from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
 from tests import naive
-
-
-def random_dag(n: int, density: float, rng: np.random.Generator) -> Any:
-    """A graph whose nodes come in no particular order."""
-    order = rng.permutation(n).tolist()
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(n))
-    for low in range(n):
-        for high in range(low + 1, n):
-            if rng.random() < density:
-                graph.add_edge(order[low], order[high])
-    return graph
+from tests.data.models.graphs import random_dag
 
 
 def triples(n: int) -> list[tuple[int, int, frozenset[int]]]:

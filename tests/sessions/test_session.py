@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from typing import Any, Never
+from typing import Never
 
 import numpy as np
 import pytest
@@ -17,40 +17,19 @@ from komb.data.table import DiscreteTable
 from komb.sessions import data, separation, session, sweeps
 from komb.sessions.data import DataSession
 from komb.sessions.separation import subsets
-from komb.sessions.session import EMPTY, Outcome, Question, Session, Variables
+from komb.sessions.session import EMPTY, Question, Variables
 from komb.sessions.sweeps import colex_subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables
+from tests.sessions.batch_sizes import SIZES_OF_BATCHES
+from tests.sessions.random_answers import Coin
 from tests.sessions.recorder import Recorder
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 SCREENED = {("auto", "observed"), ("g", "adjusted")}
 MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
-
-
-class Coin(Session):
-    """Answers like a coin, but always the same."""
-
-    def __init__(self, n_variables: int, seed: int, bias: float) -> None:
-        super().__init__(n_variables)
-        self.seed, self.bias = seed, bias
-        self.computed: list[tuple[int, int, Variables]] = []
-
-    def independent(self, y: int, x: int, given: Variables) -> bool:
-        rng = np.random.default_rng([self.seed, y, x, *sorted(given)])
-        return bool(rng.random() < self.bias)
-
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        for candidates, members in questions:
-            self.computed += [(target, x, members) for x in candidates]
-        return [[not self.independent(target, x, z) for x in xs] for xs, z in questions]
-
-    def outcome(self, target: int, candidate: int, given: Any) -> Outcome:
-        raise NotImplementedError
 
 
 # ---------------------------------------------------------------------------------------- memory
@@ -258,17 +237,6 @@ def test_a_long_line_of_what_one_set_undoes_ends(monkeypatch: pytest.MonkeyPatch
     independent = Impatient(9, seed=0, bias=1)
     lines = [(x, list(subsets(set(range(1, 9)) - {x}, 2))) for x in (1, 2, 3)]
     assert independent.first_standing(0, lines, EMPTY, 0) == [None] * 3
-
-
-SIZES_OF_BATCHES = [
-    "_TESTS_AT_FIRST",
-    "_TESTS_AT_MOST",
-    "_TESTS_A_BATCH",
-    "_MOST_SEPARATORS",
-    "_LINES_AT_FIRST",
-    "_LINES_AT_MOST",
-    "_MOST_AHEAD",
-]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -19,7 +19,7 @@ from komb.sessions.session import EMPTY, Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables
-from tests.search.running import Dice
+from tests.sessions.random_answers import Dice
 from tests.sessions.recorder import Recorder
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
