@@ -23,7 +23,8 @@ from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests.counts.tables import Codes
-from tests.search.running import Dice, everyone
+from tests.search.running import everyone
+from tests.sessions.random_answers import Dice
 
 N_ROWS = 2000
 
