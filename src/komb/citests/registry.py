@@ -14,7 +14,6 @@ from typing import ClassVar, Protocol
 
 from komb.citests.measure import Measurement, TestSums
 from komb.data.checks import check_count
-from komb.data.defaults import FIXED_ALPHA
 from komb.errors import ParameterError, UnknownNameError
 
 DF_RULES = ("observed", "adjusted")
@@ -29,7 +28,7 @@ class TestOptions:
 
     df: str = "observed"  # rule for the degrees of freedom
     seed: int = 0  # of random numbers
-    alpha: float = FIXED_ALPHA  # how fine p-values have to be; comparing is not for a test to do
+    alpha: float = 0.01  # how fine p-values have to be; comparing is not for a test to do
 
 
 class CITest(Protocol):
@@ -90,9 +89,7 @@ def tests() -> Mapping[str, TestInfo]:
     return MappingProxyType(dict(sorted(_TESTS.items())))
 
 
-def make_test(
-    name: str, df: str = "observed", seed: int = 0, *, alpha: float = FIXED_ALPHA
-) -> CITest:
+def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = 0.01) -> CITest:
     """Build a test by name, with a rule for its degrees of freedom.
 
     ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
