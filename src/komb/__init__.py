@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from komb import errors
     from komb.api.compare import compare
     from komb.api.find import markov_blanket, markov_blankets
-    from komb.api.path import BlanketPath, blanket_path
+    from komb.api.path import blanket_path
     from komb.api.report import report
     from komb.api.selector import MarkovBlanketSelector
     from komb.citests import tests
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from komb.results.blanket import Blanket, Blankets, Member, plot_blankets
     from komb.results.comparison import Comparison
     from komb.results.explanation import Explanation
+    from komb.results.path import BlanketPath
     from komb.search import algorithms
 
 __all__ = [
@@ -65,7 +66,7 @@ __all__ = [
 
 _HOMES = {
     "Blanket": "komb.results.blanket",
-    "BlanketPath": "komb.api.path",
+    "BlanketPath": "komb.results.path",
     "Blankets": "komb.results.blanket",
     "Comparison": "komb.results.comparison",
     "DiscreteNetwork": "komb.data.models.bayesian_network",

@@ -15,7 +15,6 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from komb.data.defaults import TEST
 from komb.data.encode.bin_labels import show_numbers
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import DataError, ParameterError, UnknownNameError
@@ -1096,7 +1095,7 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             "constant. They count as independent, and say nothing. Collect more rows, merge rare "
             "levels or exclude columns with many levels."
         )
-    elif blanket.unreliable and test == TEST:
+    elif blanket.unreliable and test == "auto":
         yield (
             f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} say nothing and count as "
             "independent: given the columns held fixed, one of the two tested is constant."

@@ -22,19 +22,14 @@ every time.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError
 from komb.results.export import from_entries, known_fields, to_entries
 from komb.views.text import Grid, plural, show_names, show_seconds
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 Name: TypeAlias = Hashable
 
@@ -213,64 +208,3 @@ class Stability:
             Group(tuple(entry["columns"]), entry["share"]) for entry in values["groups"]
         )
         return cls(**values)
-
-
-def draw_halves(n_rows: int, n_halves: int, seed: int) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the rows of each half, one of a pair after the other.
-
-    Halves have ``n_rows // 2`` rows; of an odd number of rows each pair leaves out one.
-
-    Examples
-    --------
-    >>> first, second = draw_halves(6, 2, seed=0)
-    >>> sorted([*first.tolist(), *second.tolist()])
-    [0, 1, 2, 3, 4, 5]
-    """
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    size = n_rows // 2
-    for _ in range(n_halves // 2):
-        order = rng.permutation(n_rows)
-        yield np.sort(order[:size])
-        yield np.sort(order[size : 2 * size])
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts what half-samples find; columns are positions in the table."""
-
-    n_halves: int = 0
-    found: Counter[int] = field(default_factory=Counter)
-    together: Counter[frozenset[int]] = field(default_factory=Counter)
-    seconds: float = 0.0
-
-    def add(self, witnesses: Mapping[int, frozenset[int] | None]) -> None:
-        """Count the blanket of one half-sample; members by request were not found.
-
-        Examples
-        --------
-        >>> tally = Tally()
-        >>> tally.add({0: frozenset({1}), 1: frozenset({0}), 2: None})
-        >>> dict(tally.found), list(tally.together.values())
-        ({0: 1, 1: 1}, [1])
-        """
-        own = {x: witness for x, witness in witnesses.items() if witness is not None}
-        self.n_halves += 1
-        self.found.update(list(own))
-        self.together.update({witness | {x} for x, witness in own.items() if witness})
-
-    def settle(self, names: Sequence[Name], n_candidates: int) -> Stability:
-        """Turn counts into shares, and positions into names."""
-        groups = sorted(self.together, key=lambda g: (-self.together[g], len(g), sorted(g)))
-        return Stability(
-            n_halves=self.n_halves,
-            shares={names[x]: self.found[x] / self.n_halves for x in sorted(self.found)},
-            groups=tuple(
-                Group(tuple(names[x] for x in sorted(g)), self.together[g] / self.n_halves)
-                for g in groups
-            ),
-            mean_size=sum(self.found.values()) / self.n_halves,
-            n_candidates=n_candidates,
-            seconds=self.seconds,
-        )
