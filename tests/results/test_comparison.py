@@ -13,8 +13,9 @@ import pytest
 
 import komb
 from komb.errors import ParameterError
-from komb.results.blanket import Blanket, Member
+from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison, Score
+from komb.results.member import Member
 
 PARAMETERS: dict[str, Any] = {
     "order": None,

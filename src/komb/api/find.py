@@ -34,7 +34,9 @@ from komb.data.encode.codes import Name
 from komb.data.encode.treatment import Bins, Discretize, Treatment, check_treatment
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, Interrupted, ParameterError, WorkerError
-from komb.results.blanket import Blanket, Blankets, Member
+from komb.results.blanket import Blanket
+from komb.results.blankets import Blankets
+from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.results.stability import Stability, Tally, draw_halves
 from komb.search import task as search_task

@@ -21,8 +21,9 @@ from komb.data.encode.codes import Name
 from komb.data.encode.treatment import Bins, Discretize
 from komb.data.table import DiscreteTable
 from komb.errors import Interrupted, ParameterError
-from komb.results.blanket import Backend, Blanket
+from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
+from komb.results.frame import Backend
 from komb.sessions.data import DataSession
 from komb.views.text import plural
 

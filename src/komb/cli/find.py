@@ -19,7 +19,8 @@ from komb.views.text import show_on_line
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.results.blanket import Blanket, Blankets
+    from komb.results.blanket import Blanket
+    from komb.results.blankets import Blankets
 
 
 @exit_codes()
@@ -190,9 +191,7 @@ class _Output:
             for blanket in blankets.values():
                 self._explain(blanket)
         if self.plot is not None:
-            from komb.results.blanket import plot_blankets
-
-            self._draw(lambda: plot_blankets(blankets))
+            self._draw(blankets.plot)
 
     @staticmethod
     def _dump(record: Any) -> str:
