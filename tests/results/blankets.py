@@ -1,4 +1,4 @@
-"""A blanket with a member of every kind, to be shown and exported."""
+"""A blanket made by hand."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -17,7 +18,6 @@ from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
 from komb.results.export import Result
-from komb.results.member import bits_of_evidence
 from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
@@ -87,7 +87,9 @@ class Evidence(Record):
         >>> Evidence((), True, 9.0, 1, 0.25, "g", True).bits
         2.0
         """
-        return bits_of_evidence(self.statistic, self.df, self.p_value)
+        if self.p_value is None:
+            return self.statistic
+        return -math.log2(self.p_value) if self.p_value > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)

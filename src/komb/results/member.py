@@ -69,30 +69,15 @@ class Member(Record):
         """
         if self.statistic is None:
             return None
-        return max(bits_of_evidence(self.statistic, self.df, self.p_value), 0.0)
+        if self.p_value is None:
+            return max(self.statistic, 0.0)
+        if self.p_value > 0 or not self.df:
+            return -math.log2(self.p_value)
+        import numpy as np
 
+        from komb.citests.decision import log2_p_values
 
-def bits_of_evidence(statistic: float, df: float | None, p_value: float | None) -> float:
-    """Return how strongly a test speaks for dependence, whichever test it was.
-
-    Examples
-    --------
-    >>> bits_of_evidence(9.0, 1, 0.25), bits_of_evidence(7.5, None, None)
-    (2.0, 7.5)
-    >>> round(bits_of_evidence(1e5, 4, 0.0))  # a p-value too small for a float
-    72119
-    """
-    if p_value is None:
-        return statistic
-    if p_value > 0:
-        return -math.log2(p_value)
-    if not df:
-        return math.inf
-    import numpy as np
-
-    from komb.citests.decision import log2_p_values
-
-    return -float(log2_p_values(np.array([statistic]), np.array([df]))[0])
+        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
 
 
 def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
