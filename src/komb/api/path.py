@@ -23,7 +23,7 @@ from komb.data.table import DiscreteTable
 from komb.errors import Interrupted, ParameterError
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
-from komb.results.frame import Backend
+from komb.results.dataframe import Backend
 from komb.sessions.data import DataSession
 from komb.views.text import plural
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from komb.results.frame import Backend, make_frame
+from komb.results.dataframe import Backend, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
