@@ -20,7 +20,8 @@ from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
-from komb.results.blanket import Blanket, Blankets
+from komb.results.blanket import Blanket
+from komb.results.blankets import Blankets
 
 
 def markov_blanket(

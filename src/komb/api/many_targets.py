@@ -14,7 +14,8 @@ from komb.api.warmup import warm_up
 from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
-from komb.results.blanket import Blanket, Blankets
+from komb.results.blanket import Blanket
+from komb.results.blankets import Blankets
 from komb.search.task import Progress
 from komb.views.text import plural
 

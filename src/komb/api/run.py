@@ -16,7 +16,8 @@ from komb.api.warmup import warm_up
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
 from komb.errors import InPython, Interrupted
-from komb.results.blanket import Blanket, Member
+from komb.results.blanket import Blanket
+from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.results.stability import Stability
 from komb.search.registry import AlgorithmInfo, find_algorithm

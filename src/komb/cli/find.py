@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from komb.api.progress import Progress
-    from komb.results.blanket import Blanket, Blankets
+    from komb.results.blanket import Blanket
+    from komb.results.blankets import Blankets
 
 
 @exit_codes()
@@ -170,7 +171,7 @@ class _Output:
             for blanket in blankets.values():
                 self._explain(blanket)
         if self.plot is not None:
-            from komb.results.blanket import plot_blankets
+            from komb.results.blankets import plot_blankets
 
             self._draw(lambda: plot_blankets(blankets))
 

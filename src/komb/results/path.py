@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from komb.data.encode.codes import Name
-from komb.results.blanket import Backend, Blanket
+from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
+from komb.results.dataframe import Backend
 from komb.views.text import plural
 
 if TYPE_CHECKING:

@@ -22,29 +22,22 @@ every time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError
-from komb.results.export import from_entries, known_fields, to_entries
-from komb.views.text import Grid, plural, show_names, show_seconds
+from komb.results.record import BY_COLUMN, NAMES, Record, several
 
 Name: TypeAlias = Hashable
 
 THRESHOLD = 0.6
 """Share from which a column counts as found again and again."""
 
-STRICT_THRESHOLD = 0.9
-"""Share at which the bound is told as well."""
-
-_NAMES_WIDTH = 60  # characters of a list of names
-_HEADINGS = ("found in half-samples", "share>", "what it is")
-
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Columns that were found together, and how often.
 
     Attributes
@@ -56,12 +49,12 @@ class Group:
         Of the half-samples in which they were found together.
     """
 
-    columns: tuple[Name, ...]
+    columns: tuple[Name, ...] = field(metadata=NAMES)
     share: float
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Record):
     """How often columns and groups are found in half of the rows.
 
     Attributes
@@ -91,8 +84,8 @@ class Stability:
     """
 
     n_halves: int
-    shares: Mapping[Name, float] = field(hash=False)
-    groups: tuple[Group, ...]
+    shares: Mapping[Name, float] = field(hash=False, metadata=BY_COLUMN)
+    groups: tuple[Group, ...] = field(metadata=several(Group))
     mean_size: float
     n_candidates: int
     seconds: float = field(default=0.0, compare=False)
@@ -118,8 +111,13 @@ class Stability:
         return next((g.share for g in self.groups if frozenset(g.columns) == wanted), 0.0)
 
     @property
+    def threshold(self) -> float:
+        """Share from which a column counts as found again and again."""
+        return THRESHOLD
+
+    @property
     def bound(self) -> float:
-        """Largest expected number of columns found by chance, at a share of ``THRESHOLD``."""
+        """Largest expected number of columns found by chance, at a share of ``threshold``."""
         return self.bound_at(THRESHOLD)
 
     def bound_at(self, threshold: float) -> float:
@@ -140,43 +138,6 @@ class Stability:
             )
         return self.mean_size**2 / (max(self.n_candidates, 1) * (2 * threshold - 1))
 
-    def grids(self, members: Sequence[Name], groups: Sequence[frozenset[Name]]) -> tuple[Grid, ...]:
-        """Show the groups of a blanket, and what else was found again and again.
-
-        Parameters
-        ----------
-        members
-            Of the blanket; their shares are shown with them.
-        groups
-            Members of the blanket with their witnesses.
-        """
-        rows = [
-            (show_names(group.columns, _NAMES_WIDTH), f"{group.share:.2f}", "members seen together")
-            for group in self.groups
-            if frozenset(group.columns) in groups
-        ]
-        rows += [
-            (show_names([name], _NAMES_WIDTH), f"{share:.2f}", "no member")
-            for name, share in self.shares.items()
-            if name not in members and share >= THRESHOLD
-        ]
-        return (Grid(_HEADINGS, tuple(rows)),) if rows else ()
-
-    def notes(self) -> Iterator[str]:
-        """Say what was done, and what it bounds."""
-        halves = plural(self.n_halves, "half-sample")
-        yield (
-            f"Stability: share of {halves} with a column in their blanket "
-            f"({show_seconds(self.seconds)})."
-        )
-        found = (self._show_bound(threshold) for threshold in (THRESHOLD, STRICT_THRESHOLD))
-        yield f"{'; '.join(found)}. By chance: no more often than a column taken at random."
-
-    def _show_bound(self, threshold: float) -> str:
-        count = sum(share >= threshold for share in self.shares.values())
-        bound = f"on average at most {self.bound_at(threshold):.2g} by chance"
-        return f"Share of at least {threshold}: {plural(count, 'column')}, {bound}"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, with the bound.
 
@@ -188,23 +149,5 @@ class Stability:
         >>> Stability.from_dict(stability.to_dict()) == stability
         True
         """
-        return {
-            "n_halves": self.n_halves,
-            "shares": to_entries(self.shares),
-            "groups": [{"columns": list(g.columns), "share": g.share} for g in self.groups],
-            "mean_size": self.mean_size,
-            "n_candidates": self.n_candidates,
-            "threshold": THRESHOLD,
-            "bound": round(self.bound, 12),
-            "seconds": self.seconds,
-        }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Stability:
-        """Rebuild stability from :meth:`to_dict`; the bound is computed anew."""
-        values = known_fields(cls, record)
-        values["shares"] = from_entries(values["shares"])
-        values["groups"] = tuple(
-            Group(tuple(entry["columns"]), entry["share"]) for entry in values["groups"]
-        )
-        return cls(**values)
+        bound = {"threshold": THRESHOLD, "bound": round(self.bound, 12)}
+        return Record.to_dict(self) | bound
