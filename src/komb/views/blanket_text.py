@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from komb.data.defaults import TEST
 from komb.data.encode.bin_labels import show_numbers
 from komb.views.remarks_text import (
     alternatives,
@@ -244,7 +243,7 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
             "constant. They count as independent, and say nothing. Collect more rows, merge rare "
             "levels or exclude columns with many levels."
         )
-    elif blanket.unreliable and test == TEST:
+    elif blanket.unreliable and test == "auto":
         yield (
             f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} say nothing and count as "
             "independent: given the columns held fixed, one of the two tested is constant."
