@@ -37,7 +37,7 @@ def takes_options(
 
     Examples
     --------
-    >>> @takes_options("alpha", "test", alpha=0.01)
+    >>> @takes_options("alpha", "df", alpha=0.01)
     ... def search(data, **keywords):
     ...     '''Search.
     ...
@@ -47,7 +47,7 @@ def takes_options(
     ...     '''
     ...     return complete(search, keywords)
     >>> inspect.signature(search)
-    <Signature (data, *, alpha: float | None = 0.01, test: str = 'auto')>
+    <Signature (data, *, alpha: float | None = 0.01, df: str = 'observed')>
     >>> print(inspect.getdoc(search))
     Search.
     <BLANKLINE>
