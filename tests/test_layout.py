@@ -44,6 +44,7 @@ SHARED_STEMS = {
     "remarks": "how a search finds them and how a result keeps them",
     "registry": "one of tests and one of searches",
     "report": "a function and its command; and the report of a reproduction",
+    "separators": "how a session looks for them and what a reproduction measures of them",
 }
 """Names of several modules, and why nobody takes one for the other."""
 
