@@ -13,13 +13,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from komb.results.explainer import Explainer, register_explainer
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from komb import errors
     from komb.api.compare import compare
     from komb.api.find import markov_blanket, markov_blankets
-    from komb.api.path import BlanketPath, blanket_path
+    from komb.api.path import blanket_path
     from komb.api.report import report
     from komb.api.selector import MarkovBlanketSelector
     from komb.citests import tests
@@ -30,9 +32,12 @@ if TYPE_CHECKING:
     from komb.data.read.bif import read_bif
     from komb.data.read.files import read_table
     from komb.data.table import DiscreteTable
-    from komb.results.blanket import Blanket, Blankets, Member, plot_blankets
+    from komb.results.blanket import Blanket
+    from komb.results.blankets import Blankets, plot_blankets
     from komb.results.comparison import Comparison
     from komb.results.explanation import Explanation
+    from komb.results.member import Member
+    from komb.results.path import BlanketPath
     from komb.search import algorithms
 
 __all__ = [
@@ -65,15 +70,15 @@ __all__ = [
 
 _HOMES = {
     "Blanket": "komb.results.blanket",
-    "BlanketPath": "komb.api.path",
-    "Blankets": "komb.results.blanket",
+    "BlanketPath": "komb.results.path",
+    "Blankets": "komb.results.blankets",
     "Comparison": "komb.results.comparison",
     "DiscreteNetwork": "komb.data.models.bayesian_network",
     "DiscreteTable": "komb.data.table",
     "Explanation": "komb.results.explanation",
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
-    "Member": "komb.results.blanket",
+    "Member": "komb.results.member",
     "algorithms": "komb.search",
     "blanket_path": "komb.api.path",
     "boolean_network": "komb.data.models.boolean_functions",
@@ -82,7 +87,7 @@ _HOMES = {
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",
-    "plot_blankets": "komb.results.blanket",
+    "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
     "read_table": "komb.data.read.files",
     "report": "komb.api.report",
@@ -98,6 +103,15 @@ def __getattr__(name: str) -> object:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value  # the next look-up does not come here
     return value
+
+
+def _load_explainer() -> Explainer:
+    from komb.api.explain import explain
+
+    return explain
+
+
+register_explainer(_load_explainer)  # results do not know the engine
 
 
 def __dir__() -> list[str]:

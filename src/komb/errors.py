@@ -16,48 +16,236 @@ parameter, the rule, the value it got and the remedy::
     │   └── MissingPackageError (ImportError)   something optional is wanted, but not installed
     ├── WorkerError (RuntimeError)        a worker was lost; what had finished is attached
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
+
+An error carries what it says as data, so that nobody needs to read its text: ``parameter``,
+``rule``, ``value`` and ``remedy``. Where its words depend on how komb was called, they are an
+:class:`Argument`, a :class:`Value` or :class:`InPython`; ``str(error)`` writes them as Python, the
+command line as its own options (:meth:`KombError.show`).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter that a message names, alone or with a value to give it.
+
+    Examples
+    --------
+    >>> print(Argument("alpha"), Argument("alpha", 0.01))
+    'alpha' alpha=0.01
+    """
+
+    parameter: str
+    value: object = ...  # nothing: the name alone
+
+    @property
+    def has_value(self) -> bool:
+        """Whether there is more than the name."""
+        return self.value is not ...
+
+    def __str__(self) -> str:
+        return f"{self.parameter}={self.value!r}" if self.has_value else repr(self.parameter)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that a parameter has.
+
+    Examples
+    --------
+    >>> print(Value({"age": [18, 65]}))
+    {'age': [18, 65]}
+    """
+
+    value: object
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class InPython:
+    """Words that help only who writes Python.
+
+    Examples
+    --------
+    >>> print(InPython("df = df.dropna()"))
+    df = df.dropna()
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Part: TypeAlias = str | Argument | Value | InPython
+Text: TypeAlias = "Part | tuple[Text, ...]"
+
+
+def _flatten(text: Text) -> Iterator[Part]:
+    if isinstance(text, tuple):
+        for part in text:
+            yield from _flatten(part)
+    else:
+        yield text
 
 
 class KombError(Exception):
-    """Base class of every exception raised by komb."""
+    """Base class of every exception raised by komb.
+
+    Attributes
+    ----------
+    statement
+        What is wrong, or what has happened.
+    remedy
+        What to do about it; empty if there is nothing to say.
+    """
+
+    def __init__(self, statement: Text, remedy: Text = "") -> None:
+        self.statement = statement
+        self.remedy = remedy
+        super().__init__(self.show())
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the message piece by piece."""
+        yield from _flatten(self.statement)
+        yield " "
+        yield from _flatten(self.remedy)
+
+    def show(self, write: Callable[[Part], str] = str) -> str:
+        """Return the message, each of its pieces as ``write`` has it.
+
+        Examples
+        --------
+        >>> remedy = "Try ", Argument("alpha", 0.1)
+        >>> error = ParameterError.because("alpha", "be below 1", 2, remedy)
+        >>> error.show()
+        "'alpha' must be below 1; got 2. Try alpha=0.1"
+        >>> error.show(lambda part: part if isinstance(part, str) else "*")
+        '* must be below 1; got *. Try *'
+        """
+        return "".join(map(write, self.parts())).strip()
+
+    def __str__(self) -> str:
+        return self.show()
 
 
 class InputError(KombError, ValueError):
-    """Something the caller passed in cannot be used; the message says how to mend it."""
+    """Something the caller passed in cannot be used; the message says how to mend it.
+
+    Attributes
+    ----------
+    parameter
+        Which parameter is to blame, where it is one.
+    rule
+        Completes the sentence "it must ...".
+    value
+        What came instead.
+    places
+        Where that was, such as in which file; the outermost first.
+    """
+
+    def __init__(
+        self,
+        statement: Text,
+        remedy: Text = "",
+        *,
+        parameter: str | None = None,
+        rule: Text = "",
+        value: Any = None,
+        places: tuple[Text, ...] = (),
+    ) -> None:
+        self.parameter = parameter
+        self.rule = rule
+        self.value = value
+        self.places = places
+        super().__init__(statement, remedy)
+
+    @classmethod
+    def because(
+        cls, parameter: str, rule: Text, value: object, remedy: Text, *, shown: Text = ""
+    ) -> Self:
+        """Build the error whose message is "parameter must rule; got value. Remedy".
+
+        ``shown`` is for a value that is better described than written down.
+
+        Examples
+        --------
+        >>> remedy = "Try ", Argument("alpha", 0.01), "."
+        >>> print(ParameterError.because("alpha", "be between 0 and 1", 2, remedy))
+        'alpha' must be between 0 and 1; got 2. Try alpha=0.01.
+        """
+        statement = (Argument(parameter), " must ", rule, "; got ", shown or Value(value), ".")
+        return cls(statement, remedy, parameter=parameter, rule=rule, value=value)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the message piece by piece."""
+        for place in self.places:
+            yield from _flatten(("In ", place, ": "))
+        yield from super().parts()
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """Every parameter that the error is about: it may be that two do not fit together."""
+        named = {part.parameter for part in _flatten(self.statement) if isinstance(part, Argument)}
+        return frozenset(named if self.parameter is None else {*named, self.parameter})
+
+    def within(self, place: Text) -> Self:
+        """Return the same error, which now says where.
+
+        Examples
+        --------
+        >>> print(DataError("there are no rows.").within("'people.csv'"))
+        In 'people.csv': there are no rows.
+        """
+        self.places = (place, *self.places)
+        return self
+
+    def concerning(self, parameter: str) -> Self:
+        """Return the same error, which now says which parameter is to blame.
+
+        Examples
+        --------
+        >>> print(UnknownNameError("There is no column 'x'.").concerning("start"))
+        In 'start': There is no column 'x'.
+        """
+        self.parameter = parameter
+        return self.within(Argument(parameter))
 
 
 class ParameterError(InputError):
     """A parameter breaks its rule."""
 
-    @classmethod
-    def because(cls, parameter: str, rule: str, value: object, remedy: str) -> ParameterError:
-        """Build the message all parameter errors share.
-
-        Examples
-        --------
-        >>> print(ParameterError.because("alpha", "be between 0 and 1", 2, "Try alpha=0.01."))
-        'alpha' must be between 0 and 1; got 2. Try alpha=0.01.
-        """
-        return cls(f"{parameter!r} must {rule}; got {value!r}. {remedy}")
-
 
 class UnknownNameError(InputError):
-    """A column, method or test was named that does not exist."""
+    """A column, method or test was named that does not exist; ``kind`` says which of them."""
+
+    kind = ""
 
     @classmethod
-    def among(cls, kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
+    def among(
+        cls,
+        kind: str,
+        name: object,
+        known: Iterable[object],
+        parameter: str | None = None,
+        remedy: Text = "",
+    ) -> Self:
         """Build a message that suggests the nearest known names, or lists them all if few.
 
         Examples
         --------
         >>> print(UnknownNameError.among("column", "smokes", ["smoker", "age", "sex"]))
         There is no column 'smokes'. Did you mean 'smoker'? Known: 'smoker', 'age', 'sex'.
+        >>> print(UnknownNameError.among("column", "a", ["b"], "start"))
+        In 'start': There is no column 'a'. Known: 'b'.
         """
         choices = list(known)
         message = f"There is no {kind} {name!r}."
@@ -69,7 +257,10 @@ class UnknownNameError(InputError):
             message += f" Did you mean {' or '.join(repr(by_text[text]) for text in near)}?"
         shown = ", ".join(repr(choice) for choice in choices[:20])
         more = f" and {len(choices) - 20} more" if len(choices) > 20 else ""
-        return cls(f"{message} Known: {shown}{more}.")
+        error = cls(f"{message} Known: {shown}{more}.", remedy, parameter=parameter, value=name)
+        error.kind = kind
+        # "In 'test': there is no test" would say it twice
+        return error if parameter in (None, kind) else error.concerning(str(parameter))
 
 
 class DataError(InputError):
@@ -88,7 +279,7 @@ class FileError(InputError):
     """A file is missing, unreadable or not a table, or cannot be written."""
 
     @classmethod
-    def on_writing(cls, where: object, error: OSError, remedy: str) -> FileError:
+    def on_writing(cls, where: object, error: OSError, remedy: Text) -> FileError:
         """Build the error about a file, or what is in a folder, that could not be written.
 
         Examples
@@ -97,7 +288,7 @@ class FileError(InputError):
         Cannot write 'a.png': no space left. Make room.
         """
         why = (error.strerror or str(error)).lower()
-        return cls(f"Cannot write {str(where)!r}: {why}. {remedy}")
+        return cls(f"Cannot write {str(where)!r}: {why}.", remedy)
 
 
 class MemoryLimitError(InputError):
@@ -111,14 +302,14 @@ class MissingPackageError(InputError, ImportError):
 class WorkerError(KombError, RuntimeError):
     """A worker was lost or failed; ``finished`` holds what had been completed by then."""
 
-    def __init__(self, message: str, finished: object = None) -> None:
-        super().__init__(message)
+    def __init__(self, statement: Text, finished: object = None, remedy: Text = "") -> None:
+        super().__init__(statement, remedy)
         self.finished = finished
 
 
 class Interrupted(KombError, KeyboardInterrupt):  # noqa: N818 - it is no error
     """A run was interrupted; ``finished`` holds what had been completed by then."""
 
-    def __init__(self, message: str, finished: object = None) -> None:
-        super().__init__(message)
+    def __init__(self, statement: Text, finished: object = None) -> None:
+        super().__init__(statement)
         self.finished = finished

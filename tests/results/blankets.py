@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from komb.results.blanket import Blanket, Member
+from komb.results.blanket import Blanket
+from komb.results.member import Member
 
 PARAMETERS: dict[str, Any] = {
     "order": 1,

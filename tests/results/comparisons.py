@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from komb.results.blanket import Blanket, Member
+from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
+from komb.results.member import Member
 
 PARAMETERS: dict[str, Any] = {
     "order": None,

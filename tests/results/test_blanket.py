@@ -13,7 +13,10 @@ import pytest
 
 import komb
 from komb.errors import ParameterError, UnknownNameError
-from komb.results.blanket import Blanket, Blankets, Member, show_strength
+from komb.results.blanket import Blanket
+from komb.results.blankets import Blankets
+from komb.results.member import Member
+from komb.views.blanket_text import show_strength
 from tests import naive
 from tests.results.blankets import PARAMETERS, make_blanket
 
@@ -221,6 +224,20 @@ class TestExport:
         assert make_blanket(details=(Member(3, (1,)),)).to_frame()["member"].to_list() == [3]
         mixed = make_blanket(details=(Member(3, ("x",)),)).to_frame()
         assert mixed.row(0)[:2] == ("3", ["x"])
+
+    def test_csv_has_the_rows_of_the_frame(self) -> None:
+        details = (Member("=age", ("sex", "-1"), -0.5, 2, 0.25, "g", True), Member(-3, None))
+        assert make_blanket(details=details).to_csv() == (
+            "member,witness,statistic,df,p_value,test,reliable,stability\n"
+            "'=age,sex;-1,-0.5,2,0.25,g,True,\n"
+            "-3,,,,,,,\n"
+        )
+
+    def test_records_of_older_versions_are_read(self) -> None:
+        record = make_blanket().to_dict()
+        for key in ("fallbacks", "unreliable", "identifiers", "cuts", "choices", "seconds"):
+            del record[key]
+        assert Blanket.from_dict(record) == make_blanket()
 
     def test_unknown_or_missing_backends(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(ParameterError, match="'backend' must be 'polars' or 'pandas'; got 'r'"):

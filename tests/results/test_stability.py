@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ import komb
 from komb.api.find import Progress
 from komb.errors import Interrupted, ParameterError
 from komb.results.stability import Group, Stability, Tally, draw_halves
+from komb.views.stability_text import stability_grids
 
 XOR = komb.boolean_table("parity", 400, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
@@ -158,9 +160,9 @@ class TestShown:
 
     def test_what_is_no_member_but_often_found(self) -> None:
         stability = Stability(10, {"X1": 0.9, "E1": 0.7, "E2": 0.2}, (), 1.8, 5)
-        (grid,) = stability.grids(["X1"], [])
+        (grid,) = stability_grids(replace(self.blanket, stability=stability))
         assert grid.rows == (("E1", "0.70", "no member"),)
-        assert stability.grids(["X1", "E1"], []) == ()
+        assert stability_grids(replace(self.blanket, stability=None)) == ()
 
     def test_in_json(self) -> None:
         record = json.loads(self.blanket.to_json())

@@ -15,12 +15,13 @@ import pytest
 
 import komb
 from komb.errors import FileError, InputError, MissingPackageError, ParameterError
-from komb.results.blanket import Blankets
+from komb.results.blankets import Blankets
 from komb.results.comparison import Comparison
 from komb.views.pictures.canvas import check_picture, save_picture
 from komb.views.pictures.heatmap import Cell, draw_heatmap
-from komb.views.pictures.matrix import Mark, draw_matrix
+from komb.views.pictures.matrix import draw_matrix
 from komb.views.pictures.network import Spoke, _middle, arrange, draw_blanket
+from komb.views.text import Mark
 from tests.optional import reason
 from tests.results.comparisons import make_comparison
 

@@ -9,31 +9,38 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from komb.api.find import OPTION_DEFAULTS, Progress, markov_blanket
-from komb.api.settings import (
-    OPTIONS,
-    check_columns,
-    check_exclude,
-    check_settings,
-    check_table,
-    check_target,
-    describe_data,
+from komb.api.keywords import complete, takes_options
+from komb.api.options import (
+    DEFAULTS,
+    FIXED_ALPHA,
+    METHOD_OPTIONS,
+    MethodKeywords,
+    SearchOptions,
+    check_known,
     list_names,
 )
-from komb.data import defaults
+from komb.api.preparation import Prepared, encode, prepare_table
+from komb.api.progress import Observer, Progress, check_progress
+from komb.api.run import Run
+from komb.api.settings import check_columns
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import Bins, Discretize, check_treatment
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
 from komb.data.models.markov_field import MarkovField
 from komb.data.table import DiscreteTable
-from komb.errors import InputError, Interrupted, ParameterError, UnknownNameError
+from komb.errors import (
+    Argument,
+    InputError,
+    InPython,
+    Interrupted,
+    ParameterError,
+    UnknownNameError,
+)
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.search import algorithms
@@ -43,39 +50,33 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Methods = Iterable[str] | Mapping[str, Mapping[str, Any]]
-Observer = Callable[[Progress], None]
 
 _FOR_ALL = ("exclude", "discretize", "bins", "missing")  # one table for all
-_ROW_OPTIONS = [name for name in OPTION_DEFAULTS if name not in _FOR_ALL]
+_ROW_OPTIONS = [name for name in DEFAULTS if name not in _FOR_ALL]
 
 
+@takes_options(
+    *(name for name in DEFAULTS if name not in ("method", "stability")),
+    also={
+        "alpha": "The same for all methods, auto included, so that none has an advantage. None "
+        "leaves it to each of them."
+    },
+    alpha=FIXED_ALPHA,
+)
 def compare(
     data: object,
     target: Name,
     *,
     methods: Methods | None = None,
     truth: object = None,
-    order: int | None = None,
-    max_separator: int | None = None,
-    max_conditioning: int | None = None,
-    level: float = defaults.LEVEL,
-    alpha: float | None = defaults.FIXED_ALPHA,
-    test: str = defaults.TEST,
-    df: str = defaults.DF,
-    start: Iterable[Name] | str = (),
-    include: Iterable[Name] = (),
-    exclude: Iterable[Name] = (),
-    discretize: Discretize = None,
-    bins: Bins = defaults.BINS,
-    missing: str = defaults.MISSING,
-    seed: int = defaults.SEED,
-    time_budget: float | None = None,
     progress: Observer | None = None,
+    **keywords: Unpack[MethodKeywords],
 ) -> Comparison:
     """Find the Markov blanket of a column with several methods.
 
     The table is encoded once, and every method starts from nothing, so that tests and times can be
-    compared.
+    compared. The options are those of :func:`komb.markov_blanket`, which says more about them; each
+    method gets those that it takes.
 
     Parameters
     ----------
@@ -90,16 +91,10 @@ def compare(
         The true blanket, if it is known: the names of its columns, or a
         :class:`komb.DiscreteNetwork`, :class:`komb.MarkovField` or ``networkx.DiGraph`` in which
         the target has one.
-    order, max_separator, max_conditioning, level, time_budget
-        As in :func:`komb.markov_blanket`; each method gets those that it takes.
-    alpha
-        Level of the tests, the same for all methods, ``"auto"`` included, so that none has an
-        advantage. ``None`` leaves it to each of them.
-    test, df, start, include, exclude, discretize, bins, missing, seed
-        As in :func:`komb.markov_blanket`, for all methods.
     progress
-        Called now and then with a :class:`komb.api.find.Progress`, in which the phase starts with
-        the label of the method, and position and number of targets count methods.
+        Called now and then with a :class:`komb.api.progress.Progress`, in which the phase starts
+        with the label of the method, and position and number of targets count methods.
+    **keywords
 
     Returns
     -------
@@ -129,98 +124,84 @@ def compare(
     >>> comparison.scores["k=0"].f1, comparison.scores["k=1"].f1
     (0.0, 1.0)
     """
-    excluded = list_names("exclude", exclude)
-    common = {
-        "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
-        "level": level, "time_budget": time_budget, "alpha": alpha, "test": test, "df": df,
-        "start": start, "include": include, "seed": seed,
-    }  # fmt: skip
-    rows = _plan(methods, {key: _keep(value) for key, value in common.items()})
-    for row in rows:
-        row.check_columns(target, excluded)
-    treatment = check_treatment(discretize, bins, missing)
-    table = DiscreteTable.from_data(
-        data, exclude=excluded, discretize=discretize, bins=bins, missing=missing, target=target
-    )
-    check_table(table)
-    for row in rows:
-        row.check_settings(table, target)
+    check_progress(progress)
+    rows = _plan(methods, _keep_all(complete(compare, keywords)))
+    table = encode(data, [target], rows[0].options)
+    prepared = {row.label: row.prepare(table, target) for row in rows}
+    excluded = rows[0].options.exclude
     true = None if truth is None else _true_blanket(truth, target, table, excluded)
-    history = {"exclude": tuple(excluded), **describe_data(treatment, table)}
-    return _Contest(table, target, history, true).run(rows, progress)
+    return _Contest(prepared, true).run(progress)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One method, and the keywords of ``markov_blanket`` to run it with."""
+    """One method, and what to run it with."""
 
     label: str
-    options: dict[str, Any]
-    own: tuple[str, ...]  # which of them are for this row alone
+    options: SearchOptions
+    own: frozenset[str]  # which of the options are for this row alone
 
-    def check_columns(self, target: Name, exclude: list[Name]) -> None:
-        """Check what can be checked before there is a table."""
-        columns = {key: self.options[key] for key in ("start", "include")}
-        with self._naming():
-            check_exclude(exclude, [target], **columns)
+    @classmethod
+    def make(cls, label: str, common: Mapping[str, Any], own: Mapping[str, Any]) -> _Row:
+        """Give a method its own options, and of the common ones those that it takes."""
+        names = frozenset(own) - {"method"}
+        with _naming(label, names):
+            taken = _options_of(own["method"], own.get("start", common["start"]))
+            fitting = {
+                key: value
+                for key, value in common.items()
+                if key in taken or key not in METHOD_OPTIONS
+            }
+            return cls(label, SearchOptions(**{**fitting, **own}), names)
 
-    def check_settings(self, table: DiscreteTable, target: Name) -> None:
-        """Check everything else, so that nothing has been searched when a row is refused."""
-        with self._naming():
-            settings = check_settings(table, **OPTION_DEFAULTS | self.options)
-            check_target(table, target, settings)
+    def prepare(self, table: DiscreteTable, target: Name) -> Prepared:
+        """Check everything, so that nothing has been searched when a row is refused."""
+        with _naming(self.label, self.own):
+            return prepare_table(table, [target], self.options)
 
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Have errors that speak of the row's own options say which row that is."""
-        try:
-            yield
-        except InputError as error:
-            if not any(re.search(rf"\b{option}\b", str(error)) for option in self.own):
-                raise
-            raise type(error)(f"In methods[{self.label!r}]: {error}") from None
+
+@contextmanager
+def _naming(label: str, own: frozenset[str]) -> Iterator[None]:
+    """Have errors that speak of a row's own options say which row that is."""
+    try:
+        yield
+    except InputError as error:
+        if own.isdisjoint(error.parameters):
+            raise
+        raise error.within(f"methods[{label!r}]") from None
 
 
 class _Contest:
-    """One table, one target, and the methods that try."""
+    """Methods that try, each with its settings, on one table for one target."""
 
-    def __init__(
-        self,
-        table: DiscreteTable,
-        target: Name,
-        history: Mapping[str, Any],  # what the data went through before they were this table
-        truth: tuple[Name, ...] | None,
-    ) -> None:
-        self._table = table
-        self._target = target
-        self._history = history
+    def __init__(self, rows: Mapping[str, Prepared], truth: tuple[Name, ...] | None) -> None:
+        first = next(iter(rows.values()))
+        self._rows = rows
+        self._table = first.table
+        self._target = first.targets[0]
         self._truth = truth
 
-    def run(self, rows: list[_Row], progress: Observer | None) -> Comparison:
+    def run(self, progress: Observer | None) -> Comparison:
         """Let one method after the other search."""
         finished: dict[str, Blanket] = {}
+        n_rows = len(self._rows)
         try:
-            for number, row in enumerate(rows):
-                observer = _for_row(progress, row.label, number, len(rows))
-                finished[row.label] = self._search(row, observer)
+            for number, (label, row) in enumerate(self._rows.items()):
+                observer = _for_row(progress, label, number, n_rows)
+                finished[label] = Run(row.table, row.settings, observer).find(self._target)
         except KeyboardInterrupt:
             message = (
-                f"Interrupted after {len(finished)} of {plural(len(rows), 'method')}; "
-                "'finished' holds their comparison."
+                f"Interrupted after {len(finished)} of {plural(n_rows, 'method')}",
+                InPython("; 'finished' holds their comparison"),
+                ".",
             )
             raise Interrupted(message, self._gather(finished)) from None
         return self._gather(finished)
 
-    def _search(self, row: _Row, observer: Observer | None) -> Blanket:
-        blanket = markov_blanket(self._table, self._target, **row.options, progress=observer)
-        # The table came encoded and without the excluded columns, so the search knew nothing of it.
-        parameters = {**blanket.parameters, **self._history}
-        return replace(blanket, parameters=parameters).with_table(self._table)
-
     def _gather(self, blankets: dict[str, Blanket]) -> Comparison:
         involved = {*chain.from_iterable(blankets.values()), *(self._truth or ())}
         return Comparison(
-            target=self._table.names[self._table.index(self._target)],
+            target=self._table.names[self._target],
             blankets=blankets,
             members=tuple(name for name in self._table.names if name in involved),
             truth=self._truth,
@@ -229,8 +210,8 @@ class _Contest:
 
 def _for_row(progress: Observer | None, label: str, number: int, n_rows: int) -> Observer | None:
     """Have reports say which method they are about."""
-    if not callable(progress):
-        return progress  # the first search says what is wrong with it
+    if progress is None:
+        return None
 
     def observe(report: Progress) -> None:
         phase = f"{label}: {report.phase}"
@@ -240,16 +221,12 @@ def _for_row(progress: Observer | None, label: str, number: int, n_rows: int) ->
 
 
 def _plan(methods: Methods | None, common: Mapping[str, Any]) -> list[_Row]:
-    """Give each method its own options, and of the common ones those that it takes."""
-    rows = []
-    for label, own in _list_methods(methods).items():
-        taken = _options_of(own["method"], own.get("start", common["start"]))
-        fitting = {
-            key: value for key, value in common.items() if key in taken or key not in OPTIONS
-        }
-        rows.append(_Row(label, fitting | own, tuple(key for key in own if key != "method")))
-    for key in OPTIONS:
-        if common[key] != OPTION_DEFAULTS.get(key) and not any(key in row.options for row in rows):
+    """Return a row for each method; an option that none of them takes is an error."""
+    wanted = _list_methods(methods)
+    rows = [_Row.make(label, common, own) for label, own in wanted.items()]
+    taken = {key for row in rows for key in _options_of(row.options.method, row.options.start)}
+    for key in METHOD_OPTIONS:
+        if common[key] != DEFAULTS[key] and key not in taken:
             rule = "be left out, for none of the methods takes it"
             remedy = f"These are compared: {', '.join(row.label for row in rows)}."
             raise ParameterError.because(key, rule, common[key], remedy)
@@ -263,9 +240,11 @@ def _options_of(method: str, start: object) -> set[str]:
     return {option for info in searches for option in info.options}
 
 
-def _keep(value: Any) -> Any:
+def _keep_all(options: Mapping[str, Any]) -> dict[str, Any]:
     """Make a list of what can be walked only once, because every method walks it."""
-    return list(value) if isinstance(value, Iterator) else value
+    return {
+        key: list(value) if isinstance(value, Iterator) else value for key, value in options.items()
+    }
 
 
 def _list_methods(methods: Methods | None) -> dict[str, dict[str, Any]]:
@@ -273,8 +252,8 @@ def _list_methods(methods: Methods | None) -> dict[str, dict[str, Any]]:
     if methods is None:
         return {name: {"method": name} for name in algorithms()}
     if isinstance(methods, str | bytes) or not isinstance(methods, Iterable):
-        remedy = f"Pass a list of names: methods=[{methods!r}]."
-        raise ParameterError.because("methods", "be a list of methods", methods, remedy)
+        example = "Pass a list of names: ", Argument("methods", [methods]), "."
+        raise ParameterError.because("methods", "be a list of methods", methods, example)
     if isinstance(methods, Mapping):
         rows = {label: _own_options(label, own) for label, own in methods.items()}
     else:
@@ -288,12 +267,11 @@ def _list_methods(methods: Methods | None) -> dict[str, dict[str, Any]]:
 def _distinct(methods: Iterable[str]) -> list[str]:
     names: list[str] = []
     for name in methods:
-        _check_method(name)
+        check_known("method", name, algorithms())
         if name in names:
-            remedy = (
-                "To run one more than once pass a mapping from labels to options: "
-                f"{{'a': {{'method': {name!r}}}, 'b': {{'method': {name!r}}}}}."
-            )
+            twice = {"a": {"method": name}, "b": {"method": name}}
+            labels = f" To run one more than once pass a mapping from labels to options: {twice}."
+            remedy = "Leave out all but one of them.", InPython(labels)
             raise ParameterError.because("methods", "name each method once", name, remedy)
         names.append(name)
     return names
@@ -309,22 +287,17 @@ def _own_options(label: object, own: object) -> dict[str, Any]:
     for key in own:
         if key not in _ROW_OPTIONS:
             error = UnknownNameError.among("option", key, _ROW_OPTIONS)
-            raise UnknownNameError(f"In methods[{label!r}]: {error}")
+            raise error.within(f"methods[{label!r}]")
     if "method" not in own and label not in algorithms():
         rule = f"say for {label!r} which method is meant"
         raise ParameterError.because("methods", rule, dict(own), "Add {'method': 'komb'}.")
     options = {"method": label, **own}
-    _check_method(options["method"])
-    return {key: _keep(value) for key, value in options.items()}
-
-
-def _check_method(name: object) -> None:
-    if not isinstance(name, str) or name not in algorithms():
-        raise UnknownNameError.among("method", name, algorithms())
+    check_known("method", options["method"], algorithms())
+    return _keep_all(options)
 
 
 def _true_blanket(
-    truth: object, target: Name, table: DiscreteTable, exclude: list[Name]
+    truth: object, target: Name, table: DiscreteTable, exclude: Iterable[Name]
 ) -> tuple[Name, ...]:
     """Return the true members in the order of the table."""
     names = _names_in(truth, target)
@@ -346,7 +319,7 @@ def _names_in(truth: Any, target: Any) -> list[Name]:
         if hasattr(truth, "is_directed"):  # of networkx, which need not be loaded to see that
             return _graph_blanket(truth, target)
     except UnknownNameError as error:
-        raise UnknownNameError(f"In 'truth': {error}") from None
+        raise error.concerning("truth") from None
     return list_names("truth", truth)
 
 

@@ -11,18 +11,23 @@ is more than ``MOST_TESTS``, smaller k and l are used, and the explanation says 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
-from komb.results.explanation import Evidence, Explanation, Name, Reason
+from komb.errors import DataError, ParameterError
+from komb.results.blanket import Blanket
+from komb.results.explanation import Evidence, Explanation, Reason
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
 from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
 from komb.sessions.session import Session
 from komb.views.reasons import Wording
+from komb.views.text import plural, show_statistic
 
 Dependence = tuple[int, Variables]  # a column, and what is held fixed when it shows
 
@@ -34,6 +39,83 @@ _LARGEST_WITNESS_IN_PARTS = 3  # the parts of larger ones are too many to look a
 _MOST_COMPARED = 10  # separators of one column, to find the most convincing one
 _DIGITS = 6  # of bits that are compared: of equal ones the first counts, not rounding
 _USUAL_BOUND = 1  # of witnesses and separators, where the method has none
+
+
+def explain(blanket: Blanket, table: DiscreteTable | None, data: object = None) -> Explanation:
+    """Explain a blanket, which is what :meth:`komb.Blanket.explain` does.
+
+    Parameters
+    ----------
+    blanket
+        What to explain.
+    table
+        The table that the search left with the blanket, if there is one.
+    data
+        The table that the blanket was found in; ``None`` for ``table``.
+
+    Raises
+    ------
+    komb.errors.InputError
+        If there are no data, or others than those that the blanket was found in.
+
+    Examples
+    --------
+    >>> import komb
+    >>> table = komb.boolean_table("parity", 500, n_parents=2)
+    >>> explain(komb.markov_blanket(table, "Y"), None, table)
+    Explanation('Y': 2 members, 0 left out, 0 unrelated)
+    """
+    asked = table if data is None else _check_data(blanket, data)
+    if asked is None:
+        raise ParameterError(
+            "'data' must be given to explain a blanket that was pickled or read from a record: "
+            "it has no data with it. Pass the table: blanket.explain(data)."
+        )
+    witnesses = {member.name: member.witness for member in blanket.details}
+    explanation = explain_blanket(
+        asked, blanket.target, witnesses, blanket.method, blanket.settled_parameters,
+        blanket.choices, blanket.remarks,
+    )  # fmt: skip
+    if data is not None:
+        _check_explained(blanket, explanation)
+    return explanation
+
+
+def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
+    """Encode the table that a blanket was found in, or say why it cannot be the one."""
+    parameters = blanket.parameters
+    treatment = {"discretize": blanket.cuts or None, "missing": parameters.get("missing", "error")}
+    if isinstance(data, DiscreteTable):  # it has been cut already
+        treatment = {}
+    table = DiscreteTable.from_data(data, exclude=parameters.get("exclude", ()), **treatment)
+    shape, wanted = (table.n_rows, table.n_columns), (blanket.n_rows, blanket.n_columns)
+    if shape != wanted:
+        found_in, got = (
+            f"{plural(n_rows, 'row')} x {plural(n_columns, 'column')}"
+            for n_rows, n_columns in (wanted, shape)
+        )
+        raise DataError(
+            f"'data' must be the table that the blanket was found in, {found_in}; got {got}. "
+            "Pass that table, or search this one again."
+        )
+    for name in (blanket.target, *blanket.members):
+        table.index(name)
+    return table
+
+
+def _check_explained(blanket: Blanket, explanation: Explanation) -> None:
+    """Raise if a test says something else than it did in the search."""
+    for member in blanket.details:
+        reason = explanation[member.name]
+        if member.statistic is None or reason.shown is None:
+            continue
+        if not math.isclose(member.statistic, reason.shown.statistic, rel_tol=1e-6):
+            raise DataError(
+                "'data' must be the table that the blanket was found in; got one in which the "
+                f"statistic of {member.name!r} is {show_statistic(reason.shown.statistic)} "
+                f"instead of {show_statistic(member.statistic)}. Pass that table, or search "
+                "this one again."
+            )
 
 
 def explain_blanket(

@@ -22,7 +22,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from komb.errors import KombError, ParameterError, WorkerError
+from komb.errors import Argument, KombError, ParameterError, WorkerError
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -49,7 +49,13 @@ def check_jobs(n_jobs: object) -> int | None:
         number = 0
     if number == 0 or isinstance(n_jobs, bool):
         rule = "be a whole number other than 0, or None"
-        remedy = "Try n_jobs=2 for two workers, or n_jobs=-1 for one a processor."
+        remedy = (
+            "Try ",
+            Argument("n_jobs", 2),
+            " for two workers, or ",
+            Argument("n_jobs", -1),
+            " for one per processor.",
+        )
         raise ParameterError.because("n_jobs", rule, n_jobs, remedy)
     return number
 
@@ -61,7 +67,7 @@ def count_workers(n_jobs: int | None, n_items: int) -> int:
     ----------
     n_jobs
         As joblib understands it: ``None`` is 1 unless ``joblib.parallel_config`` says otherwise,
-        -1 is one a processor, -2 one less.
+        -1 is one per processor, -2 one less.
     n_items
         How many pieces of work there are.
 

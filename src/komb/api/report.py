@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from komb.api.compare import compare
-from komb.api.find import Progress, markov_blanket
-from komb.api.settings import check_name, list_names
-from komb.data import defaults
+from komb.api.find import markov_blanket
+from komb.api.keywords import complete, takes_options
+from komb.api.options import (
+    FIXED_ALPHA,
+    SearchKeywords,
+    SearchOptions,
+    check_known,
+    list_names,
+)
+from komb.api.progress import Observer
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import Bins, Discretize
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
@@ -79,39 +85,30 @@ class Report:
         return file
 
 
+@takes_options(
+    also={
+        "alpha": "If left out, auto chooses it; the methods that are compared test at 0.01.",
+        "stability": "For the page's own method.",
+    }
+)
 def report(
     data: object,
     target: Name,
     path: str | os.PathLike[str] | None = None,
     *,
-    method: str = defaults.METHOD,
-    order: int | None = None,
-    max_separator: int | None = None,
-    max_conditioning: int | None = None,
-    level: float = defaults.LEVEL,
-    alpha: float | None = None,
-    test: str = defaults.TEST,
-    df: str = defaults.DF,
-    start: Iterable[Name] | str = (),
-    include: Iterable[Name] = (),
-    exclude: Iterable[Name] = (),
-    discretize: Discretize = None,
-    bins: Bins = defaults.BINS,
-    missing: str = defaults.MISSING,
-    seed: int = defaults.SEED,
-    time_budget: float | None = None,
-    stability: int | None = None,
     methods: Iterable[str] | None = None,
     source: str = "",
     reading: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Observer | None = None,
+    **keywords: Unpack[SearchKeywords],
 ) -> Report:
     """Find the Markov blanket of a column, and make a page about it.
 
     The page shows the blanket with its evidence and a picture, says in words why each member is in
     it and why others are not, describes every column of the data, compares methods, and ends with
     the parameters, how to repeat it and how to cite it. It is one file that can be sent to others:
-    it needs no network.
+    it needs no network. The options are those of :func:`komb.markov_blanket`, which says more about
+    them; methods that are compared get those that they take.
 
     Parameters
     ----------
@@ -120,17 +117,14 @@ def report(
     path
         Name of a file that ends in ``.html``, for the page; an older page is replaced. If left out,
         nothing is written: see :meth:`komb.api.report.Report.save`.
-    method, order, max_separator, max_conditioning, level, alpha, test, df, start, include, \
-exclude, discretize, bins, missing, seed, time_budget, stability
-        As in :func:`komb.markov_blanket`. Methods that are compared get those that they take, and
-        test at level 0.01 if ``alpha`` is left out; ``stability`` is for the page's own method.
     methods
         Names of the methods to compare; all of :func:`komb.algorithms` if left out, none if empty.
     source, reading
         Name of the file that the data come from, and the options ``delimiter`` and ``has_header``
         that it was read with; for the page to say how to repeat it.
     progress
-        Called now and then with a :class:`komb.api.find.Progress`.
+        Called now and then with a :class:`komb.api.progress.Progress`.
+    **keywords
 
     Returns
     -------
@@ -154,26 +148,27 @@ exclude, discretize, bins, missing, seed, time_budget, stability
     True
     """
     file = None if path is None else check_page(path)
-    options: dict[str, Any] = {
-        "order": order, "max_separator": max_separator, "max_conditioning": max_conditioning,
-        "level": level, "alpha": alpha, "test": test, "df": df, "start": _keep(start),
-        "include": _keep(include), "exclude": _keep(exclude), "discretize": discretize,
-        "bins": bins, "missing": missing, "seed": seed, "time_budget": time_budget,
-    }  # fmt: skip
+    options = SearchOptions(**complete(report, keywords)).as_keywords()
+    method, alpha = options["method"], options["alpha"]
     compared = list(algorithms()) if methods is None else list_names("methods", methods)
-    for name in (*compared, method):
-        check_name("method", name, algorithms())
+    for name in compared:
+        check_known("method", name, algorithms(), "methods")
     comparison: Comparison | None = None
     if compared:
+        own = {"alpha": alpha, "stability": options["stability"]}  # what the page is about
+        for_all = {key: value for key, value in options.items() if key not in ("method", *own)}
         names = [str(name) for name in dict.fromkeys([*compared, method])]
-        rows: dict[str, dict[str, Any]] = {name: {} for name in names}
-        rows[method] = {"alpha": alpha, "stability": stability}  # what the page is about
-        for_all = options | {"alpha": defaults.FIXED_ALPHA if alpha is None else alpha}
-        comparison = compare(data, target, methods=rows, progress=progress, **for_all)
+        comparison = compare(
+            data,
+            target,
+            methods={name: own if name == method else {} for name in names},
+            progress=progress,
+            alpha=FIXED_ALPHA if alpha is None else alpha,
+            **for_all,
+        )
         blanket = comparison.blankets[method]
     else:
-        own: dict[str, Any] = {"method": method, "stability": stability}
-        blanket = markov_blanket(data, target, progress=progress, **own, **options)
+        blanket = markov_blanket(data, target, progress=progress, **options)
     explanation = blanket.explain()
     assert blanket._table is not None  # fresh from a search
     content = Content(
@@ -181,7 +176,7 @@ exclude, discretize, bins, missing, seed, time_budget, stability
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,
-        options={"method": method, "stability": stability, **options},
+        options=options,
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),
@@ -191,8 +186,3 @@ exclude, discretize, bins, missing, seed, time_budget, stability
     if file is not None:
         write_page(page.html, file)
     return page
-
-
-def _keep(names: Any) -> Any:
-    """Return names that can be read more than once; what is no list of names is left for others."""
-    return names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)

@@ -40,12 +40,13 @@ from sklearn.utils.validation import (
 )
 
 from komb.api.find import markov_blanket
-from komb.data import defaults
+from komb.api.options import DEFAULT_LEVEL, DEFAULTS
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import and_more
-from komb.data.encode.treatment import Bins, Discretize
+from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.data.table import DiscreteTable
 from komb.errors import (
+    Argument,
     ContinuousColumnError,
     DataError,
     MissingValuesError,
@@ -133,21 +134,21 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        method: str = defaults.METHOD,
+        method: str = "auto",
         order: int | None = None,
         max_separator: int | None = None,
         max_conditioning: int | None = None,
-        level: float = defaults.LEVEL,
+        level: float = DEFAULT_LEVEL,
         alpha: float | None = None,
-        test: str = defaults.TEST,
-        df: str = defaults.DF,
+        test: str = "auto",
+        df: str = "observed",
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
         discretize: Discretize = None,
-        bins: Bins = defaults.BINS,
-        missing: str = defaults.MISSING,
-        seed: int = defaults.SEED,
+        bins: Bins = DEFAULT_BINS,
+        missing: str = DEFAULT_MISSING,
+        seed: int = 0,
         time_budget: float | None = None,
         handle_unknown: str = "error",
     ) -> None:
@@ -197,26 +198,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y = self._validate_target(y, target)
         check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
-        self.blanket_ = markov_blanket(
-            {**columns, target: y},
-            target,
-            method=self.method,
-            order=self.order,
-            max_separator=self.max_separator,
-            max_conditioning=self.max_conditioning,
-            level=self.level,
-            alpha=self.alpha,
-            test=self.test,
-            df=self.df,
-            start=_to_names("start", self.start, names),
-            include=_to_names("include", self.include, names),
-            exclude=_to_names("exclude", self.exclude, names),
-            discretize=_to_names("discretize", self.discretize, names, target),
-            bins=_to_names("bins", self.bins, names, target),
-            missing=self.missing,
-            seed=self.seed,
-            time_budget=self.time_budget,
-        )
+        options = {name: value for name, value in self.get_params().items() if name in DEFAULTS}
+        for name in ("start", "include", "exclude"):
+            options[name] = _to_names(name, options[name], names)
+        for name in ("discretize", "bins"):
+            options[name] = _to_names(name, options[name], names, target)
+        self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
         self.levels_ = {
             name: self._levels_of(name, column)
             for name, column in self._selected(X).items()
@@ -304,30 +291,30 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if count < minimum:
                 raise DataError(
                     f"Found a table with {count} {noun}(s) (shape={X.shape}) while a minimum of "
-                    f"{minimum} is required by {type(self).__name__}."
+                    f"{minimum} is required by {type(self).__name__}.",
+                    parameter="X",
+                    value=X.shape,
                 )
         return X
 
     def _validate_target(self, y: Any, name: str) -> Array:
         if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
+            message = f"{type(self).__name__} requires y to be passed, but the target y is None."
+            raise DataError(message, parameter="y")
         values: Array = column_or_1d(y, warn=True)
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y", estimator_name=type(self).__name__)
         levels = self._target_levels(values, name)
         if len(levels) < 2:
-            raise DataError(
-                f"'y' must have at least 2 classes; got one class, {levels[0]!r}, in all "
-                f"{len(values)} samples. Choose another target, or samples in which it varies."
-            )
+            shown = f"one class, {levels[0]!r}, in all {len(values)} samples"
+            remedy = "Choose another target, or samples in which it varies."
+            raise DataError.because("y", "have at least 2 classes", levels, remedy, shown=shown)
         return values
 
     def _target_levels(self, y: Array, name: str) -> Levels:
         """Encode the target on its own, so that what is wrong with it is said of ``y``."""
         discretize = _share(self.discretize, name, None)
-        bins = defaults.BINS if discretize is None else _share(self.bins, name, defaults.BINS)
+        bins = DEFAULT_BINS if discretize is None else _share(self.bins, name, DEFAULT_BINS)
         try:
             return DiscreteTable.from_data(
                 {name: y}, discretize=discretize, bins=bins, target=name
@@ -335,13 +322,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         except ContinuousColumnError:
             raise ContinuousColumnError(
                 f"Unknown label type: 'y' must hold classes; got {len(set(y.tolist())):,} distinct "
-                f"values in {len(y):,} samples, not all of them whole numbers. Cut it into classes "
-                "first, or let it be cut along with X: discretize='quantile'."
+                f"values in {len(y):,} samples, not all of them whole numbers.",
+                (
+                    "Cut it into classes first, or let it be cut along with X: ",
+                    Argument("discretize", "quantile"),
+                    ".",
+                ),
+                parameter="y",
             ) from None
         except MissingValuesError as error:
-            raise MissingValuesError(
-                "'y' must have no missing values. Leave out the samples that have none, in X too. "
-                f"({error})"
+            remedy = "Leave out the samples that have none, in X too."
+            raise MissingValuesError.because(
+                "y", "have no missing values", error.value, remedy
             ) from None
 
     def _selected(self, X: Any) -> dict[str, Any]:
@@ -376,7 +368,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_handle_unknown(self) -> None:
         if self.handle_unknown not in ("error", "ignore"):
             rule = "be 'error' or 'ignore'"
-            remedy = "Say 'ignore' to let unseen levels pass."
+            remedy = Argument("handle_unknown", "ignore"), " lets unseen levels pass."
             raise ParameterError.because("handle_unknown", rule, self.handle_unknown, remedy)
 
 
@@ -443,23 +435,26 @@ def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequen
         remedy = "Positions are counted from 0."
         raise ParameterError.because(parameter, rule, column, remedy)
     if column not in known:
-        error = UnknownNameError.among("feature", column, known)
-        raise UnknownNameError(f"In {parameter!r}: {error}")
+        raise UnknownNameError.among("feature", column, known, parameter)
     return cast("str", column)
 
 
 def _check_distinct(names: Sequence[Name]) -> None:
     repeated = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise DataError(
-            f"'X' must have distinct column names; got {and_more(repeated)}. Rename or drop all "
-            "but one of each."
-        )
+        rule, remedy = "have distinct column names", "Rename or drop all but one of each."
+        raise DataError.because("X", rule, repeated, remedy, shown=and_more(repeated))
 
 
 def _refuse_levels(name: str, unknown: Sequence[object], known: Levels) -> NoReturn:
     raise DataError(
         f"Found unknown levels in feature {name!r} during transform: "
-        f"{and_more(map(repr, unknown))}; fit saw {and_more(map(repr, known))}. Correct them, "
-        "fit on data that has them, or let them pass: handle_unknown='ignore'."
+        f"{and_more(map(repr, unknown))}; fit saw {and_more(map(repr, known))}.",
+        (
+            "Correct them, fit on data that has them, or let them pass: ",
+            Argument("handle_unknown", "ignore"),
+            ".",
+        ),
+        parameter="X",
+        value=unknown,
     )

@@ -1,28 +1,22 @@
-"""What a caller asked for, checked before anything is counted."""
+"""What the options of a search mean for one table."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
-from typing import Any, NoReturn
+from typing import Any
 
+from komb.api.options import FIXED_ALPHA, METHOD_OPTIONS, SearchOptions, list_names
 from komb.citests import tests
 from komb.citests.registry import make_test
-from komb.data import defaults
-from komb.data.checks import check_count
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import Bins, Discretize, Treatment, check_treatment
+from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
-from komb.errors import DataError, ParameterError, UnknownNameError
+from komb.errors import Argument, ParameterError, Text, UnknownNameError
 from komb.search import algorithms
 from komb.search._budget import Budget
 from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Choice
-
-OPTIONS = ("order", "max_separator", "max_conditioning", "level", "time_budget")
-"""What only some methods take."""
 
 _ROWS_TO_SPLIT = 4  # halves of fewer rows have nothing to test
 
@@ -44,10 +38,45 @@ class Settings:
     include: tuple[int, ...]
     exclude: tuple[Name, ...]  # names: these columns are not in the table
     treatment: Treatment = field(default_factory=Treatment)  # what the raw data have gone through
-    seed: int = defaults.SEED
+    seed: int = 0
     given_alpha: float | None = None  # what the caller said; ``alpha`` is what holds
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
     stability: int | None = None  # half-samples to search as well
+
+    @classmethod
+    def of(cls, options: SearchOptions, table: DiscreteTable) -> Settings:
+        """Check what depends on the table, and find out what holds for it.
+
+        Examples
+        --------
+        >>> from komb.data.models.boolean_functions import boolean_table
+        >>> Settings.of(SearchOptions(include=["X2"]), boolean_table("and", 9)).include
+        (1,)
+        """
+        searches = _check_searches(options, table)
+        if options.order is not None:
+            check_order(options.order, table)
+        if options.stability is not None:
+            _check_rows(options.stability, table)
+        alpha, choices = _choose_alpha(options.alpha, table, searches[0])
+        make_test(options.test, options.df, options.seed, alpha=alpha)  # knows what it takes
+        by_name = () if options.start_method is not None else options.start
+        return cls(
+            method=options.method,
+            options=options.of_method,
+            alpha=alpha,
+            test=options.test,
+            df=options.df,
+            start=check_columns("start", by_name, table),
+            start_method=options.start_method,
+            include=check_columns("include", options.include, table),
+            exclude=tuple(options.exclude),
+            treatment=options.treatment,
+            seed=options.seed,
+            given_alpha=options.alpha,
+            choices=choices,
+            stability=options.stability,
+        )
 
     @property
     def algorithm(self) -> AlgorithmInfo:
@@ -79,9 +108,9 @@ class Settings:
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
         # those of the method to start from are among them, for without them a run is not the same
-        options: dict[str, Any] = dict.fromkeys(OPTIONS) | self.algorithm.defaults
+        options: dict[str, Any] = dict.fromkeys(METHOD_OPTIONS) | self.algorithm.defaults
         options |= self.options
-        df = "adjusted" if self.test == defaults.TEST else self.df  # that test has its own rule
+        df = "adjusted" if self.test == "auto" else self.df  # that test has its own rule
         test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
         if self.stability is not None:
             test["stability"] = self.stability
@@ -92,101 +121,61 @@ class Settings:
             "include": _names(table, self.include),
             "exclude": self.exclude,
         }
-        return options | test | columns | describe_data(self.treatment, table)
-
-
-def describe_data(treatment: Treatment, table: DiscreteTable) -> dict[str, Any]:
-    """Return what the raw data have gone through, as a result reports it.
-
-    Examples
-    --------
-    >>> describe_data(Treatment(missing="level"), DiscreteTable.from_data({"x": [0, 1]}))
-    {'discretize': None, 'missing': 'level'}
-    """
-    described = treatment.describe()
-    # whoever made a table with marks said what they mean
-    return described | {"missing": "testwise"} if table.has_missing else described
+        data = self.treatment.describe()
+        if table.has_missing:  # whoever made a table with marks said what they mean
+            data["missing"] = "testwise"
+        return options | test | columns | data
 
 
 def _names(table: DiscreteTable, positions: Iterable[int]) -> tuple[Name, ...]:
     return tuple(table.names[position] for position in positions)
 
 
-def check_settings(
-    table: DiscreteTable,
-    *,
-    method: str,
-    order: int | None = None,
-    max_separator: int | None = None,
-    max_conditioning: int | None = None,
-    level: float = defaults.LEVEL,
-    alpha: float | None = None,
-    test: str,
-    df: str,
-    start: Iterable[Name] | str,
-    include: Iterable[Name],
-    exclude: Iterable[Name],
-    discretize: Discretize = None,
-    bins: Bins = defaults.BINS,
-    missing: str = defaults.MISSING,
-    seed: int = defaults.SEED,
-    time_budget: float | None = None,
-    stability: int | None = None,
-) -> Settings:
-    """Check every parameter that does not depend on the target.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> columns = dict(start=(), include=(), exclude=())
-    >>> check_settings(boolean_table("and", 9), method="komb", alpha=1, test="g", df="observed", \
-**columns)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'alpha' must be a number between 0 and 1, both excluded; got 1. ...
-    """
-    check_name("method", method, algorithms())
-    check_name("test", test, tests())
-    start_method = start if isinstance(start, str) else None
-    if start_method is not None:
-        _check_start_method(start_method, table)
-    searches = [find_algorithm(name) for name in (method, start_method) if name is not None]
-    options = _check_options(
-        searches, table, order=order, max_separator=max_separator,
-        max_conditioning=max_conditioning, level=level, time_budget=time_budget,
-    )  # fmt: skip
+def _check_searches(options: SearchOptions, table: DiscreteTable) -> list[AlgorithmInfo]:
+    """Return the search to run, and the one to start from; raise if they do not fit the options."""
+    if options.start_method is not None:
+        _check_start_method(options.start_method, table)
+    names = (options.method, options.start_method)
+    searches = [find_algorithm(name) for name in names if name is not None]
+    _check_taken(searches, options.of_method)
     for search in searches:
-        _check_fit(search, test)
-    given_alpha = None if alpha is None else _check_share("alpha", alpha, "0.01")
-    used_alpha, choices = _choose_alpha(given_alpha, table, searches[0])
-    make_test(test, df, seed, alpha=used_alpha)  # knows what it takes
-    return Settings(
-        method=method,
-        options=options,
-        alpha=used_alpha,
-        test=test,
-        df=df,
-        start=() if isinstance(start, str) else check_columns("start", start, table),
-        start_method=start_method,
-        include=check_columns("include", include, table),
-        exclude=tuple(exclude),
-        treatment=check_treatment(discretize, bins, missing),
-        seed=check_count("seed", seed),
-        given_alpha=given_alpha,
-        choices=choices,
-        stability=None if stability is None else _check_halves(stability, table),
-    )
+        _check_fit(search, options.test)
+    return searches
 
 
-def _check_halves(n_halves: object, table: DiscreteTable) -> int:
-    """Return a number of half-samples: complementary pairs, of a table that has halves."""
-    checked = check_count("stability", n_halves)
-    if checked < 2 or checked % 2:
-        rule = "be an even number, at least 2: rows are split into pairs of halves"
-        raise ParameterError.because("stability", rule, n_halves, "Try stability=50.")
-    if table.n_rows < _ROWS_TO_SPLIT:
-        rule = f"be left out for a table of fewer than {_ROWS_TO_SPLIT} rows"
-        raise ParameterError.because("stability", rule, n_halves, "Collect more rows.")
-    return checked
+def _check_start_method(name: str, table: DiscreteTable) -> None:
+    if name in algorithms():
+        return
+    remedy: Text = f"Methods are: {', '.join(algorithms())}."
+    if name in table.names:
+        remedy = "To start from this column, pass a list: ", Argument("start", [name]), "."
+    rule = "be a list of column names, or the name of a method to start from"
+    raise ParameterError.because("start", rule, name, remedy)
+
+
+def _check_taken(searches: Sequence[AlgorithmInfo], given: Mapping[str, Any]) -> None:
+    """Raise if an option was given that no search takes."""
+    taken = {name for search in searches for name in search.options}
+    for name, value in given.items():
+        if name not in taken:
+            takers = [info.name for info in algorithms().values() if name in info.options]
+            rule = f"be left out for method {searches[0].name!r}, which has no such option"
+            remedy = f"Leave it out, or use a method that has it: {', '.join(takers)}."
+            raise ParameterError.because(name, rule, value, remedy)
+
+
+def _check_fit(search: AlgorithmInfo, test: str) -> None:
+    """Raise if a search needs smaller p-values than a test has."""
+    if test == "perm" and search.choose_alpha is not None:
+        rule = f"have p-values as small as many tests call for, with method {search.name!r}"
+        remedy = (
+            "Those of 'perm' are never below 1 / (number of shuffles). Use ",
+            Argument("test", "auto"),
+            ", or another method, such as ",
+            Argument("method", "komb"),
+            ".",
+        )
+        raise ParameterError.because("test", rule, test, remedy)
 
 
 def _choose_alpha(
@@ -196,186 +185,34 @@ def _choose_alpha(
     if alpha is not None:
         return alpha, {}
     if search.choose_alpha is None:
-        return defaults.FIXED_ALPHA, {}
+        return FIXED_ALPHA, {}
     choice = search.choose_alpha(table.n_rows, table.n_columns)
     assert isinstance(choice.value, float)
     return choice.value, {"alpha": choice}
 
 
-def _check_fit(search: AlgorithmInfo, test: str) -> None:
-    """Raise if a search needs smaller p-values than a test has."""
-    if test == "perm" and search.choose_alpha is not None:
-        raise ParameterError.because(
-            "test",
-            f"have p-values as small as many tests call for, with method {search.name!r}",
-            test,
-            "Those of 'perm' are never below 1 / (number of shuffles). Use test='auto', or "
-            "another method, such as method='komb'.",
-        )
+def _check_rows(n_halves: int, table: DiscreteTable) -> None:
+    if table.n_rows < _ROWS_TO_SPLIT:
+        rule = f"be left out for a table of fewer than {_ROWS_TO_SPLIT} rows"
+        raise ParameterError.because("stability", rule, n_halves, "Collect more rows.")
 
 
-def _check_options(
-    searches: Sequence[AlgorithmInfo], table: DiscreteTable, **given: Any
-) -> dict[str, Any]:
-    """Check the options that only some searches take; one that no search takes is an error."""
-    options: dict[str, Any] = {}
-    if given["order"] is not None:
-        options["order"] = check_order(given["order"], table)
-    if given["max_separator"] is not None:
-        options["max_separator"] = _check_bound("max_separator", given["max_separator"])
-    if given["max_conditioning"] is not None:
-        options["max_conditioning"] = check_count("max_conditioning", given["max_conditioning"])
-    if given["level"] != defaults.LEVEL:
-        options["level"] = _check_share("level", given["level"], str(defaults.LEVEL))
-    if given["time_budget"] is not None:
-        options["time_budget"] = _check_seconds(given["time_budget"])
-    taken = {name for search in searches for name in search.options}
-    for name, value in options.items():
-        if name not in taken:
-            _refuse_option(name, value, searches[0].name)
-    return options
-
-
-def _check_bound(parameter: str, value: object) -> int:
-    """Return a number; what is no number, such as ``"auto"``, has been one."""
-    if isinstance(value, str) or value is None:
-        rule = "be a whole number, at least 0"
-        remedy = f"Try {parameter}=1, or leave it out: method 'auto' finds its own, 'komb' takes 1."
-        raise ParameterError.because(parameter, rule, value, remedy)
-    return check_count(parameter, value)
-
-
-def _check_share(parameter: str, value: object, example: str) -> float:
-    """Return a number between 0 and 1."""
-    if not _is_number(value) or not 0 < float(value) < 1:  # type: ignore[arg-type]
-        rule = "be a number between 0 and 1, both excluded"
-        remedy = f"Try {parameter}={example}, or leave it out."
-        raise ParameterError.because(parameter, rule, value, remedy)
-    return float(value)  # type: ignore[arg-type]
-
-
-def _check_seconds(value: object) -> float:
-    if not _is_number(value) or not 0 < float(value) < math.inf:  # type: ignore[arg-type]
-        rule = "be a number of seconds above 0"
-        remedy = "Try time_budget=60, or leave it out for as long as it takes."
-        raise ParameterError.because("time_budget", rule, value, remedy)
-    return float(value)  # type: ignore[arg-type]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _refuse_option(name: str, value: object, method: str) -> NoReturn:
-    takers = [info.name for info in algorithms().values() if name in info.options]
-    raise ParameterError.because(
-        name,
-        f"be left out for method {method!r}, which has no such option",
-        value,
-        f"Leave it out, or use a method that has it: {', '.join(takers)}.",
-    )
-
-
-def _check_start_method(name: str, table: DiscreteTable) -> None:
-    if name in algorithms():
-        return
-    if name in table.names:
-        remedy = f"To start from this column, pass a list: start=[{name!r}]."
-    else:
-        remedy = f"Methods are: {', '.join(algorithms())}."
-    rule = "be a list of column names, or the name of a method to start from"
-    raise ParameterError.because("start", rule, name, remedy)
-
-
-def check_exclude(
-    exclude: Iterable[Name], targets: Iterable[Name], **others: Iterable[Name] | str
-) -> list[Name]:
-    """Return the columns to leave out, unless they are wanted elsewhere.
-
-    Examples
-    --------
-    >>> check_exclude(["id"], ["Y"], include=["X1"])
-    ['id']
-    """
-    excluded = list_names("exclude", exclude)
-    for parameter, names in others.items():
-        if parameter == "start" and isinstance(names, str):
-            continue  # the name of a method
-        shared = [name for name in list_names(parameter, names) if name in excluded]
-        if shared:
-            rule = f"have no column in common with {parameter!r}"
-            remedy = "Take it out of one of the two."
-            raise ParameterError.because("exclude", rule, shared, remedy)
-    for target in targets:
-        check_is_name(target)
-        if target in excluded:
-            _refuse_target("exclude", target)
-    return excluded
-
-
-def check_is_name(target: object) -> None:
-    """Raise if a target is not a name but, say, the values of a column."""
-    if not isinstance(target, Hashable):
-        raise ParameterError(
-            f"'target' must be the name of a column; got a {type(target).__name__}. Put its values "
-            "into the table as a column and pass that column's name."
-        )
-
-
-def _refuse_target(parameter: str, name: Name) -> NoReturn:
-    remedy = f"Take it out of {parameter!r}: a column is never in its own blanket."
-    raise ParameterError.because(parameter, "not name the target", name, remedy)
-
-
-def check_table(table: DiscreteTable) -> None:
-    """Raise if a table is too small for any analysis.
-
-    Examples
-    --------
-    >>> check_table(DiscreteTable.from_data({"x": [0, 1]}))
-    Traceback (most recent call last):
-    komb.errors.DataError: 'data' must have at least 2 columns, a target and a candidate; got 1. ...
-    """
-    if table.n_columns < 2:
-        raise DataError(
-            "'data' must have at least 2 columns, a target and a candidate; got 1. Check how it "
-            "was read: a wrong delimiter puts everything into one column."
-        )
-    if table.n_rows < 2:
-        raise DataError(
-            f"'data' must have at least 2 rows; got {table.n_rows}. One row says nothing about "
-            "dependence: check how it was read or filtered."
-        )
-
-
-def check_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
-    """Return the position of a target, or say why it cannot be one.
+def check_order(order: int, table: DiscreteTable) -> int:
+    """Return an order, or say why the table has no use for it.
 
     Examples
     --------
     >>> from komb.data.models.boolean_functions import boolean_table
-    >>> table = boolean_table("and", 9)
-    >>> settings = Settings("komb", {}, 0.01, "g", "observed", (), None, (), ())
-    >>> check_target(table, "Y", settings)
-    3
+    >>> check_order(2, boolean_table("and", 9))
+    2
     """
-    position = _position("target", target, table)
-    for parameter in ("include", "start"):
-        if position in getattr(settings, parameter):
-            _refuse_target(parameter, table.names[position])
-    if is_constant(table, position):
-        where = "every row with a value" if table.missing_counts[position] else "every row"
-        raise DataError(
-            f"'target' must be a column with at least 2 levels; got {target!r}, which is "
-            f"{table.levels[position][0]!r} in {where}. Choose another target, or rows in which "
-            "it varies."
-        )
-    return position
-
-
-def is_constant(table: DiscreteTable, position: int) -> bool:
-    """Whether a column has one level only."""
-    return len(table.levels[position]) < 2
+    most = max(1, table.n_columns - 2)  # the default must do for any table
+    if order > most:
+        rule = f"be at most {most} for a table of {table.n_columns} columns"
+        reason = "A witness is made of other columns than target and member. Try "
+        remedy = reason, Argument("order", most), "."
+        raise ParameterError.because("order", rule, order, remedy)
+    return order
 
 
 def check_columns(parameter: str, names: Iterable[Name], table: DiscreteTable) -> tuple[int, ...]:
@@ -388,57 +225,18 @@ def check_columns(parameter: str, names: Iterable[Name], table: DiscreteTable) -
     (0, 2)
     """
     listed = list_names(parameter, names)
-    return tuple(sorted({_position(parameter, name, table) for name in listed}))
+    return tuple(sorted({find_column(parameter, name, table) for name in listed}))
 
 
-def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
-    """Return several names as a list; a lone name is a mistake, even if it has many letters.
+def find_column(parameter: str, name: Name, table: DiscreteTable) -> int:
+    """Return the position of a column, or say which parameter named what is not there.
 
     Examples
     --------
-    >>> list_names("start", "abc")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'start' must be a list of column names; got 'abc'. Pass a list ...
+    >>> find_column("target", "x", DiscreteTable.from_data({"x": [0, 1]}))
+    0
     """
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        remedy = f"Pass a list of column names: {parameter}=[{names!r}]."
-        raise ParameterError.because(parameter, "be a list of column names", names, remedy)
-    return list(names)
-
-
-def _position(parameter: str, name: Name, table: DiscreteTable) -> int:
     try:
         return table.index(name)
     except UnknownNameError as error:
-        raise UnknownNameError(f"In {parameter!r}: {error}") from None
-
-
-def check_name(kind: str, name: object, known: Iterable[str]) -> None:
-    """Raise unless a name is known; it may be anything.
-
-    Examples
-    --------
-    >>> check_name("test", ["g"], tests())
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: There is no test ['g']. Known: ...
-    """
-    if not isinstance(name, str) or name not in known:
-        raise UnknownNameError.among(kind, name, known)
-
-
-def check_order(order: object, table: DiscreteTable) -> int:
-    """Return an order, or say why the table has no use for it.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> check_order(2, boolean_table("and", 9))
-    2
-    """
-    checked = _check_bound("order", order)
-    most = max(1, table.n_columns - 2)  # the default must do for any table
-    if checked > most:
-        rule = f"be at most {most} for a table of {table.n_columns} columns"
-        remedy = f"A witness is made of other columns than target and member. Try order={most}."
-        raise ParameterError.because("order", rule, order, remedy)
-    return checked
+        raise error.concerning(parameter) from None

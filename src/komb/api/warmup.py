@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from komb.data.defaults import TEST
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
@@ -19,7 +18,7 @@ from komb.sessions.data import DataSession
 _done: set[tuple[np.dtype[Any], bool, str]] = set()
 
 
-def warm_up(table: DiscreteTable, test: str = TEST) -> None:
+def warm_up(table: DiscreteTable, test: str = "auto") -> None:
     """Have the kernels for searches of a table ready; at once if they are.
 
     Parameters

@@ -102,6 +102,54 @@ class TestSums:
         own = unions if self._own is self._unions else self._own
         return TestSums(tests, own, self._index[kept], unions)
 
+    def variables(self, test: int) -> tuple[int, int, tuple[int, ...]]:
+        """Target, candidate and given set of one test."""
+        given = self.tests.sets[self.tests.set_of[test]]
+        return self._contingency.target, int(self.tests.candidates[test]), tuple(given.tolist())
+
+    def rows(self, test: int) -> list[Int64Array]:
+        """Codes of the target, the candidate and each condition, where none of them is missing.
+
+        Beside the sums, which cost next to nothing, this is slow: for tests that cannot do without.
+        """
+        target, candidate, given = self.variables(test)
+        columns = [target, candidate, *given]
+        codes = self._contingency.codes[columns].astype(np.int64)
+        if self._contingency.has_missing:
+            levels = self._contingency.cardinalities[columns]
+            codes = codes[:, (codes < levels[:, None]).all(axis=0)]
+        return list(codes)
+
+    def table(self, test: int) -> Int64Array:
+        """Contingency table of one test: rows by stratum, level of the candidate, of the target.
+
+        Only strata that occur are there, in no particular order. As slow as :meth:`rows`.
+
+        Examples
+        --------
+        >>> from komb.citests import CITest
+        >>> from komb.citests.contract import TestOptions
+        >>> class Shown(CITest):
+        ...     def measure(self, sums):
+        ...         print(sums.table(0).tolist())
+        ...         raise StopIteration
+        >>> import komb
+        >>> from komb.sessions.data import DataSession
+        >>> table = komb.DiscreteTable.from_data({"x": [0, 0, 1, 1], "y": [0, 0, 0, 1]})
+        >>> DataSession(table, Shown(TestOptions())).is_dependent(1, 0, frozenset())
+        Traceback (most recent call last):
+        StopIteration
+        """
+        y, x, *z = self.rows(test)
+        strata = np.zeros(len(y), dtype=np.int64)
+        if z:
+            strata = np.unique(np.stack(z), axis=1, return_inverse=True)[1].reshape(-1)
+        n_strata = int(strata.max(initial=-1)) + 1
+        shape = (n_strata, int(self.levels[test]), self.target_levels)
+        counts = np.zeros(shape, dtype=np.int64)
+        np.add.at(counts, (strata, x, y), 1)
+        return counts
+
     @property
     def gain(self) -> FloatArray:
         """``fit(Z u X) - fit(Z)``, in bits."""

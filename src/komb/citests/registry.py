@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from komb.citests.contract import DF_RULES, CITest, TestOptions
+from komb.citests.function import FunctionTest, PValueFunction
 from komb.citests.plugins import Registry
 from komb.data.checks import check_count
 from komb.errors import ParameterError
@@ -112,8 +114,10 @@ def tests() -> Mapping[str, TestInfo]:
     return REGISTRY.all()
 
 
-def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = 0.01) -> CITest:
-    """Build a test by name, with a rule for its degrees of freedom.
+def make_test(
+    test: str | PValueFunction, df: str = "observed", seed: int = 0, *, alpha: float = 0.01
+) -> CITest:
+    """Build a test, known by name or a function of the user's, with a rule for its freedom.
 
     ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
     level that its p-values must be able to reach.
@@ -125,7 +129,9 @@ def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = 
     ...
     komb.errors.UnknownNameError: There is no test 'G'. Did you mean 'g'? Known: ...
     """
-    info = REGISTRY.find(name)
+    make = (
+        REGISTRY.find(test).implementation if isinstance(test, str) else partial(FunctionTest, test)
+    )
     if df not in DF_RULES:
         raise ParameterError.because(
             "df",
@@ -135,7 +141,7 @@ def make_test(name: str, df: str = "observed", seed: int = 0, *, alpha: float = 
             "occur in each of them.",
         )
     checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
-    return info.implementation(TestOptions(df, checked_seed, alpha))
+    return make(TestOptions(df, checked_seed, alpha))
 
 
 def statistic_symbol(decider: str) -> str:

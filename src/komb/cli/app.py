@@ -13,9 +13,10 @@ from komb.cli.compare import compare
 from komb.cli.demo import demo
 from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
 from komb.cli.find import find
-from komb.cli.lists import methods, tests
+from komb.cli.methods import methods
 from komb.cli.report import report
 from komb.cli.reproduce import reproduce
+from komb.cli.tests import tests
 
 app = typer.Typer(
     name="komb",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from komb.api.options import FIXED_ALPHA
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, show, write, write_json
-from komb.data import defaults
 from komb.errors import Interrupted, ParameterError
 
 if TYPE_CHECKING:
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 
 @exit_codes()
+@options.takes_search_options(
+    "method",
+    "stability",
+    after="truth",
+    also={"alpha": "It is the same for every method."},
+    alpha=FIXED_ALPHA,
+)
 def compare(
-    context: typer.Context,
     data: options.Data,
     target: options.Target,
     methods: Annotated[
@@ -38,35 +44,22 @@ def compare(
             help="The network that the data come from, or a true member. May be repeated.",
         ),
     ] = None,
-    order: options.Order = None,
-    max_separator: options.MaxSeparator = None,
-    max_conditioning: options.MaxConditioning = None,
-    level: options.Level = defaults.LEVEL,
-    alpha: options.SharedAlpha = defaults.FIXED_ALPHA,
-    test: options.Test = defaults.TEST,
-    df: options.Df = defaults.DF,
-    start: options.Start = None,
-    start_method: options.StartMethod = None,
-    include: options.Include = None,
-    exclude: options.Exclude = None,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    missing: options.Missing = defaults.MISSING,
-    seed: options.Seed = defaults.SEED,
-    time_budget: options.TimeBudget = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV only, a line a method.")] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV only, one line per method.")
+    ] = False,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
     ] = None,
+    **search: Any,
 ) -> None:
     """Find the Markov blanket of a column with several methods, side by side."""
     if json and csv:
-        raise ParameterError("'--json' and '--csv' both say what to print. Leave out one of them.")
-    arguments = options.to_search(context.params)
+        raise options.contradiction("json", "csv", "both say what to print")
+    arguments = options.to_search(search)
     from komb.api import compare
     from komb.data.read.files import naming
     from komb.views.pictures.canvas import check_picture
@@ -99,7 +92,7 @@ def _read_truth(truth: list[str] | None) -> DiscreteNetwork | list[str] | None:
     if len(truth) > 1:
         rule = "be one network or some columns"
         remedy = "The blanket is read from the network."
-        raise ParameterError.because("--truth", rule, truth, remedy)
+        raise ParameterError.because("truth", rule, truth, remedy)
     return read_bif(files[0])
 
 

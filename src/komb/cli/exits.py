@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +10,8 @@ from typing import NoReturn, cast
 
 import typer
 
-from komb.errors import InputError, WorkerError
+from komb.cli.messages import in_shell
+from komb.errors import InputError, Interrupted, WorkerError
 from komb.views.text import neutralise
 
 EXIT_FAILED = 1
@@ -24,35 +23,35 @@ TRACEBACK = "KOMB_TRACEBACK"
 
 _LONGEST_REASON = 300  # characters of an unexpected error
 
-_WITH_COMMAS = re.compile(
-    r"In '(?P<option>start|include|exclude)': There is no column '(?P<names>[^']*,[^']*)'\."
-)
-
-_LIMIT = re.compile(r'memory_limit=("[^"]*"), or the variable KOMB_MEMORY_LIMIT')
-
 # Some versions of typer have a click of their own, so the class is found from one that is public.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 
 @contextmanager
-def exit_codes() -> Iterator[None]:
+def exit_codes(**flags: str) -> Iterator[None]:
     """Turn what goes wrong into a message and an exit code.
 
     Commands need it as well as :func:`komb.cli.main`: typer keeps interruptions to itself.
+
+    Parameters
+    ----------
+    **flags
+        What parameters of functions are called in this command, where that is not their name.
     """
     try:
         yield
     except InputError as error:
-        _fail(_in_shell_terms(str(error)))
+        _fail(in_shell(error, flags))
     except WorkerError as error:
-        _fail(_in_shell_terms(str(error)), EXIT_FAILED)
+        _fail(in_shell(error, flags), EXIT_FAILED)
     except _UsageError as error:
         where = getattr(getattr(error, "ctx", None), "command_path", "komb")
         message = error.format_message().rstrip(".")
         stop = "" if message.endswith("?") else "."
         _fail(f"{message}{stop} See '{where} --help'.")
     except KeyboardInterrupt as interrupt:
-        typer.echo(_in_shell_terms(str(interrupt)) or "Interrupted.", err=True)
+        said = in_shell(interrupt, flags) if isinstance(interrupt, Interrupted) else "Interrupted."
+        typer.echo(said, err=True)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:  # the reader, e.g. head, has seen enough
         _give_up_output()
@@ -102,40 +101,3 @@ def _give_up_output() -> None:
     """Have what is left in the buffers go nowhere, so that ending does not fail once more."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _in_shell_terms(message: str) -> str:
-    """Name options instead of the Python parameters that a message speaks of."""
-    for in_python, in_shell in (
-        ("read_table(path, delimiter=...)", "--delimiter"),
-        ("has_header=False", "--no-header"),
-        ("resume=True", "--resume"),
-        ('discretize="quantile"', "--discretize quantile"),
-        ('missing="testwise"', "--missing testwise"),
-        ('missing="level"', "--missing level"),
-        ("; 'finished' holds their comparison", ""),
-        ("; 'finished' holds their blankets", ""),
-        ("; 'finished' holds the blanket of", "; this is the blanket of"),
-        ("'path' must be the name of a page", "'--out' must be the name of a page"),
-        ("n_jobs=", "--jobs "),
-        ("'n_jobs'", "'--jobs'"),
-    ):
-        message = message.replace(in_python, in_shell)
-    message = _LIMIT.sub(r"KOMB_MEMORY_LIMIT=\1", message)
-    return message + _hint_at_repeating(message)
-
-
-def _hint_at_repeating(message: str) -> str:
-    """Say how to name several columns, to who put commas between them; a name may have commas.
-
-    Examples
-    --------
-    >>> _hint_at_repeating("In 'exclude': There is no column 'a, b'. Known: 'a', 'b'.")
-    ' To name several columns, repeat the option: --exclude a --exclude b.'
-    """
-    found = _WITH_COMMAS.search(message)
-    if found is None:
-        return ""
-    names = filter(None, map(str.strip, found["names"].split(",")))
-    words = [word for name in names for word in (f"--{found['option']}", name)]
-    return f" To name several columns, repeat the option: {shlex.join(words)}."

@@ -12,17 +12,19 @@ import typer
 from komb.cli import options
 from komb.cli.exits import exit_codes, missing_option
 from komb.cli.output import CountBar, ProgressBar, show, write, write_json
-from komb.data import defaults
-from komb.errors import Interrupted, ParameterError, WorkerError
+from komb.errors import Interrupted, WorkerError
 from komb.views.text import show_on_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.results.blanket import Blanket, Blankets
+    from komb.api.progress import Progress
+    from komb.results.blanket import Blanket
+    from komb.results.blankets import Blankets
 
 
 @exit_codes()
+@options.takes_search_options(after="jobs")
 def find(
     context: typer.Context,
     data: options.Data,
@@ -40,28 +42,10 @@ def find(
         typer.Option(
             "--jobs",
             "-j",
-            help="Processes for several targets; -1 is one a processor.",
+            help="Processes for several targets; -1 is one per processor.",
             metavar="J",
         ),
     ] = 1,
-    order: options.Order = None,
-    max_separator: options.MaxSeparator = None,
-    max_conditioning: options.MaxConditioning = None,
-    level: options.Level = defaults.LEVEL,
-    alpha: options.Alpha = None,
-    test: options.Test = defaults.TEST,
-    df: options.Df = defaults.DF,
-    method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
-    start: options.Start = None,
-    start_method: options.StartMethod = None,
-    include: options.Include = None,
-    exclude: options.Exclude = None,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    missing: options.Missing = defaults.MISSING,
-    seed: options.Seed = defaults.SEED,
-    time_budget: options.TimeBudget = None,
-    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -82,14 +66,13 @@ def find(
         Path | None,
         typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
     ] = None,
+    **search: Any,
 ) -> None:
     """Find the Markov blanket of a column of a file, or of several."""
     targets = _check_targets(context, target, all_targets)
     if quiet and explain:
-        raise ParameterError(
-            "'--quiet' and '--explain' both say what to print. Leave out one of them."
-        )
-    arguments = {"method": method, "stability": stability, **options.to_search(context.params)}
+        raise options.contradiction("quiet", "explain", "both say what to print")
+    arguments = options.to_search(search)
     from komb.api.parallel import check_jobs
     from komb.data.read.files import naming
     from komb.views.pictures.canvas import check_picture
@@ -116,9 +99,7 @@ def _check_targets(
 ) -> list[str] | None:
     """Return the targets that were named, or ``None`` for all."""
     if target and all_targets:
-        raise ParameterError(
-            "'--target' and '--all-targets' both say whose blanket to find. Leave out one of them."
-        )
+        raise options.contradiction("target", "all_targets", "both say whose blanket to find")
     if not target and not all_targets:
         raise missing_option(context, "'--target' (or '--all-targets')")
     return target or None
@@ -146,7 +127,7 @@ def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
 def _find_many(
     targets: list[str] | None, jobs: int, arguments: dict[str, Any], quiet: bool
 ) -> Blankets:
-    from komb.api.find import Progress, markov_blankets
+    from komb.api.find import markov_blankets
 
     with CountBar("targets", is_wanted=not quiet) as bar:
 
@@ -190,7 +171,7 @@ class _Output:
             for blanket in blankets.values():
                 self._explain(blanket)
         if self.plot is not None:
-            from komb.results.blanket import plot_blankets
+            from komb.results.blankets import plot_blankets
 
             self._draw(lambda: plot_blankets(blankets))
 

@@ -1,21 +1,32 @@
-"""The options that several commands have, each in one place."""
+"""The options that several commands have; those of searches are made from their own description.
+
+:class:`komb.api.options.SearchOptions` says what they are called, what they mean and what holds
+where they are left out. Here they become options of a command, and what was typed becomes what the
+functions take.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from komb.data import defaults
-from komb.errors import ParameterError, UnknownNameError
+from komb.api.options import DEFAULTS, DESCRIPTIONS, SearchOptions
+from komb.errors import Argument, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
 
 _Value = TypeVar("_Value")
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_AS_TEXT = ("start", "include", "exclude", "discretize", "bins")  # each any number of times
+_EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 
 Data = Annotated[
     Path,
@@ -24,100 +35,6 @@ Data = Annotated[
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Whose blanket to find.")
 ]
-Order = Annotated[
-    int | None,
-    typer.Option(
-        "--order",
-        "-k",
-        metavar="N",
-        help="How many other columns a dependence may need to show.",
-        show_default="1 for komb; as far as its limit for auto",
-    ),
-]
-MaxSeparator = Annotated[
-    int | None,
-    typer.Option(
-        "--max-separator",
-        "-l",
-        metavar="N",
-        help="How many columns may explain a dependence away.",
-        show_default="1 for komb, 3 for auto",
-    ),
-]
-MaxConditioning = Annotated[
-    int | None,
-    typer.Option(
-        help="Largest set that the classic methods condition on.", show_default="the method's own"
-    ),
-]
-Level = Annotated[
-    float,
-    typer.Option(
-        metavar="P",
-        help="Chance of a blanket that is not empty where nothing depends; for auto.",
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option(metavar="P", help="Level of the tests.", show_default="auto chooses, others 0.01"),
-]
-SharedAlpha = Annotated[
-    float, typer.Option(metavar="P", help="Level of the tests, the same for every method.")
-]
-TimeBudget = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="Time that the search may take; for auto.",
-        show_default="as long as it takes",
-    ),
-]
-Test = Annotated[str, typer.Option(help="Conditional-independence test; see 'komb tests'.")]
-Df = Annotated[str, typer.Option(help="Degrees of freedom: 'observed' or 'adjusted'.")]
-Start = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Start from this column. May be repeated."),
-]
-StartMethod = Annotated[
-    str | None,
-    typer.Option(metavar="METHOD", help="Start from the blanket that this method finds."),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Always in the blanket. May be repeated."),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Leave this column out. May be repeated."),
-]
-Discretize = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="WAY|COLUMN=WAY|COLUMN=CUT,CUT...",
-        help="Cut columns of numbers: 'quantile', 'uniform', 'kmeans', 'mdl', or at these points. "
-        "With columns, may be repeated.",
-    ),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="N|COLUMN=N",
-        help="Into how many bins. With columns, may be repeated.",
-        show_default=str(defaults.BINS),
-    ),
-]
-Missing = Annotated[
-    str, typer.Option(help="What to do about missing values: 'error', 'level' or 'testwise'.")
-]
-Seed = Annotated[int, typer.Option(help="For tests that draw random numbers.")]
-Stability = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Search so many half-samples too: how often is each member found again?",
-        show_default="none",
-    ),
-]
 Delimiter = Annotated[
     str | None, typer.Option(help="One character, or 'tab'; detected if left out.")
 ]
@@ -125,6 +42,78 @@ NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line is data; columns are V1, V2, ...")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def takes_search_options(
+    *without: str, after: str, also: Mapping[str, str] | None = None, **defaults: object
+) -> Callable[[_Command], _Command]:
+    """Give a command the options of a search, in the place of its ``**search``.
+
+    Parameters
+    ----------
+    *without
+        The options that it does not have.
+    after
+        The parameter that they come after.
+    also
+        What else the help of an option has to say in this command.
+    **defaults
+        Where they are others than those of the functions.
+    """
+
+    def decorate(command: _Command) -> _Command:
+        own = inspect.signature(command, eval_str=True)
+        kept = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        place = [parameter.name for parameter in kept].index(after) + 1
+        names = [name for name in DESCRIPTIONS if name not in without]
+        kept[place:place] = _search_options(names, also or {}, defaults)
+        command.__signature__ = own.replace(parameters=kept)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in kept}  # typer reads both
+        return command
+
+    return decorate
+
+
+def _search_options(
+    names: list[str], also: Mapping[str, str], defaults: Mapping[str, object]
+) -> Iterator[Parameter]:
+    types = get_type_hints(SearchOptions)
+    for name in names:
+        option = DESCRIPTIONS[name]
+        default = defaults.get(name, DEFAULTS[name])
+        is_shown = default is not None and default != ()
+        info = typer.Option(
+            flag_of(name),
+            *filter(None, [option.letter]),
+            metavar=option.metavar,
+            help=" ".join(filter(None, (option.in_shell or option.about, also.get(name)))),
+            show_default=is_shown or option.if_left_out or False,
+        )
+        if name in _AS_TEXT:
+            info.show_default = str(default) if is_shown else info.show_default
+            yield _parameter(name, list[str] | None, None, info)
+        else:
+            yield _parameter(name, types[name], default, info)
+        if name == "start":
+            about = "Start from the blanket that this method finds."
+            info = typer.Option("--start-method", metavar="METHOD", help=about)
+            yield _parameter("start_method", str | None, None, info)
+
+
+def _parameter(name: str, kind: Any, default: object, info: Any) -> Parameter:
+    annotation = Annotated[kind, info]
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+def flag_of(parameter: str) -> str:
+    """Return the option that stands for a parameter on the command line.
+
+    Examples
+    --------
+    >>> flag_of("max_separator")
+    '--max-separator'
+    """
+    return f"--{parameter.replace('_', '-')}"
 
 
 def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFrame:
@@ -138,9 +127,7 @@ def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFram
 def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:
     """Return where a search starts from: columns, or what a method finds."""
     if columns and method is not None:
-        raise ParameterError(
-            "'--start' and '--start-method' both say where to start. Leave out one of them."
-        )
+        raise contradiction("start", "start_method", "both say where to start")
     if method is None:
         return columns or []
     _check_start_method(method)
@@ -152,24 +139,20 @@ def _check_start_method(method: str) -> None:
     from komb.search import algorithms
 
     if method not in algorithms():
-        error = UnknownNameError.among("method", method, algorithms())
-        raise UnknownNameError(f"In '--start-method': {error} To start from a column, use --start.")
+        remedy = "To start from a column, use ", Argument("start"), "."
+        raise UnknownNameError.among("method", method, algorithms(), "start_method", remedy)
 
 
 def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options that all searches have mean for the functions that search.
+    """Return what the options of a search mean for the functions that search.
 
     Parameters
     ----------
     given
-        The options of a command as typer has them: ``context.params``.
+        The options as typer has them.
     """
-    same = (
-        "order", "max_separator", "max_conditioning", "level", "alpha", "test", "df", "missing",
-        "seed", "time_budget",
-    )  # fmt: skip
-    return {
-        **{name: given[name] for name in same},
+    search = {name: value for name, value in given.items() if name != "start_method"}
+    return search | {
         "start": to_start(given["start"], given["start_method"]),
         "include": given["include"] or (),
         "exclude": given["exclude"] or (),
@@ -186,11 +169,10 @@ def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float
     >>> to_discretize(["quantile"]), to_discretize(["age=18,65", "height=mdl"])
     ('quantile', {'age': [18.0, 65.0], 'height': 'mdl'})
     """
-    found = _by_column("--discretize", entries, _to_rule)
+    found = _by_column("discretize", entries, _to_rule)
     if isinstance(found, list):
         rule = "say of which column these are cut points"
-        remedy = "Write e.g. --discretize age=18,65."
-        raise ParameterError.because("--discretize", rule, (entries or [""])[0], remedy)
+        raise ParameterError.because("discretize", rule, (entries or [""])[0], _EXAMPLE)
     return found
 
 
@@ -202,42 +184,55 @@ def to_bins(entries: list[str] | None) -> int | dict[str, int]:
     >>> to_bins(["5"]), to_bins(["age=5"]), to_bins(None)
     (5, {'age': 5}, 4)
     """
-    found = _by_column("--bins", entries, _to_bins)
-    return defaults.BINS if found is None else found
+    found = _by_column("bins", entries, _to_bins)
+    return DEFAULTS["bins"] if found is None else found
 
 
 def _by_column(
-    option: str, entries: list[str] | None, convert: Callable[[str, str], _Value]
+    parameter: str, entries: list[str] | None, convert: Callable[[str, str], _Value]
 ) -> _Value | dict[str, _Value] | None:
     """Read an option that is one value for all columns, or ``COLUMN=VALUE`` any number of times."""
     if not entries:
         return None
     parts = [entry.rpartition("=") for entry in entries]
     if not parts[0][1] and len(parts) == 1:
-        return convert(option, entries[0])
+        return convert(parameter, entries[0])
     if not all(equals for _, equals, _ in parts):
         rule = "be given once for all columns, or as COLUMN=... for each of some"
         remedy = "Name the column in each, or leave out the others."
-        raise ParameterError.because(option, rule, " ".join(entries), remedy)
-    return {column: convert(option, value) for column, _, value in parts}
+        raise ParameterError.because(parameter, rule, " ".join(entries), remedy)
+    return {column: convert(parameter, value) for column, _, value in parts}
 
 
-def _to_rule(option: str, text: str) -> str | list[float]:
+def _to_rule(parameter: str, text: str) -> str | list[float]:
     if re.match(r"[-+.\s]*\d", text) is None:
         return text
     try:
         return [float(point) for point in text.split(",")]
     except ValueError:
         rule = "have numbers with commas between as cut points"
-        raise ParameterError.because(option, rule, text, "Write e.g. age=18,65.") from None
+        raise ParameterError.because(parameter, rule, text, _EXAMPLE) from None
 
 
-def _to_bins(option: str, text: str) -> int:
+def _to_bins(parameter: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
         rule = "be a whole number, or COLUMN=NUMBER"
-        raise ParameterError.because(option, rule, text, "Try --bins 5.") from None
+        remedy = "Try ", Argument("bins", 5), "."
+        raise ParameterError.because(parameter, rule, text, remedy) from None
+
+
+def contradiction(first: str, second: str, why: str) -> ParameterError:
+    """Return the error about two options that do not go together.
+
+    Examples
+    --------
+    >>> print(contradiction("json", "csv", "both say what to print"))
+    'json' and 'csv' both say what to print. Leave out one of them.
+    """
+    statement = Argument(first), " and ", Argument(second), f" {why}."
+    return ParameterError(statement, "Leave out one of them.")
 
 
 def split_names(entries: list[str] | None) -> list[str] | None:

@@ -15,7 +15,7 @@ import typer
 from komb.views.text import in_ascii, neutralise, plural
 
 if TYPE_CHECKING:
-    from komb.api.find import Progress
+    from komb.api.progress import Progress
 
 _PATIENCE = 1.0  # seconds before a progress bar appears
 

@@ -10,14 +10,12 @@ import typer
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, write
-from komb.data import defaults
-from komb.errors import ParameterError
 from komb.views.text import show_name, show_names
 
 
-@exit_codes()
+@exit_codes(path="--out")
+@options.takes_search_options(after="no_comparison")
 def report(
-    context: typer.Context,
     data: options.Data,
     target: options.Target,
     out: Annotated[
@@ -40,33 +38,14 @@ def report(
     no_comparison: Annotated[
         bool, typer.Option("--no-comparison", help="Ask no other methods.")
     ] = False,
-    order: options.Order = None,
-    max_separator: options.MaxSeparator = None,
-    max_conditioning: options.MaxConditioning = None,
-    level: options.Level = defaults.LEVEL,
-    alpha: options.Alpha = None,
-    test: options.Test = defaults.TEST,
-    df: options.Df = defaults.DF,
-    method: Annotated[str, typer.Option(help="Algorithm; see 'komb methods'.")] = defaults.METHOD,
-    start: options.Start = None,
-    start_method: options.StartMethod = None,
-    include: options.Include = None,
-    exclude: options.Exclude = None,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    missing: options.Missing = defaults.MISSING,
-    seed: options.Seed = defaults.SEED,
-    time_budget: options.TimeBudget = None,
-    stability: options.Stability = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
+    **search: Any,
 ) -> None:
     """Write one page about a column: its blanket, why, the data, and what other methods find."""
     if methods and no_comparison:
-        raise ParameterError(
-            "'--methods' and '--no-comparison' contradict each other. Leave out one of them."
-        )
-    arguments = options.to_search(context.params)
+        raise options.contradiction("methods", "no_comparison", "contradict each other")
+    arguments = options.to_search(search)
     from komb.api import report as reporting
     from komb.data.read.files import naming
     from komb.views.report.files import check_page
@@ -79,8 +58,6 @@ def report(
             options.read_data(data, delimiter, no_header),
             target,
             out,
-            method=method,
-            stability=stability,
             **arguments,
             methods=[] if no_comparison else options.split_names(methods),
             source=str(data),

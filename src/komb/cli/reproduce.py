@@ -12,7 +12,7 @@ from komb.cli.exits import exit_codes
 from komb.cli.output import CountBar, show
 
 
-@exit_codes()
+@exit_codes(data="--data")
 def reproduce(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything it writes.")],
     suites: Annotated[
@@ -48,7 +48,7 @@ def reproduce(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Processes to use.", show_default="one a processor")
+        int | None, typer.Option(help="Processes to use.", show_default="one per processor")
     ] = None,
     time_cap: Annotated[
         float | None, typer.Option(help="Seconds that one search may take.", show_default="1800")

@@ -6,17 +6,29 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-import numpy as np
+from komb.data.names import Name
+from komb.errors import Argument, ParameterError
 
-from komb.errors import ParameterError
+if TYPE_CHECKING:
+    import numpy as np
 
 MAX_CELLS = 1 << 24
 """The largest exact joint distribution that is computed, in cells."""
 
 
-def check_count(parameter: str, value: object, minimum: int = 0, maximum: int | None = None) -> int:
+def check_count(
+    parameter: str,
+    value: object,
+    minimum: int = 0,
+    maximum: int | None = None,
+    *,
+    column: Name = None,
+) -> int:
     """Return ``value`` as an ``int``, or raise unless it is a whole number in range.
+
+    Where a parameter has a number for each of some columns, ``column`` says whose it is.
 
     Examples
     --------
@@ -27,14 +39,16 @@ def check_count(parameter: str, value: object, minimum: int = 0, maximum: int | 
     komb.errors.ParameterError: 'n_rows' must be a whole number, at least 1; got 0. Try n_rows=1.
     """
     at_most = "" if maximum is None else f" and at most {maximum}"
-    rule = f"be a whole number, at least {minimum}{at_most}"
+    of_column = "" if column is None else f", for {column!r}"
+    rule = f"be a whole number, at least {minimum}{at_most}{of_column}"
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = minimum - 1
     if isinstance(value, bool) or number < minimum or (maximum is not None and number > maximum):
         nearest = minimum if maximum is None or number < minimum else maximum
-        raise ParameterError.because(parameter, rule, value, f"Try {parameter}={nearest}.")
+        advice = Argument(parameter, nearest if column is None else {column: nearest})
+        raise ParameterError.because(parameter, rule, value, ("Try ", advice, "."))
     return number
 
 
@@ -52,7 +66,9 @@ def check_number(parameter: str, value: object, low: float, high: float, example
         number = math.nan
     if not low <= number <= high:
         rule = f"be a number from {low} to {high}" if high < math.inf else f"be a number from {low}"
-        raise ParameterError.because(parameter, rule, value, f"Try {parameter}={example}.")
+        raise ParameterError.because(
+            parameter, rule, value, ("Try ", Argument(parameter, example), ".")
+        )
     return number
 
 
@@ -81,8 +97,8 @@ def check_cells(cardinalities: Iterable[int]) -> None:
     if cells > MAX_CELLS or len(sizes) > 32:  # numpy arrays have no more than 32 or 64 axes
         raise ParameterError(
             f"The exact joint distribution must have at most {MAX_CELLS:,} cells and 32 variables; "
-            f"got {float(cells):.3g} cells of {len(sizes)} variables. Take a smaller network, or "
-            "work from a sample: .sample(n_rows)."
+            f"got {float(cells):.3g} cells of {len(sizes)} variables.",
+            "Take a smaller network, or work from a sample: .sample(n_rows).",
         )
 
 
@@ -111,6 +127,7 @@ def random_pairs(
 
     Examples
     --------
+    >>> import numpy as np
     >>> pairs, n_edges = random_pairs(4, None, 2.0, np.random.default_rng(0))
     >>> len(pairs), n_edges
     (6, 4)

@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from komb.errors import MemoryLimitError, ParameterError
+from komb.errors import Argument, InPython, MemoryLimitError, ParameterError
 
 VARIABLE = "KOMB_MEMORY_LIMIT"
 """The environment variable that holds a limit."""
@@ -128,8 +128,15 @@ def refuse_beyond(needed: float, limit: int, what: str, *, is_at_least: bool = F
     about = "more than" if is_at_least else "about"
     raise MemoryLimitError(
         f"{what} needs {about} {show_size(limit if is_at_least else needed)} of memory; the limit "
-        f"is {show_size(limit)} (half of what is free, unless you set it). Take a part of it, or "
-        f'raise the limit: memory_limit="{_roomy(needed)}", or the variable {VARIABLE}.'
+        f"is {show_size(limit)} (half of what is free, unless you set it).",
+        (
+            "Take a part of it, or raise the limit: ",
+            Argument("memory_limit", _roomy(needed)),
+            InPython(f", or the variable {VARIABLE}"),
+            ".",
+        ),
+        parameter="memory_limit",
+        value=limit,
     )
 
 

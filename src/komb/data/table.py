@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from komb.data import defaults
 from komb.data.encode.arrays import Columns, Later, encode_array, encode_matrix
 from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype, compact
 from komb.data.encode.column_errors import Missing, explain
 from komb.data.encode.inputs import Parts, Request, check_shape, convert, names_left
-from komb.data.encode.treatment import Bins, Discretize, Treatment, check_treatment
+from komb.data.encode.treatment import (
+    DEFAULT_BINS,
+    DEFAULT_MISSING,
+    Bins,
+    Discretize,
+    Treatment,
+    check_treatment,
+)
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
 
@@ -75,8 +81,8 @@ class DiscreteTable:
         *,
         exclude: Collection[Name] = (),
         discretize: Discretize = None,
-        bins: Bins = defaults.BINS,
-        missing: str = defaults.MISSING,
+        bins: Bins = DEFAULT_BINS,
+        missing: str = DEFAULT_MISSING,
         target: Name | None = None,
     ) -> DiscreteTable:
         """Encode a table of any supported kind.
@@ -131,10 +137,7 @@ class DiscreteTable:
         (('< 18', '18 to 65', '>= 65', None), ['< 18', '18 to 65', None])
         """
         treatment = check_treatment(discretize, bins, missing)
-        if isinstance(data, DiscreteTable):
-            data._check_untreated(treatment)
-            return data.select(names_left(data.names, exclude)) if exclude else data
-        return cls(*convert(data, Request(exclude, treatment, target)))
+        return encode_table(data, treatment, exclude=exclude, target=target)
 
     def _check_untreated(self, treatment: Treatment) -> None:
         """Raise if something is asked for that only raw data can give."""
@@ -155,7 +158,7 @@ class DiscreteTable:
         names: Sequence[Name] | None = None,
         levels: Sequence[Sequence[object]] | None = None,
         *,
-        missing: str = defaults.MISSING,
+        missing: str = DEFAULT_MISSING,
     ) -> DiscreteTable:
         """Build a table from integers, quickly.
 
@@ -179,7 +182,7 @@ class DiscreteTable:
         ((('a', 'c'), ('e',)), [[0, 1], [0, 0]])
         """
         values = np.asarray(codes)
-        treatment = check_treatment(None, defaults.BINS, missing)
+        treatment = check_treatment(None, DEFAULT_BINS, missing)
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
@@ -354,6 +357,22 @@ def _look_up(
             remedy = "Correct the codes or add levels; missing='testwise' makes -1 a missing value."
             raise ParameterError.because("codes", rule, got, remedy)
         yield tuple(values[number] for number in numbers) + gap
+
+
+def encode_table(
+    data: object, treatment: Treatment, *, exclude: Collection[Name] = (), target: Name = None
+) -> DiscreteTable:
+    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked.
+
+    Examples
+    --------
+    >>> encode_table({"x": [1, 2], "y": [0, 0]}, Treatment(), exclude=["x"]).names
+    ('y',)
+    """
+    if isinstance(data, DiscreteTable):
+        data._check_untreated(treatment)
+        return data.select(names_left(data.names, exclude)) if exclude else data
+    return DiscreteTable(*convert(data, Request(exclude, treatment, target)))
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

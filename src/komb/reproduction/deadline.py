@@ -8,7 +8,7 @@ import time
 from types import FrameType
 from typing import Any, Self
 
-from komb.api.find import Progress
+from komb.api.progress import Progress
 
 
 class TimeUp(Exception):  # noqa: N818 - it is no error

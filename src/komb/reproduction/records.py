@@ -19,7 +19,8 @@ from typing import Any, Self, TypedDict
 
 from komb.errors import FileError, ParameterError
 from komb.results.comparison import Score
-from komb.results.export import dump_json, known_fields
+from komb.results.export import dump_json
+from komb.results.record import known_fields
 
 Key = tuple[str, str, int, int, str, str, str, int | None, int | None, str, str]
 """Suite, dataset, rows, sample, target, method, start, order, max_separator, test and df."""

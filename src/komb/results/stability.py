@@ -22,34 +22,22 @@ every time.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError
-from komb.results.export import from_entries, known_fields, to_entries
-from komb.views.text import Grid, plural, show_names, show_seconds
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from komb.results.record import BY_COLUMN, NAMES, Record, several
 
 Name: TypeAlias = Hashable
 
 THRESHOLD = 0.6
 """Share from which a column counts as found again and again."""
 
-STRICT_THRESHOLD = 0.9
-"""Share at which the bound is told as well."""
-
-_NAMES_WIDTH = 60  # characters of a list of names
-_HEADINGS = ("found in half-samples", "share>", "what it is")
-
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Columns that were found together, and how often.
 
     Attributes
@@ -61,12 +49,12 @@ class Group:
         Of the half-samples in which they were found together.
     """
 
-    columns: tuple[Name, ...]
+    columns: tuple[Name, ...] = field(metadata=NAMES)
     share: float
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Record):
     """How often columns and groups are found in half of the rows.
 
     Attributes
@@ -96,8 +84,8 @@ class Stability:
     """
 
     n_halves: int
-    shares: Mapping[Name, float] = field(hash=False)
-    groups: tuple[Group, ...]
+    shares: Mapping[Name, float] = field(hash=False, metadata=BY_COLUMN)
+    groups: tuple[Group, ...] = field(metadata=several(Group))
     mean_size: float
     n_candidates: int
     seconds: float = field(default=0.0, compare=False)
@@ -123,8 +111,13 @@ class Stability:
         return next((g.share for g in self.groups if frozenset(g.columns) == wanted), 0.0)
 
     @property
+    def threshold(self) -> float:
+        """Share from which a column counts as found again and again."""
+        return THRESHOLD
+
+    @property
     def bound(self) -> float:
-        """Largest expected number of columns found by chance, at a share of ``THRESHOLD``."""
+        """Largest expected number of columns found by chance, at a share of ``threshold``."""
         return self.bound_at(THRESHOLD)
 
     def bound_at(self, threshold: float) -> float:
@@ -145,43 +138,6 @@ class Stability:
             )
         return self.mean_size**2 / (max(self.n_candidates, 1) * (2 * threshold - 1))
 
-    def grids(self, members: Sequence[Name], groups: Sequence[frozenset[Name]]) -> tuple[Grid, ...]:
-        """Show the groups of a blanket, and what else was found again and again.
-
-        Parameters
-        ----------
-        members
-            Of the blanket; their shares are shown with them.
-        groups
-            Members of the blanket with their witnesses.
-        """
-        rows = [
-            (show_names(group.columns, _NAMES_WIDTH), f"{group.share:.2f}", "members seen together")
-            for group in self.groups
-            if frozenset(group.columns) in groups
-        ]
-        rows += [
-            (show_names([name], _NAMES_WIDTH), f"{share:.2f}", "no member")
-            for name, share in self.shares.items()
-            if name not in members and share >= THRESHOLD
-        ]
-        return (Grid(_HEADINGS, tuple(rows)),) if rows else ()
-
-    def notes(self) -> Iterator[str]:
-        """Say what was done, and what it bounds."""
-        halves = plural(self.n_halves, "half-sample")
-        yield (
-            f"Stability: share of {halves} with a column in their blanket "
-            f"({show_seconds(self.seconds)})."
-        )
-        found = (self._show_bound(threshold) for threshold in (THRESHOLD, STRICT_THRESHOLD))
-        yield f"{'; '.join(found)}. By chance: no more often than a column taken at random."
-
-    def _show_bound(self, threshold: float) -> str:
-        count = sum(share >= threshold for share in self.shares.values())
-        bound = f"on average at most {self.bound_at(threshold):.2g} by chance"
-        return f"Share of at least {threshold}: {plural(count, 'column')}, {bound}"
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, with the bound.
 
@@ -193,84 +149,5 @@ class Stability:
         >>> Stability.from_dict(stability.to_dict()) == stability
         True
         """
-        return {
-            "n_halves": self.n_halves,
-            "shares": to_entries(self.shares),
-            "groups": [{"columns": list(g.columns), "share": g.share} for g in self.groups],
-            "mean_size": self.mean_size,
-            "n_candidates": self.n_candidates,
-            "threshold": THRESHOLD,
-            "bound": round(self.bound, 12),
-            "seconds": self.seconds,
-        }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Stability:
-        """Rebuild stability from :meth:`to_dict`; the bound is computed anew."""
-        values = known_fields(cls, record)
-        values["shares"] = from_entries(values["shares"])
-        values["groups"] = tuple(
-            Group(tuple(entry["columns"]), entry["share"]) for entry in values["groups"]
-        )
-        return cls(**values)
-
-
-def draw_halves(n_rows: int, n_halves: int, seed: int) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the rows of each half, one of a pair after the other.
-
-    Halves have ``n_rows // 2`` rows; of an odd number of rows each pair leaves out one.
-
-    Examples
-    --------
-    >>> first, second = draw_halves(6, 2, seed=0)
-    >>> sorted([*first.tolist(), *second.tolist()])
-    [0, 1, 2, 3, 4, 5]
-    """
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    size = n_rows // 2
-    for _ in range(n_halves // 2):
-        order = rng.permutation(n_rows)
-        yield np.sort(order[:size])
-        yield np.sort(order[size : 2 * size])
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts what half-samples find; columns are positions in the table."""
-
-    n_halves: int = 0
-    found: Counter[int] = field(default_factory=Counter)
-    together: Counter[frozenset[int]] = field(default_factory=Counter)
-    seconds: float = 0.0
-
-    def add(self, witnesses: Mapping[int, frozenset[int] | None]) -> None:
-        """Count the blanket of one half-sample; members by request were not found.
-
-        Examples
-        --------
-        >>> tally = Tally()
-        >>> tally.add({0: frozenset({1}), 1: frozenset({0}), 2: None})
-        >>> dict(tally.found), list(tally.together.values())
-        ({0: 1, 1: 1}, [1])
-        """
-        own = {x: witness for x, witness in witnesses.items() if witness is not None}
-        self.n_halves += 1
-        self.found.update(list(own))
-        self.together.update({witness | {x} for x, witness in own.items() if witness})
-
-    def settle(self, names: Sequence[Name], n_candidates: int) -> Stability:
-        """Turn counts into shares, and positions into names."""
-        groups = sorted(self.together, key=lambda g: (-self.together[g], len(g), sorted(g)))
-        return Stability(
-            n_halves=self.n_halves,
-            shares={names[x]: self.found[x] / self.n_halves for x in sorted(self.found)},
-            groups=tuple(
-                Group(tuple(names[x] for x in sorted(g)), self.together[g] / self.n_halves)
-                for g in groups
-            ),
-            mean_size=sum(self.found.values()) / self.n_halves,
-            n_candidates=n_candidates,
-            seconds=self.seconds,
-        )
+        bound = {"threshold": THRESHOLD, "bound": round(self.bound, 12)}
+        return Record.to_dict(self) | bound

@@ -1,6 +1,10 @@
-"""Searches: each asks a session for answers and never sees data."""
+"""Searches: one algorithm a file. Each asks a session for answers and never sees data.
+
+What an algorithm of one's own needs is importable from here.
+"""
 
 from komb.search import auto, bamb, gs, hiton_mb, iamb, komb, lrh, mmmb, pcmb, stmb  # noqa: F401  (each registers itself)
-from komb.search.registry import AlgorithmInfo, algorithms
+from komb.search.registry import AlgorithmInfo, algorithms, register_algorithm
+from komb.search.task import Found, Task
 
-__all__ = ["AlgorithmInfo", "algorithms"]
+__all__ = ["AlgorithmInfo", "Found", "Task", "algorithms", "register_algorithm"]

@@ -40,7 +40,7 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
 from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.sessions.session import Session
@@ -69,7 +69,7 @@ LARGEST_WITNESS = 3
 """Members in a witness, where the search itself has used more than the order."""
 
 
-@algorithm(
+@register_algorithm(
     "auto",
     summary="Neighbours from both sides, spouses, then groups: nothing to choose; the default.",
     citation="komb developers (2026), after Lee, Krishnamoorthy & Piatkowski (2026), High-Order "

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from komb.search._neighbours import neighbours_and_spouses, prune
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "bamb",
     summary="Neighbours by decreasing association, spouses at once, each weeding out the other.",
     citation="Ling, Yu, Wang, Liu, Ding & Wu (2019), BAMB: A Balanced Markov Blanket Discovery "

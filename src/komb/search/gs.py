@@ -10,13 +10,13 @@ test a candidate and round, O(|blanket| n) in all, each given the whole set.
 from __future__ import annotations
 
 from komb.search._growth import can_grow, shown_by_the_others, shrink
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "gs",
     summary="Grow-Shrink: adds whatever depends given the set so far, then removes.",
     citation="Margaritis & Thrun (1999), Bayesian Network Induction via Local Neighborhoods, "

@@ -18,13 +18,13 @@ from __future__ import annotations
 from functools import partial
 
 from komb.search._neighbours import Neighbours, prune, search_from_target
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "hiton-mb",
     summary="Neighbours by decreasing association, weeded out at every step; then spouses.",
     citation="Aliferis, Tsamardinos & Statnikov (2003), HITON: A Novel Markov Blanket Algorithm "

@@ -12,12 +12,12 @@ n), each given the whole set.
 from __future__ import annotations
 
 from komb.search._growth import can_grow, shown_by_the_others, shrink, strongest
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "iamb",
     summary="Incremental association: adds the strongest dependence first, then removes.",
     citation="Tsamardinos, Aliferis & Statnikov (2003), Algorithms for Large Scale Markov Blanket "

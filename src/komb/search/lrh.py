@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from komb.search._growth import shown_by_the_others, shrink, strongest
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "lrh",
     summary="IAMB with a second look: a candidate that its rivals explain away has to wait.",
     citation="Liu & Liu (2016), Swamping and Masking in Markov Boundary Discovery, Machine "

@@ -18,13 +18,13 @@ from functools import partial
 
 from komb.search._growth import strongest
 from komb.search._neighbours import Neighbours, prune, search_from_target
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "mmmb",
     summary="Neighbours by the max-min heuristic (MMPC), then spouses.",
     citation="Tsamardinos, Aliferis & Statnikov (2003), Time and Sample Efficient Discovery of "

@@ -14,13 +14,13 @@ from functools import cache, partial
 
 from komb.search._growth import strongest
 from komb.search._neighbours import FindNeighbours, Neighbours, add_spouses, prune
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "pcmb",
     summary="Neighbours that find each other (max-min, checked from both sides), then spouses.",
     citation="Pena, Nilsson, Bjorkegren & Tegner (2007), Towards Scalable and Data Efficient "

@@ -1,7 +1,9 @@
 """The algorithms komb knows, found by name.
 
-An algorithm registers itself: ``@algorithm("komb", ...)`` above a function that takes a session, a
-:class:`~komb.search.task.Task` and keyword options, and returns :class:`~komb.search.task.Found`.
+An algorithm registers itself: ``@register_algorithm("komb", ...)`` above a function that takes a
+session, a :class:`~komb.search.task.Task` and keyword options, and returns
+:class:`~komb.search.task.Found`. Algorithms of other packages are found through the entry points
+``komb.algorithms``.
 """
 
 from __future__ import annotations
@@ -9,13 +11,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
-from komb.errors import UnknownNameError
+from komb.citests.plugins import Registry
 from komb.search.task import Choice, Found
 
 SearchFunction = Callable[..., Found]
+F = TypeVar("F", bound=SearchFunction)
 AlphaChooser = Callable[[int, int], Choice]  # from rows and columns
 
 
@@ -31,7 +33,7 @@ class AlgorithmInfo:
         What it does, in a line.
     citation : str
         Who introduced it, and where.
-    year : int
+    year : int or None
         Of the citation.
     assumes : str
         What must hold of the distribution: "faithfulness", "composition" (two sets of variables
@@ -61,7 +63,7 @@ class AlgorithmInfo:
     name: str
     summary: str
     citation: str
-    year: int
+    year: int | None
     assumes: str
     is_sound: bool
     guarantee: str
@@ -79,31 +81,66 @@ class AlgorithmInfo:
             name: parameters[name].default if name in parameters else None for name in self.options
         }
 
+    @property
+    def implementation(self) -> SearchFunction:
+        """The function itself."""
+        return self.search
 
-_ALGORITHMS: dict[str, AlgorithmInfo] = {}
+
+REGISTRY: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
 
 
-def algorithm(
+def register_algorithm(
     name: str,
     *,
     summary: str,
-    citation: str,
-    year: int,
-    assumes: str,
-    is_sound: bool,
-    guarantee: str,
-    weakness: str,
+    citation: str = "",
+    year: int | None = None,
+    assumes: str = "",
+    is_sound: bool = False,
+    guarantee: str = "",
+    weakness: str = "",
     options: tuple[str, ...] = (),
     choose_alpha: AlphaChooser | None = None,
     shares_sessions: bool = False,
-) -> Callable[[SearchFunction], SearchFunction]:
-    """Register a search function under ``name``; :class:`AlgorithmInfo` says what the rest is."""
+) -> Callable[[F], F]:
+    """Register a search function under a name.
 
-    def register(search: SearchFunction) -> SearchFunction:
-        _ALGORITHMS[name] = AlgorithmInfo(
+    Parameters
+    ----------
+    name : str
+        What it is called by: ``komb.markov_blanket(data, target, method=name)``.
+    summary : str
+        What it does, in a line.
+    citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_sessions
+        As in :class:`AlgorithmInfo`; all can be left out.
+
+    Returns
+    -------
+    callable
+        A decorator for a function of a session and a :class:`~komb.search.task.Task` that returns
+        :class:`~komb.search.task.Found`.
+
+    Examples
+    --------
+    >>> import komb
+    >>> from komb.search import Found
+    >>> @komb.register_algorithm("alone", summary="Whatever depends on the target by itself.")
+    ... def find_dependent(session, task):
+    ...     members = session.dependents(task.target, task.candidates, frozenset())
+    ...     return Found({member: frozenset() for member in members})
+    >>> table = komb.boolean_table("or", 500, n_parents=2, n_irrelevant=1)
+    >>> komb.markov_blanket(table, "Y", method="alone").members
+    ('X1', 'X2')
+    >>> REGISTRY.remove("alone")
+    """
+
+    def register(search: F) -> F:
+        info = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
             choose_alpha, shares_sessions,
         )  # fmt: skip
+        REGISTRY.add(info)
         return search
 
     return register
@@ -120,11 +157,9 @@ def algorithms() -> Mapping[str, AlgorithmInfo]:
     >>> komb.algorithms()["komb"].year
     2026
     """
-    return MappingProxyType(dict(sorted(_ALGORITHMS.items())))
+    return REGISTRY.all()
 
 
 def find_algorithm(name: str) -> AlgorithmInfo:
     """Look an algorithm up by name."""
-    if name not in _ALGORITHMS:
-        raise UnknownNameError.among("method", name, algorithms())
-    return _ALGORITHMS[name]
+    return REGISTRY.find(name)

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from komb.search._growth import shown_by_the_others, shrink
 from komb.search._neighbours import Neighbours, prune
-from komb.search.registry import algorithm
+from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 
-@algorithm(
+@register_algorithm(
     "stmb",
     summary="Neighbours, then spouses, which tell false neighbours; then all given all others.",
     citation="Gao & Ji (2017), Efficient Markov Blanket Discovery and Its Application, IEEE "

@@ -28,28 +28,27 @@ _MOST_AHEAD = 1024  # dependences of one candidate looked at together
 
 
 class SeparatorFinder:
-    """Looks for separators by asking a session, and remembers what it found.
+    """Looks for separators by asking a session.
 
     Parameters
     ----------
     ask, ask_each, strengths
         The session's: each is asked for many tests at once.
+    memories : dict
+        What is known about each target, and where it is noted.
     """
 
-    def __init__(self, ask: Ask, ask_each: AskEach, strengths: Strengths) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        ask_each: AskEach,
+        strengths: Strengths,
+        memories: dict[int, SeparationMemory],
+    ) -> None:
         self._ask = ask
         self._ask_each = ask_each
         self._strengths = strengths
-        self._memories: dict[int, SeparationMemory] = {}
-
-    def n_remembered(self, target: int) -> int:
-        """How many dependences and separators of one target are remembered."""
-        memory = self._memories.get(target)
-        return 0 if memory is None else len(memory)
-
-    def forget(self, target: int) -> None:
-        """Forget all that is known about one target."""
-        self._memories.pop(target, None)
+        self._memories = memories
 
     def first_inseparable(
         self,

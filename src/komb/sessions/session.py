@@ -34,6 +34,7 @@ from komb.sessions.questions import (
     by_strength,
     subsets,
 )
+from komb.sessions.separator_memory import SeparationMemory
 from komb.sessions.separators import SeparatorFinder
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweeps import SweepCache
@@ -49,8 +50,6 @@ class Session:
 
     Attributes
     ----------
-    separators : SeparatorFinder
-        Looks for sets that separate candidates from the target.
     knowledge : dict
         What a search learnt, for the next one to use.
     """
@@ -61,10 +60,19 @@ class Session:
         self.knowledge: dict[str, Any] = {}
         self._memory = Memory(source.n_variables)
         self._sweeps = SweepCache()
-        self.separators = SeparatorFinder(self.ask, self.ask_each, self.strengths)
+        self._separations: dict[int, SeparationMemory] = {}
         self._n_swept = 0  # tests decided without being remembered one by one
         self._sizes: dict[int, int] = {}  # bytes remembered of each target when last looked at
         self._asked: set[int] = set()  # targets asked about since then
+
+    @property
+    def separators(self) -> SeparatorFinder:
+        """Looks for sets that separate candidates from the target.
+
+        Made when it is asked for: one that is kept would keep the session, and all its buffers,
+        alive until Python looks for cycles.
+        """
+        return SeparatorFinder(self.ask, self.ask_each, self.strengths, self._separations)
 
     @property
     def counts(self) -> SessionCounts:
@@ -255,7 +263,7 @@ class Session:
         computed again when it is asked for, so no answer changes.
         """
         for target in sorted(self._asked):
-            n_separations = self.separators.n_remembered(target)
+            n_separations = len(self._separations.get(target, ()))
             self._sizes[target] = (
                 self._memory.n_bytes(target) + n_separations * remembering.KEY_BYTES
             )
@@ -270,6 +278,7 @@ class Session:
 
     def _forget(self, target: int) -> None:
         """Forget all that is known about one variable as a target."""
-        for keeper in (self._memory, self._sweeps, self.separators, self.source):
+        for keeper in (self._memory, self._sweeps, self.source):
             keeper.forget(target)
+        self._separations.pop(target, None)
         self._sizes.pop(target, None)

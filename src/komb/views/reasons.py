@@ -4,11 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from komb.results.explanation import Evidence, Name, Reason
-from komb.views.text import plural, show_name, show_names
+from komb.data.encode.codes import Name
+from komb.views.text import plural, show_freedom, show_name, show_names, show_p_value
+
+if TYPE_CHECKING:
+    from komb.results.explanation import Evidence, Reason
 
 _NAMES_WIDTH = 50  # characters of a list of names in a sentence
+_LETTERS = {"g": "G", "chi2": "chi-square", "perm": "G", "x2": "X2"}  # what statistics are called
+
+
+def show_evidence(test: Evidence) -> str:
+    """Say what a test gave: the statistic, the degrees of freedom and the p-value."""
+    if test.p_value is None:
+        return show_brief(test)
+    letter = _LETTERS.get(test.test, test.test)
+    freedom = "" if test.df is None else f", df {show_freedom(test.df)}"
+    return f"{letter} = {test.statistic:,.2f}{freedom}, {show_brief(test)}"
+
+
+def show_brief(test: Evidence) -> str:
+    """Say the p-value of a test, or what stands for it, in a few words."""
+    trust = "" if test.reliable else ", unreliable"
+    if test.p_value is None:
+        bits = f"{test.statistic:,.2f}" if test.is_dependent else "no"
+        return f"{test.test} saves {bits} bits{trust}"
+    shown = show_p_value(test.p_value)
+    return f"p {shown if shown.startswith('<') else f'= {shown}'}{trust}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +54,7 @@ class Wording:
 
     Examples
     --------
+    >>> from komb.results.explanation import Evidence, Reason
     >>> wording = Wording("lamp", "komb", 1, 1, 1)
     >>> alone = Evidence((), True, 12.5, 2, 0.0019, "g", True)
     >>> print(wording.say(Reason("hall", "member", alone, alone)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import category
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 NOTHING = "-"
 """Shown where there is no value."""
+
+Mark: TypeAlias = Literal["found", "hit", "extra", "missed", "absent"]
+"""What a method said of a column; without a truth it is "found" or "absent"."""
 
 TICK = "✓"
 DOT = "·"

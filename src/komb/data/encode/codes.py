@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data.encode.column_errors import MAX_LEVELS, too_many_levels
+from komb.data.names import Name as Name
 
-Name: TypeAlias = Hashable
 Array: TypeAlias = npt.NDArray[Any]
 CodeArray: TypeAlias = npt.NDArray[np.uint8 | np.uint16]
 Levels: TypeAlias = tuple[object, ...]

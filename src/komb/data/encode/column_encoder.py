@@ -30,7 +30,7 @@ from komb.data.encode.column_errors import (
 from komb.data.encode.discretization import cut, find_cuts
 from komb.data.encode.numbers import Floats, to_numbers
 from komb.data.encode.treatment import MDL, Rule, Treatment
-from komb.errors import ContinuousColumnError, UnknownNameError
+from komb.errors import Argument, ContinuousColumnError, UnknownNameError
 
 _SAMPLE = 4_096  # rows that settle most of the time that a column has many values
 
@@ -67,16 +67,19 @@ class ColumnEncoder:
         target, treatment = self._target, self._treatment
         treatment.check_target(target)
         if target not in columns:
-            error = UnknownNameError.among("column", target, columns)
-            raise UnknownNameError(f"In 'target': {error}")
+            raise UnknownNameError.among("column", target, columns, "target")
         rule = treatment.rule_of(target) if treatment.is_named(target) else None
         try:
             return self._treat(target, columns[target], rule)
         except Continuous as problem:
             raise ContinuousColumnError(
                 f"Column {target!r} {problem.why}; where others are cut by the target ('mdl'), it "
-                "must hold discrete levels. Map each column to how it is cut: "
-                f"discretize={{{target!r}: 'quantile', 'another': 'mdl'}}."
+                "must hold discrete levels.",
+                (
+                    "Say for each column how it is cut: ",
+                    Argument("discretize", {target: "quantile", "another": "mdl"}),
+                    ".",
+                ),
             ) from None
         except ColumnProblem as problem:
             raise explain({target: problem}) from None
@@ -88,8 +91,8 @@ class ColumnEncoder:
         if rule is None or numbers is None:
             if is_named:
                 raise Unusable(
-                    "is to be cut, but does not hold numbers. Turn it into numbers, or take it out "
-                    "of 'discretize'."
+                    "is to be cut, but does not hold numbers.",
+                    ("Turn it into numbers, or take it out of ", Argument("discretize"), "."),
                 )
             return self._fill(column)
         if is_named or _has_many(numbers):

@@ -7,11 +7,20 @@ have been tried, :func:`explain` turns what was gathered into one error with a r
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+from komb.errors import (
+    Argument,
+    ContinuousColumnError,
+    DataError,
+    InPython,
+    MissingValuesError,
+    Text,
+)
 
-from komb.errors import ContinuousColumnError, DataError, MissingValuesError
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_LEVELS = 65_535
 """The most levels a column may have."""
@@ -25,9 +34,10 @@ _SHOWN = 5  # columns that a message lists before it says "and k more"
 class ColumnProblem(Exception):  # noqa: N818 - never leaves this package
     """A column cannot be encoded; ``why`` completes the sentence "column 'x' ..."."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, remedy: Text = "") -> None:
         super().__init__(why)
         self.why = why
+        self.remedy = remedy
 
 
 class Missing(ColumnProblem):
@@ -58,7 +68,7 @@ class Continuous(ColumnProblem):
 
 
 class Unusable(ColumnProblem):
-    """Anything else; ``why`` holds the remedy too."""
+    """Anything else."""
 
 
 class TooManyLevels(Unusable):
@@ -68,8 +78,8 @@ class TooManyLevels(Unusable):
 def too_many_levels(count: int) -> TooManyLevels:
     """Build the complaint about a column with more than :data:`MAX_LEVELS` levels."""
     return TooManyLevels(
-        f"has {count:,} distinct values; a column must have at most {MAX_LEVELS:,}. Drop it if it "
-        "is an identifier, or group its levels."
+        f"has {count:,} distinct values; a column must have at most {MAX_LEVELS:,}.",
+        "Drop it if it is an identifier, or group its levels.",
     )
 
 
@@ -98,6 +108,7 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
 
     Examples
     --------
+    >>> import numpy as np
     >>> explain({"x": Missing(np.array([True, False]))}).__class__.__name__
     'MissingValuesError'
     """
@@ -106,29 +117,33 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
         return _explain_missing(missing)
     for name, problem in problems.items():
         if isinstance(problem, Unusable):
-            return DataError(f"Column {name!r} {problem.why}")
+            return DataError(f"Column {name!r} {problem.why}", problem.remedy)
     return _explain_continuous(problems, is_cutting)
 
 
 def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError:
     empty = [name for name, problem in problems.items() if problem.is_everything]
-    leave_out = f"leave it out, exclude=[{empty[0]!r}]" if len(empty) == 1 else "exclude them"
+    leave_out = "Leave out what has no value in any row: ", Argument("exclude", empty), "."
     if len(empty) == len(problems):
         columns = "Column" if len(empty) == 1 else "Columns"
         listed = and_more(map(repr, empty))
-        return MissingValuesError(
-            f"{columns} {listed}: no values at all, every row is missing; {leave_out}."
-        )
+        statement = f"{columns} {listed}: no values at all, every row is missing."
+        return MissingValuesError(statement, leave_out)
     total = sum(problem.count for problem in problems.values())
     columns = "1 column" if len(problems) == 1 else f"{len(problems)} columns"
     listed = and_more(f"{name!r} ({problem.why})" for name, problem in problems.items())
-    also = f" In {and_more(map(repr, empty))} every row is missing: {leave_out}." if empty else ""
-    return MissingValuesError(
-        f"'data' must have no missing values; got {total:,} in {columns}, counting rows from "
-        f'0: {listed}. Say what to do: missing="testwise" makes each test on the rows that are '
-        'complete for its columns, missing="level" gives them a level of their own. Or drop those '
-        f"rows first: df = df.dropna().{also}"
+    remedy: Text = (
+        "Say what to do: ",
+        Argument("missing", "testwise"),
+        " makes each test on the rows that are complete for its columns, ",
+        Argument("missing", "level"),
+        " gives them a level of their own.",
+        InPython(" Or drop those rows first: df = df.dropna()."),
     )
+    shown = f"{total:,} in {columns}, counting rows from 0: {listed}"
+    if empty:
+        remedy = (remedy, " ", leave_out)
+    return MissingValuesError.because("data", "have no missing values", total, remedy, shown=shown)
 
 
 def _explain_continuous(
@@ -136,16 +151,17 @@ def _explain_continuous(
 ) -> ContinuousColumnError:
     (name, problem), *others = problems.items()
     also = f" So do: {and_more(repr(other) for other, _ in others)}." if others else ""
-    if is_cutting:
-        remedy = f"Name what to cut in 'discretize' too, e.g. {{{name!r}: 'quantile'}}."
-    else:
-        remedy = (
-            'Have such columns cut into bins: discretize="quantile"; or say where to cut: '
-            f"discretize={{{name!r}: [1.5, 2.5]}}."
-        )
-    return ContinuousColumnError(
-        f"Column {name!r} {problem.why}; columns must hold discrete levels.{also} {remedy}"
+    remedy: Text = (
+        "Have such columns cut into bins: ",
+        Argument("discretize", "quantile"),
+        "; or say where to cut: ",
+        Argument("discretize", {name: [1.5, 2.5]}),
+        ".",
     )
+    if is_cutting:
+        remedy = "Say for it too how to cut: ", Argument("discretize", {name: "quantile"}), "."
+    statement = f"Column {name!r} {problem.why}; columns must hold discrete levels.{also}"
+    return ContinuousColumnError(statement, remedy)
 
 
 def and_more(items: Iterable[str]) -> str:

@@ -91,8 +91,7 @@ def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
     """
     for name in exclude:
         if name not in names:
-            error = UnknownNameError.among("column", name, names)
-            raise UnknownNameError(f"In 'exclude': {error}")
+            raise UnknownNameError.among("column", name, names, "exclude")
     return [name for name in names if name not in exclude]
 
 
@@ -109,15 +108,12 @@ def check_shape(names: Sequence[Name], n_rows: int) -> None:
     if repeated:
         listed = ", ".join(f"{name!r} ({count} times)" for name, count in repeated[:5])
         more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
-        raise DataError(
-            f"'data' must have distinct column names; got {listed}{more}. Rename or drop all but "
-            "one of each."
-        )
+        rule, remedy = "have distinct column names", "Rename or drop all but one of each."
+        raise DataError.because("data", rule, dict(repeated), remedy, shown=f"{listed}{more}")
     if not names or not n_rows:
-        raise DataError(
-            f"'data' must have at least one row and one column; got {n_rows} x {len(names)}. Check "
-            "how it was read or filtered."
-        )
+        rule, remedy = "have at least one row and one column", "Check how it was read or filtered."
+        shape = n_rows, len(names)
+        raise DataError.because("data", rule, shape, remedy, shown=f"{n_rows} x {len(names)}")
 
 
 def _convert_array(data: Array, request: Request) -> Parts:
@@ -145,10 +141,9 @@ def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Parts:
     sizes = {name: len(column.values) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         shortest, longest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-        raise DataError(
-            f"'data' must have columns of one length; got {sizes[shortest]} values in "
-            f"{shortest!r} and {sizes[longest]} in {longest!r}. Make them equally long."
-        )
+        shown = f"{sizes[shortest]} values in {shortest!r} and {sizes[longest]} in {longest!r}"
+        rule, remedy = "have columns of one length", "Make them equally long."
+        raise DataError.because("data", rule, sizes, remedy, shown=shown)
     n_rows = next(iter(sizes.values()), 0)
     check_shape(tuple(columns), n_rows)
     return request.encode(columns, n_rows)
@@ -193,17 +188,16 @@ def _column(name: Name, values: Any) -> Later:
     if isinstance(values, Sequence) and not is_text:
         return Later(encode_objects, list(values))
     got = f"an array of shape {values.shape}" if isinstance(values, np.ndarray) else repr(values)
-    raise DataError(
-        f"'data' must map names to columns of values; got {got} for {name!r}. Pass a list, a "
-        "series or a one-dimensional array."
-    )
+    rule, remedy = "map names to columns of values", "Pass a list, a series or a 1-d array."
+    raise DataError.because("data", rule, values, remedy, shown=f"{got} for {name!r}")
 
 
 def _not_a_table(got: str, remedy: str) -> DataError:
-    return DataError(
-        "'data' must be a pandas, polars or pyarrow table, a two-dimensional numpy array, a "
-        f"mapping of names to columns, or a DiscreteTable; got {got}. {remedy}"
+    rule = (
+        "be a pandas, polars or pyarrow table, a two-dimensional numpy array, a mapping of names "
+        "to columns, or a DiscreteTable"
     )
+    return DataError.because("data", rule, got, remedy, shown=got)
 
 
 def _remedy(data: Any) -> str:

@@ -14,11 +14,10 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any, TypeAlias
 
-from komb.data import defaults
 from komb.data.checks import check_count
-from komb.data.encode.codes import Name
 from komb.data.encode.column_errors import MAX_LEVELS
-from komb.errors import ParameterError, UnknownNameError
+from komb.data.names import Name
+from komb.errors import Argument, InPython, ParameterError, UnknownNameError
 
 Discretize: TypeAlias = str | Mapping[Any, str | Sequence[float]] | None
 Bins: TypeAlias = int | Mapping[Any, int]
@@ -31,6 +30,9 @@ WAYS = (*INTO_BINS, MDL)
 
 MISSING = ("error", "level", "testwise")
 """What becomes of missing values."""
+
+DEFAULT_BINS = 4
+DEFAULT_MISSING = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ class Treatment:
     """
 
     discretize: str | Mapping[Name, Rule] | None = None
-    bins: Bins = defaults.BINS
-    missing: str = defaults.MISSING
+    bins: Bins = DEFAULT_BINS
+    missing: str = DEFAULT_MISSING
 
     def rule_of(self, name: Name) -> Rule | None:
         """How a column is cut if it is numeric: a word, cut points, or not at all."""
@@ -65,7 +67,7 @@ class Treatment:
     def bins_of(self, name: Name) -> int:
         """Into how many bins a column is cut."""
         if isinstance(self.bins, Mapping):
-            return self.bins.get(name, defaults.BINS)
+            return self.bins.get(name, DEFAULT_BINS)
         return self.bins
 
     @property
@@ -106,29 +108,34 @@ class Treatment:
             named = getattr(self, parameter)
             for name in named if isinstance(named, Mapping) else ():
                 if name not in names:
-                    error = UnknownNameError.among("column", name, names)
-                    raise UnknownNameError(f"In {parameter!r}: {error}")
+                    raise UnknownNameError.among("column", name, names, parameter)
 
     def check_target(self, target: Name | None) -> None:
         """Raise if columns are to be cut by a target that is missing or to be cut itself."""
         if not self.needs_target:
             return
         if target is None:
-            rule = "come with 'target', for 'mdl' cuts where the levels of the target change"
-            remedy = "Pass target='name', or use 'quantile'."
+            rule = (
+                "come with ",
+                Argument("target"),
+                ", for 'mdl' cuts where the levels of the target change",
+            )
+            remedy = "Pass ", Argument("target", "name"), ", or use 'quantile'."
             raise ParameterError.because("discretize", rule, self._shown(), remedy)
         if self.is_named(target) and self.rule_of(target) == MDL:
-            rule = "not cut the target by 'mdl', which cuts other columns by the target"
-            remedy = f"Use 'quantile' for {target!r}."
-            raise ParameterError.because("discretize", rule, self._shown(), remedy)
+            words = "not cut the target by 'mdl', which cuts other columns by the target"
+            advice = f"Use 'quantile' for {target!r}."
+            raise ParameterError.because("discretize", words, self._shown(), advice)
 
     def check_targets(self, targets: Iterable[Name] | None) -> None:
         """Raise if columns are to be cut by more than one target."""
         if self.needs_target and (targets is None or len(set(targets)) > 1):
             rule = "not be 'mdl' for several targets: each would cut the columns in another way"
+            cuts = "discretize=komb.markov_blanket(data, target, discretize='mdl').cuts"
             remedy = (
-                "Use 'quantile', or cut by one target and reuse it for all: "
-                "discretize=komb.markov_blanket(data, target, discretize='mdl').cuts."
+                "Use 'quantile'",
+                InPython(f", or cut by one target and reuse it for all: {cuts}"),
+                ".",
             )
             raise ParameterError.because("discretize", rule, self._shown(), remedy)
 
@@ -162,7 +169,13 @@ def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
     if not isinstance(discretize, Mapping):
         ways = ", ".join(map(repr, WAYS))
         rule = f"be one of {ways}, or map columns to one of those or to cut points"
-        remedy = "Try discretize='quantile', or discretize={'age': [18, 65]}."
+        remedy = (
+            "Try ",
+            Argument("discretize", "quantile"),
+            ", or ",
+            Argument("discretize", {"age": [18, 65]}),
+            ".",
+        )
         raise ParameterError.because("discretize", rule, discretize, remedy)
     return {name: _check_rule(name, rule) for name, rule in discretize.items()}
 
@@ -175,7 +188,7 @@ def _check_rule(name: Name, rule: object) -> Rule:
     is_ascending = all(low < high for low, high in pairwise(points))
     if not is_ascending or not all(map(math.isfinite, points)) or len(points) >= MAX_LEVELS:
         rule_text = f"have ascending finite numbers as cut points of {name!r}"
-        remedy = f"Sort them, each once: discretize={{{name!r}: [1.5, 2.5]}}."
+        remedy = "Sort them, each once: ", Argument("discretize", {name: [1.5, 2.5]}), "."
         raise ParameterError.because("discretize", rule_text, rule, remedy)
     return tuple(points)
 
@@ -189,7 +202,7 @@ def _check_bins(bins: object) -> Bins:
     most = MAX_LEVELS
     if not isinstance(bins, Mapping):
         return check_count("bins", bins, 2, most)
-    return {name: check_count(f"bins[{name!r}]", count, 2, most) for name, count in bins.items()}
+    return {name: check_count("bins", count, 2, most, column=name) for name, count in bins.items()}
 
 
 def _check_use_of_bins(treatment: Treatment) -> None:
@@ -199,16 +212,19 @@ def _check_use_of_bins(treatment: Treatment) -> None:
         unused = [name for name in bins if treatment.rule_of(name) not in INTO_BINS]
         rule = f"name columns that are cut into bins, and {', '.join(map(repr, unused))} is not"
     else:
-        unused = [] if bins == defaults.BINS or treatment.needs_bins else [bins]
+        unused = [] if bins == DEFAULT_BINS or treatment.needs_bins else [bins]
         rule = "be left out where nothing is cut into a given number of bins"
     if unused:
-        remedy = "Cut by 'quantile', 'uniform' or 'kmeans': discretize='quantile'."
+        remedy = (
+            "Cut by 'quantile', 'uniform' or 'kmeans': ",
+            Argument("discretize", "quantile"),
+            ".",
+        )
         shown = dict(bins) if isinstance(bins, Mapping) else bins
         raise ParameterError.because("bins", rule, shown, remedy)
 
 
 def _check_word(parameter: str, kind: str, word: object, known: Sequence[str]) -> str:
     if not isinstance(word, str) or word not in known:
-        error = UnknownNameError.among(kind, word, known)
-        raise UnknownNameError(f"In {parameter!r}: {error}")
+        raise UnknownNameError.among(kind, word, known, parameter)
     return word

@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from komb.data import defaults
 from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import Bins, Discretize
+from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.read.csv import (
     NO_DELIMITER,
@@ -32,7 +31,7 @@ from komb.data.read.csv_quotes import find_quoting
 from komb.data.read.parquet import read_parquet
 from komb.data.read.source import check_text, read_bytes, shorten, to_path
 from komb.data.table import DiscreteTable
-from komb.errors import DataError, FileError, ParameterError, UnknownNameError
+from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,8 +57,8 @@ def read_table(
     has_header: bool = True,
     columns: Sequence[str] | None = None,
     discretize: Discretize = None,
-    bins: Bins = defaults.BINS,
-    missing: str = defaults.MISSING,
+    bins: Bins = DEFAULT_BINS,
+    missing: str = DEFAULT_MISSING,
     target: str | None = None,
     memory_limit: int | str | None = None,
 ) -> DiscreteTable:
@@ -133,7 +132,7 @@ def naming(file: object) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise type(error)(f"In {shorten(file)}: {error}") from None
+        raise error.within(shorten(file)) from None
 
 
 def read_frame(
@@ -176,7 +175,7 @@ def _check_delimiter(delimiter: str | None) -> None:
     )
     if not is_usable:
         rule = "be one character, neither a quote nor a line break"
-        remedy = "Leave it out to have it detected, or pass e.g. ',' or '\\t'."
+        remedy = "Leave it out to have it detected, or try ", Argument("delimiter", ","), "."
         raise ParameterError.because("delimiter", rule, delimiter, remedy)
 
 
@@ -197,9 +196,8 @@ def _read_text(
     body = data[body_start:].lstrip(b"\n")
     if not body.strip():
         quotes = ", and that all quotes are closed" if b'"' in data else ""
-        raise DataError(
-            f"there are no rows below the header. Check that the file has rows of data{quotes}."
-        )
+        remedy = f"Check that the file has rows of data{quotes}."
+        raise DataError("there are no rows below the header.", remedy)
     if len(names) > 1 and b"\n\n" in body:
         body = drop_blank_lines(body, quote)  # parsers take them for rows of nulls
     if not is_rectangular(body, mark, len(names), quote):
@@ -226,7 +224,8 @@ def _read_header(
         if len(field) > _LONGEST_NAME:
             raise DataError(
                 f"the name of column {number} must have at most {_LONGEST_NAME:,} characters; got "
-                f"{len(field):,}. Check the line ends, the delimiter and the quotes."
+                f"{len(field):,}.",
+                "Check the line ends, the delimiter and the quotes.",
             )
     names = [field.strip() or f"V{number}" for number, field in enumerate(fields, 1)]
     _check_names(names)
@@ -238,8 +237,10 @@ def _check_names(names: Sequence[str]) -> None:
         check_shape(names, 1)
     except DataError as error:
         are_numbers = all(re.fullmatch(r"[-+.\d]+", name) for name in names)
-        hint = " If the file has no header, pass has_header=False." if are_numbers else ""
-        raise DataError(f"{error}{hint}") from None
+        if are_numbers:
+            hint = " If the file has no header, pass ", Argument("has_header", False), "."
+            error.remedy = (error.remedy, hint)
+        raise
 
 
 def _choose(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
@@ -257,18 +258,19 @@ def _refuse_ragged(file: Path, data: bytes, mark: str, n_fields: int, quote: str
     try:
         odd = find_odd_line(data, mark, n_fields, quote)
     except csv.Error as error:
-        remedy = "Check its quotes."
-        raise FileError(f"Cannot split {shorten(file)} into fields: {error}. {remedy}") from None
+        message = f"Cannot split {shorten(file)} into fields: {error}."
+        raise FileError(message, "Check its quotes.") from None
     if odd is None:
         return
     line, found = odd
     shown = {"\t": "tab", WHITE_SPACE: "white space", NO_DELIMITER: "nothing"}.get(mark, repr(mark))
-    hint = "Mend that line, or name the right delimiter: read_table(path, delimiter=...)."
+    remedy: Text = ("Mend that line, or name the right ", Argument("delimiter"), ".")
     if line == 2 and found == n_fields + 1:
-        hint = "If lines start with row names, write them without (in R, row.names=FALSE)."
+        remedy = "If lines start with row names, write them without (in R, row.names=FALSE)."
     raise FileError(
         f"{shorten(file)} must have {n_fields} fields on every line, as on the first, split at "
-        f"{shown}; line {line} has {found}. {hint}"
+        f"{shown}; line {line} has {found}.",
+        remedy,
     )
 
 

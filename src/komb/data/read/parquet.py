@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from komb.data.memory_limit import refuse_beyond
 from komb.data.read.source import shorten
-from komb.errors import FileError
+from komb.errors import FileError, InPython
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,8 +103,11 @@ def _ask_child(request: bytes) -> tuple[dict[str, Any], bytes]:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise FileError(
-            f"Cannot start a process to read a Parquet file: {why}. Read it yourself, for instance "
-            "with polars.read_parquet, and pass the table."
+            f"Cannot start a process to read a Parquet file: {why}.",
+            (
+                "Try again, or write it as CSV.",
+                InPython(" Or read it yourself, for instance with polars.read_parquet."),
+            ),
         ) from None
     said = child.stderr.decode("utf-8", "replace").strip().split("\n")
     if child.returncode:  # it was ended in the middle of it

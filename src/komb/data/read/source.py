@@ -98,7 +98,7 @@ def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1)
     except FileNotFoundError:
         raise FileError(_describe_missing(path)) from None
     except (IsADirectoryError, NotADirectoryError):
-        raise FileError(f"'path' must be a file; {shorten(path)} is not. Name one file.") from None
+        raise FileError(f"{shorten(path)} is not a file.", "Name one file.") from None
     except OSError as error:
         # On Windows a folder ends up here: it may not be opened.
         why = "it is a folder" if os.path.isdir(path) else (error.strerror or str(error)).lower()

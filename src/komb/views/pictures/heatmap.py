@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from komb.views.pictures.canvas import check_axes, make_room, shorten
+from komb.views.text import plural, show_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from komb.data.encode.codes import Name
+    from komb.results.blanket import Blanket
 
 _LETTERS = 28  # of a name
 _WEAKEST, _STRONGEST = 3.0, 1000.0  # bits that colours tell apart
@@ -34,6 +38,29 @@ class Cell(NamedTuple):
     bits: float | None
     is_together: bool = False
     is_one_sided: bool = False
+
+
+def plot_blankets(blankets: Mapping[Name, Blanket], ax: Axes | None = None) -> Axes:
+    """Draw the blankets of many targets: a row each, its members in colours."""
+    members = (name for blanket in blankets.values() for name in blanket)
+    names = dict.fromkeys([*blankets, *members])
+    place = {name: number for number, name in enumerate(names)}
+    cells = {
+        (place[target], place[member.name]): Cell(
+            bits=member.bits,
+            is_together=bool(member.witness),
+            is_one_sided=member.name in blankets and target not in blankets[member.name],
+        )
+        for target, blanket in blankets.items()
+        for member in blanket.details
+    }
+    return draw_heatmap(
+        f"Markov blankets of {plural(len(blankets), 'target')}",
+        [show_name(target) for target in blankets],
+        [show_name(name) for name in names],
+        cells,
+        ax,
+    )
 
 
 def draw_heatmap(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from komb.views.pictures.canvas import check_axes, make_room
+from komb.views.text import Mark, show_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import Rectangle
 
-Mark: TypeAlias = Literal["found", "hit", "extra", "missed", "absent"]
-"""What a method said of a column; without a truth it is "found" or "absent"."""
+    from komb.results.comparison import Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,20 @@ _STYLES: dict[Mark, _Style] = {
 
 _CELL = 0.34  # inches
 _SHORT = 3  # letters that fit above a cell
+
+
+def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw which method found which column; true members have their names in bold."""
+    return draw_matrix(
+        f"Markov blanket of {show_name(comparison.target)}",
+        list(comparison.blankets),
+        [show_name(member) for member in comparison.members],
+        [
+            [comparison.mark(label, member) for label in comparison.blankets]
+            for member in comparison.members
+        ],
+        ax,
+    )
 
 
 def draw_matrix(

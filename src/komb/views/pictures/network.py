@@ -9,10 +9,12 @@ that is held fixed for the others to be seen, and owes its place to something el
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from komb.data.encode.codes import Name
+from komb.views.blanket_text import show_strength
 from komb.views.pictures.canvas import check_axes, fit, grow, make_room, shorten
 from komb.views.text import show_name
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-Name: TypeAlias = Hashable
+    from komb.results.blanket import Blanket
+
 Point: TypeAlias = tuple[float, float]
 
 # Colours of Okabe and Ito, which readers with any kind of colour vision can tell apart.
@@ -70,6 +73,23 @@ class Spoke(NamedTuple):
         if not self.witness or self.is_last_of_all or len(self.witness) >= _LARGEST_AREA:
             return frozenset()
         return frozenset((self.name, *self.witness))
+
+
+def plot_blanket(blanket: Blanket, ax: Axes | None = None) -> Axes:
+    """Draw the target of a blanket amid its members."""
+    # With an order every witness is a small one.
+    has_order = blanket.settled_parameters.get("order") is not None
+    spokes = [
+        Spoke(
+            member.name,
+            member.witness,
+            member.bits,
+            show_strength(member),
+            not has_order and set(member.witness or ()) == {*blanket.members} - {member.name},
+        )
+        for member in blanket.details
+    ]
+    return draw_blanket(blanket.target, spokes, ax)
 
 
 def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) -> Axes:

@@ -14,6 +14,7 @@ from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation, Reason
 from komb.search.task import Choice
+from komb.views.explanation_text import check_notes
 from komb.views.html.frame import Part, citation, frame
 from komb.views.html.markup import facts_html, grid_html, notes_html
 from komb.views.html.versions import show_versions
@@ -164,7 +165,7 @@ def _why(explanation: Explanation) -> str:
         summary = f"{plural(len(explanation.unrelated), 'column')} never depended on {target}"
         names = show_names(explanation.unrelated)
         html += f"<details><summary>{escape(summary)}</summary><p>{escape(names)}</p></details>\n"
-    return html + notes_html(explanation._check_notes())
+    return html + notes_html(check_notes(explanation))
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from komb.api.find import OPTION_DEFAULTS
+from komb.api.options import DEFAULTS
 
 
 def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     return {
         name: options[name]
-        for name, default in OPTION_DEFAULTS.items()
+        for name, default in DEFAULTS.items()
         if name in options and _plain(options[name]) != _plain(default)
     }
 

@@ -1,4 +1,4 @@
-"""The commands ``komb methods`` and ``komb tests``."""
+"""The command ``komb methods``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from komb.cli.exits import exit_codes
+from komb.cli.options import flag_of
 from komb.cli.output import show
 from komb.views.text import NOTHING, Grid, Sheet
 
@@ -41,17 +42,8 @@ def methods(
     show(Sheet("Methods", grids=(grid,), notes=_NOTES))
 
 
-@exit_codes()
-def tests() -> None:
-    """List the conditional-independence tests."""
-    from komb.citests import tests as known
-
-    rows = tuple((info.name, info.summary, info.citation) for info in known().values())
-    show(Sheet("Tests", grids=(Grid(("name", "what it is", "citation"), rows),)))
-
-
 def _describe(info: AlgorithmInfo) -> Sheet:
-    flags = ", ".join(f"--{option.replace('_', '-')}" for option in info.options)
+    flags = ", ".join(map(flag_of, info.options))
     rows = (
         ("assumes", info.assumes),
         ("sound", _yes_or_no(info.is_sound)),

@@ -1,0 +1,146 @@
+"""Searches for several targets of one table: one after the other, or by workers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from komb.api.parallel import Stop, spread
+from komb.api.run import Finding, Run
+from komb.api.settings import Settings
+from komb.api.warmup import warm_up
+from komb.data.encode.treatment import Treatment
+from komb.data.table import DiscreteTable
+from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
+from komb.results.blanket import Blanket
+from komb.results.blankets import Blankets
+from komb.search.task import Progress
+from komb.views.text import plural
+
+_Found: TypeAlias = Generator[tuple[int, Blanket], None, None]  # with the number of the target
+
+_BATCHES_PER_WORKER = 4  # where targets are searched together: few for sharing, many for balance
+
+
+def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:
+    """Find the blankets of several columns; whatever stops it keeps those that are complete.
+
+    Parameters
+    ----------
+    run
+        Table and settings.
+    targets
+        Positions in the table.
+    n_workers
+        How many workers search; none is started if it is 1.
+    """
+    finished: dict[int, Blanket] = {}
+    find_each = (
+        _find_in_turn(run, targets) if n_workers == 1 else _find_at_once(run, targets, n_workers)
+    )
+    try:
+        with closing(find_each) as found:
+            for number, blanket in found:
+                finished[number] = blanket
+                _report_done(run, blanket, number, len(finished))
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, Interrupted) and isinstance(interrupt.finished, Blanket):
+            finished[len(finished)] = interrupt.finished  # all but its stability is known
+        message = _unfinished("Interrupted", len(finished), len(targets))
+        raise Interrupted(message, _in_order(finished)) from None
+    except WorkerError as error:
+        message = _unfinished(error.statement, len(finished), len(targets))
+        remedy = "Try fewer ", Argument("n_jobs"), ", or ", Argument("n_jobs", 1), "."
+        raise WorkerError(message, _in_order(finished), remedy) from error.__cause__
+    return _in_order(finished)
+
+
+def _unfinished(event: Text, n_finished: int, n_targets: int) -> Text:
+    done = f" after {n_finished} of {plural(n_targets, 'target')}"
+    return event, done, InPython("; 'finished' holds their blankets"), "."
+
+
+def _in_order(finished: Mapping[int, Blanket]) -> Blankets:
+    return Blankets(finished[number] for number in sorted(finished))
+
+
+def _report_done(run: Run, blanket: Blanket, number: int, finished: int) -> None:
+    """Say that one of several targets is done."""
+    index = run.table.index
+    progress = Progress("done", tuple(map(index, blanket)), blanket.tests)
+    run.report(progress, index(blanket.target), number, finished)
+
+
+def _find_in_turn(run: Run, targets: Sequence[int]) -> _Found:
+    """Find several blankets here."""
+    for number, finding in enumerate(_search_in_turn(run, targets)):
+        yield number, run.name(finding)
+
+
+def _search_in_turn(run: Run, targets: Sequence[int]) -> Iterator[Finding]:
+    """Search for several blankets, in one session if the method gains by it."""
+    shared = run.open_session() if run.settings.algorithm.shares_sessions else None
+    for number, target in enumerate(targets):
+        yield run.search(target, number, shared)
+        if shared is not None:
+            shared.trim()
+
+
+def _find_at_once(run: Run, targets: Sequence[int], n_workers: int) -> _Found:
+    """Find several blankets with workers."""
+    warm_up(run.table, run.settings.test)  # compile once, here, not in every worker
+    numbers = {target: number for number, target in enumerate(targets)}
+    batches = _batches(run, targets, n_workers)
+    first = numbers[batches[0][0]]
+    run.report(Progress("start", (), 0), targets[first], first, finished=0)
+    stop = Stop()
+    try:
+        shared = (stop, _without_names(run.settings), *_anonymous(run.table))
+        with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
+            for _, findings in found:
+                for finding in findings:
+                    yield numbers[finding.target], run.name(finding)
+    finally:
+        stop.is_set = True
+
+
+def _batches(run: Run, targets: Sequence[int], n_workers: int) -> list[tuple[int, ...]]:
+    """Divide targets among workers; a batch is searched in one session.
+
+    Those that look like much work come first, so that none is alone at the end.
+    """
+    size = 1
+    if run.settings.algorithm.shares_sessions:
+        size = max(1, len(targets) // (_BATCHES_PER_WORKER * n_workers))
+    batches = [tuple(targets[i : i + size]) for i in range(0, len(targets), size)]
+    levels = run.table.cardinalities
+    return sorted(batches, key=lambda batch: -max(levels[target] for target in batch))
+
+
+def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
+    """Return what a table is made of, with numbers for names and levels.
+
+    A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
+    that workers can share them.
+    """
+    numbered = replace(
+        table,
+        names=tuple(range(table.n_columns)),
+        levels=tuple(range(int(count)) for count in table.cardinalities),  # type: ignore[misc]
+        cuts={},
+    )
+    return numbered.__reduce__()[1]
+
+
+def _without_names(settings: Settings) -> Settings:
+    """Return what a search needs of the settings; the rest is for whoever reads the result."""
+    return replace(settings, exclude=(), treatment=Treatment())
+
+
+def _search_in_worker(
+    targets: tuple[int, ...], stop: Stop, settings: Settings, *table: Any
+) -> list[Finding]:
+    """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`."""
+    return list(_search_in_turn(Run(DiscreteTable(*table), settings, stop), targets))

@@ -1,0 +1,389 @@
+"""What a search can be asked for: names, types, defaults, checks and descriptions, once for all.
+
+:func:`komb.markov_blanket` and the selector of scikit-learn spell these options out; other
+functions take them as keywords (:mod:`komb.api.keywords`), and the command line makes its own from
+them (:mod:`komb.cli.options`). A test compares all of them. Nothing heavy is imported here, so that
+help is quick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
+from typing import Any, TypedDict
+
+from komb.data.checks import check_count
+from komb.data.encode.treatment import (
+    DEFAULT_BINS,
+    DEFAULT_MISSING,
+    Bins,
+    Discretize,
+    Treatment,
+    check_treatment,
+)
+from komb.data.names import Name
+from komb.errors import Argument, ParameterError, UnknownNameError
+
+DEFAULT_LEVEL = 0.05
+FIXED_ALPHA = 0.01
+"""Level of the tests where the method does not choose it."""
+
+PAPER_TEST = "g-sci"
+"""What the kOMB paper tests with."""
+
+
+def check_known(kind: str, name: object, known: Iterable[str], parameter: str = "") -> None:
+    """Raise unless a name is known; it may be anything.
+
+    Examples
+    --------
+    >>> check_known("test", ["g"], ["g", "chi2"])
+    Traceback (most recent call last):
+    komb.errors.UnknownNameError: There is no test ['g']. Known: 'g', 'chi2'.
+    """
+    if not isinstance(name, str) or name not in known:
+        raise UnknownNameError.among(kind, name, known, parameter or kind)
+
+
+def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
+    """Return several names as a list; a lone name is a mistake, even if it has many letters.
+
+    Examples
+    --------
+    >>> list_names("start", "abc")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'start' must be a list of column names; got 'abc'. Pass a list ...
+    """
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        remedy = "Pass a list of column names: ", Argument(parameter, [names]), "."
+        raise ParameterError.because(parameter, "be a list of column names", names, remedy)
+    return list(names)
+
+
+def check_bound(parameter: str, value: object) -> int:
+    """Return a number of columns; words such as ``"auto"`` are none.
+
+    Examples
+    --------
+    >>> check_bound("order", "auto")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'order' must be a whole number, at least 0; got 'auto'. Try ...
+    """
+    if isinstance(value, str) or value is None:
+        rule = "be a whole number, at least 0"
+        which = ", or leave it out: method 'auto' finds its own, 'komb' takes 1."
+        raise ParameterError.because(
+            parameter, rule, value, ("Try ", Argument(parameter, 1), which)
+        )
+    return check_count(parameter, value)
+
+
+def _check_method(parameter: str, value: object) -> object:
+    from komb.search import algorithms
+
+    check_known("method", value, algorithms(), parameter)
+    return value
+
+
+def _check_test(parameter: str, value: object) -> object:
+    from komb.citests import tests
+
+    check_known("test", value, tests(), parameter)
+    return value
+
+
+def _check_share(parameter: str, value: object) -> float:
+    """Return a number between 0 and 1."""
+    number = _to_number(value)
+    if not 0 < number < 1:
+        example = {"alpha": FIXED_ALPHA, "level": DEFAULT_LEVEL}[parameter]
+        rule = "be a number between 0 and 1, both excluded"
+        remedy = "Try ", Argument(parameter, example), ", or leave it out."
+        raise ParameterError.because(parameter, rule, value, remedy)
+    return number
+
+
+def _check_seconds(parameter: str, value: object) -> float:
+    number = _to_number(value)
+    if not 0 < number < math.inf:
+        rule = "be a number of seconds above 0"
+        remedy = "Try ", Argument(parameter, 60), ", or leave it out for as long as it takes."
+        raise ParameterError.because(parameter, rule, value, remedy)
+    return number
+
+
+def _to_number(value: object) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return float(value) if is_number else math.nan  # type: ignore[arg-type]
+
+
+def _check_halves(parameter: str, value: object) -> int:
+    """Return a number of half-samples, which are complementary pairs."""
+    checked = check_count(parameter, value)
+    if checked < 2 or checked % 2:
+        rule = "be an even number, at least 2: rows are split into pairs of halves"
+        raise ParameterError.because(parameter, rule, value, ("Try ", Argument(parameter, 50), "."))
+    return checked
+
+
+def _check_names(parameter: str, value: Any) -> tuple[Name, ...]:
+    return tuple(list_names(parameter, value))
+
+
+def _check_start(parameter: str, value: Any) -> object:
+    return value if isinstance(value, str) else _check_names(parameter, value)
+
+
+def _leave(parameter: str, value: object) -> object:
+    """Return a value as it is; it is checked together with others, or by what takes it."""
+    return value
+
+
+def _or_none(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    return lambda parameter, value: None if value is None else check(parameter, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What an option says of itself, in Python and on the command line.
+
+    Attributes
+    ----------
+    about
+        One line.
+    check
+        Returns a value as it is used, or raises; called with the name of the option and the value.
+    if_left_out
+        What holds where the default does not say it.
+    is_of_method
+        Whether only some methods take it.
+    letter
+        Short form on the command line.
+    metavar
+        What stands for the value there.
+    in_shell
+        What it says there instead, where it differs.
+    """
+
+    about: str
+    check: Callable[[str, Any], Any]
+    if_left_out: str = ""
+    is_of_method: bool = False
+    letter: str = ""
+    metavar: str | None = None
+    in_shell: str = ""
+
+
+def _option(
+    default: object, about: str, check: Callable[[str, Any], Any] = _leave, **more: Any
+) -> Any:
+    return field(default=default, metadata={"description": Description(about, check, **more)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """The options of one search, checked as far as they can be without a table.
+
+    Examples
+    --------
+    >>> SearchOptions(method="komb", order=2, include=["X1"]).include
+    ('X1',)
+    >>> SearchOptions(alpha=1)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'alpha' must be a number between 0 and 1, both excluded; got 1. ...
+    """
+
+    method: str = _option(
+        "auto", "Name of the algorithm.", _check_method, in_shell="Algorithm; see 'komb methods'."
+    )
+    order: int | None = _option(
+        None,
+        "How many other columns a dependence may need to become visible.",
+        _or_none(check_bound),
+        if_left_out="1 for komb; as far as its limit for auto",
+        is_of_method=True,
+        letter="-k",
+        metavar="N",
+    )
+    max_separator: int | None = _option(
+        None,
+        "How many columns together may explain a dependence away.",
+        _or_none(check_bound),
+        if_left_out="1 for komb, 3 for auto",
+        is_of_method=True,
+        letter="-l",
+        metavar="N",
+    )
+    max_conditioning: int | None = _option(
+        None,
+        "Largest set of columns that the classic methods condition on.",
+        _or_none(check_count),
+        if_left_out="the method's own",
+        is_of_method=True,
+        metavar="N",
+    )
+    level: float = _option(
+        DEFAULT_LEVEL,
+        "For auto: chance of a blanket that is not empty where nothing depends on the target.",
+        _check_share,
+        is_of_method=True,
+        metavar="P",
+    )
+    alpha: float | None = _option(
+        None,
+        "Level of the tests.",
+        _or_none(_check_share),
+        if_left_out=f"auto chooses, others {FIXED_ALPHA}",
+        metavar="P",
+    )
+    test: str = _option(
+        "auto",
+        "Name of the conditional-independence test.",
+        _check_test,
+        in_shell="Conditional-independence test; see 'komb tests'.",
+    )
+    df: str = _option(
+        "observed",  # make_test checks it
+        "Degrees of freedom: 'observed' or 'adjusted'; test auto always takes the latter.",
+    )
+    start: Iterable[Name] | str = _option(
+        (),
+        "Columns to start from, or the name of a method whose blanket to start from.",
+        _check_start,
+        metavar="COLUMN",
+        in_shell="Start from this column. May be repeated.",
+    )
+    include: Iterable[Name] = _option(
+        (),
+        "Columns that are in the blanket whatever the tests say.",
+        _check_names,
+        metavar="COLUMN",
+        in_shell="Always in the blanket. May be repeated.",
+    )
+    exclude: Iterable[Name] = _option(
+        (),
+        "Columns that are left out altogether.",
+        _check_names,
+        metavar="COLUMN",
+        in_shell="Leave this column out. May be repeated.",
+    )
+    discretize: Discretize = _option(  # noqa: RUF009
+        None,
+        "How to cut columns of numbers into bins: 'quantile', 'uniform', 'kmeans' or 'mdl', for "
+        "all of them or by column, or at which points.",
+        if_left_out="not at all",
+        metavar="WAY|COLUMN=WAY|COLUMN=CUT,CUT...",
+        in_shell="Cut columns of numbers: 'quantile', 'uniform', 'kmeans', 'mdl', or at these "
+        "points. With columns, may be repeated.",
+    )
+    bins: Bins = _option(  # noqa: RUF009
+        DEFAULT_BINS,
+        "Into how many bins, for all columns or by column.",
+        metavar="N|COLUMN=N",
+        in_shell="Into how many bins. With columns, may be repeated.",
+    )
+    missing: str = _option(
+        DEFAULT_MISSING, "What to do about missing values: 'error', 'level' or 'testwise'."
+    )
+    seed: int = _option(0, "For tests that draw random numbers, and for half-samples.", check_count)
+    time_budget: float | None = _option(
+        None,
+        "For auto: seconds that the search may take.",
+        _or_none(_check_seconds),
+        if_left_out="as long as it takes",
+        is_of_method=True,
+        metavar="SECONDS",
+    )
+    stability: int | None = _option(
+        None,
+        "Number of half-samples to search too, to see how often each member is found again.",
+        _or_none(_check_halves),
+        if_left_out="none",
+        metavar="N",
+    )
+
+    def __post_init__(self) -> None:
+        for name, description in DESCRIPTIONS.items():
+            object.__setattr__(self, name, description.check(name, getattr(self, name)))
+        check_treatment(self.discretize, self.bins, self.missing)
+        for parameter in ("start", "include"):
+            self._check_exclude(parameter)
+
+    def _check_exclude(self, parameter: str) -> None:
+        names = getattr(self, parameter)
+        shared = [] if isinstance(names, str) else [name for name in names if name in self.exclude]
+        if shared:
+            rule = "have no column in common with ", Argument(parameter)
+            remedy = "Take it out of one of the two."
+            raise ParameterError.because("exclude", rule, shared, remedy)
+
+    @property
+    def start_method(self) -> str | None:
+        """Name of the method whose blanket to start from."""
+        return self.start if isinstance(self.start, str) else None
+
+    @property
+    def treatment(self) -> Treatment:
+        """How raw columns become discrete ones."""
+        return check_treatment(self.discretize, self.bins, self.missing)
+
+    @property
+    def of_method(self) -> dict[str, Any]:
+        """The options that only some methods take, where they are not as by default."""
+        given = {name: getattr(self, name) for name in METHOD_OPTIONS}
+        return {name: value for name, value in given.items() if value != DEFAULTS[name]}
+
+    def as_keywords(self) -> dict[str, Any]:
+        """Return the options as keywords for another call."""
+        return {name: getattr(self, name) for name in DEFAULTS}
+
+
+def _described(option: Field[Any]) -> Description:
+    description: Description = option.metadata["description"]
+    return description
+
+
+DESCRIPTIONS: Mapping[str, Description] = {
+    option.name: _described(option) for option in fields(SearchOptions)
+}
+"""What each option says of itself."""
+
+DEFAULTS: Mapping[str, Any] = {option.name: option.default for option in fields(SearchOptions)}
+"""What holds where nothing is said."""
+
+METHOD_OPTIONS = tuple(name for name, option in DESCRIPTIONS.items() if option.is_of_method)
+"""The options that only some methods take."""
+
+
+class CommonKeywords(TypedDict, total=False):
+    """The options that every search takes, as keywords; types are those of SearchOptions."""
+
+    alpha: float | None
+    test: str
+    df: str
+    start: Iterable[Name] | str
+    include: Iterable[Name]
+    exclude: Iterable[Name]
+    discretize: Discretize
+    bins: Bins
+    missing: str
+    seed: int
+
+
+class MethodKeywords(CommonKeywords, total=False):
+    """Those and the options that only some methods take."""
+
+    order: int | None
+    max_separator: int | None
+    max_conditioning: int | None
+    level: float
+    time_budget: float | None
+
+
+class SearchKeywords(MethodKeywords, total=False):
+    """Everything that a search of one method can be asked for."""
+
+    method: str
+    stability: int | None

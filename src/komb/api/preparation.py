@@ -1,0 +1,136 @@
+"""Everything that happens before a search: data become a table, and what was asked is checked.
+
+>>> from komb.data.models.boolean_functions import boolean_table
+>>> prepared = prepare(boolean_table("and", 9), ["Y"], SearchOptions(exclude=["X1"]))
+>>> prepared.table.names, prepared.targets
+(('X2', 'X3', 'Y'), (2,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from komb.api.options import SearchOptions
+from komb.api.settings import Settings, find_column
+from komb.data.encode.codes import Name
+from komb.data.table import DiscreteTable, encode_table
+from komb.errors import Argument, DataError, ParameterError
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A table, what to search it with, and for which columns."""
+
+    table: DiscreteTable
+    settings: Settings
+    targets: tuple[int, ...]  # positions in the table
+
+
+def prepare(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> Prepared:
+    """Make a table of data, and check everything; nothing is counted.
+
+    Parameters
+    ----------
+    data
+        As in :func:`komb.markov_blanket`.
+    targets
+        Columns whose blankets are wanted; ``None`` for all that are not constant.
+    options
+        What was asked for.
+    """
+    return prepare_table(encode(data, targets, options), targets, options)
+
+
+def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> DiscreteTable:
+    """Make a table of data, large enough for a search."""
+    for target in targets or ():
+        _check_is_name(target)
+        if target in options.exclude:
+            _refuse_target("exclude", target)
+    treatment = options.treatment
+    treatment.check_targets(targets)
+    table = encode_table(
+        data,
+        treatment,
+        exclude=list(options.exclude),
+        target=targets[0] if targets else None,
+    )
+    _check_size(table)
+    return table
+
+
+def prepare_table(
+    table: DiscreteTable, targets: Sequence[Name] | None, options: SearchOptions
+) -> Prepared:
+    """Check what was asked for against a table that :func:`encode` has made."""
+    settings = Settings.of(options, table)
+    return Prepared(table, settings, _find_targets(table, targets, settings))
+
+
+def is_constant(table: DiscreteTable, position: int) -> bool:
+    """Whether a column has one level only.
+
+    Examples
+    --------
+    >>> is_constant(DiscreteTable.from_data({"x": [0, 0]}), 0)
+    True
+    """
+    return len(table.levels[position]) < 2
+
+
+def _check_is_name(target: object) -> None:
+    """Raise if a target is not a name but, say, the values of a column."""
+    if not isinstance(target, Hashable):
+        remedy = "Put its values into the table as a column and pass that column's name."
+        shown = f"a {type(target).__name__}"
+        rule = "be the name of a column"
+        raise ParameterError.because("target", rule, target, remedy, shown=shown)
+
+
+def _refuse_target(parameter: str, name: Name) -> NoReturn:
+    remedy = "Take it out of ", Argument(parameter), ": a column is never in its own blanket."
+    raise ParameterError.because(parameter, "not name the target", name, remedy)
+
+
+def _check_size(table: DiscreteTable) -> None:
+    """Raise if a table is too small for any analysis."""
+    if table.n_columns < 2:
+        rule = "have at least 2 columns, a target and a candidate"
+        remedy = "Check how it was read: a wrong delimiter puts everything into one column."
+        raise DataError.because("data", rule, table.n_columns, remedy)
+    if table.n_rows < 2:
+        remedy = "One row says nothing about dependence: check how it was read or filtered."
+        raise DataError.because("data", "have at least 2 rows", table.n_rows, remedy)
+
+
+def _find_targets(
+    table: DiscreteTable, targets: Sequence[Name] | None, settings: Settings
+) -> tuple[int, ...]:
+    if targets is None:
+        positions = tuple(i for i in range(table.n_columns) if not is_constant(table, i))
+        if not positions:
+            rule, remedy = "have a column with at least 2 levels", "Check how it was read."
+            shown = f"{table.n_columns} constant ones"
+            raise DataError.because("data", rule, table.n_columns, remedy, shown=shown)
+        return positions
+    if not targets:
+        remedy = "Leave it out for all columns."
+        raise ParameterError.because("targets", "name at least one column", targets, remedy)
+    return tuple(dict.fromkeys(_find_target(table, name, settings) for name in targets))
+
+
+def _find_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
+    """Return the position of a target, or say why it cannot be one."""
+    position = find_column("target", target, table)
+    for parameter in ("include", "start"):
+        if position in getattr(settings, parameter):
+            _refuse_target(parameter, table.names[position])
+    if is_constant(table, position):
+        where = "every row with a value" if table.missing_counts[position] else "every row"
+        shown = f"{target!r}, which is {table.levels[position][0]!r} in {where}"
+        rule = "be a column with at least 2 levels"
+        remedy = "Choose another target, or rows in which it varies."
+        raise DataError.because("target", rule, target, remedy, shown=shown)
+    return position

@@ -1,0 +1,247 @@
+"""One search: a session, an algorithm, and names for what it finds.
+
+Columns are positions inside and names outside; :class:`Run` alone translates.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from komb.api.progress import Observer, Progress
+from komb.api.settings import Settings
+from komb.api.stability import Tally, Witnesses, search_halves
+from komb.api.warmup import warm_up
+from komb.data.encode.codes import Name
+from komb.data.table import DiscreteTable
+from komb.errors import InPython, Interrupted
+from komb.results.blanket import Blanket
+from komb.results.member import Member
+from komb.results.remarks import Remarks
+from komb.results.stability import Stability
+from komb.search.registry import AlgorithmInfo, find_algorithm
+from komb.search.task import Found, Leak, Task
+from komb.search.task import Observer as TaskObserver
+from komb.search.task import Progress as TaskProgress
+from komb.sessions.data import DataSession
+from komb.sessions.questions import Outcome, SessionCounts
+from komb.sessions.session import Session
+from komb.views.text import show_names
+
+_FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a search found, in positions: all that a worker has to hand back."""
+
+    target: int
+    found: Found
+    outcomes: Mapping[int, Outcome]  # of the members that were tested
+    counts: SessionCounts
+    seconds: float
+    halves: Tally | None = None  # what half-samples found
+
+
+class Run:
+    """Searches on one table with one set of settings."""
+
+    def __init__(
+        self,
+        table: DiscreteTable,
+        settings: Settings,
+        progress: Observer | None = None,
+        n_targets: int = 1,
+    ) -> None:
+        self.table = table
+        self.settings = settings
+        self._progress = progress
+        self._n_targets = n_targets
+
+    def open_session(self) -> DataSession:
+        """Make a session for searches with these settings."""
+        settings = self.settings
+        return DataSession(
+            self.table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
+        )  # fmt: skip
+
+    def find(self, target: int, number: int = 0, session: DataSession | None = None) -> Blanket:
+        """Find the blanket of the column at position ``target``.
+
+        A session that is passed in is asked first what it knows; what it did before is not counted.
+        """
+        return self.name(self.search(target, number, session))
+
+    def search(self, target: int, number: int, session: DataSession | None = None) -> Finding:
+        """Search for the blanket of the column at position ``target``."""
+        latest: list[TaskProgress] = []
+
+        def observe(progress: TaskProgress) -> None:
+            latest[:] = [progress]
+            self.report(progress, target, number)
+
+        try:
+            warm_up(self.table, self.settings.test)
+            finding = self._search(self._task(target, observe), session)
+        except KeyboardInterrupt:
+            grown = self._names(latest[0].blanket) if latest else ()
+            message = (
+                f"Interrupted; the blanket of {self.table.names[target]!r} had grown to: "
+                f"{show_names(grown) or 'nothing yet'}."
+            )
+            raise Interrupted(message, grown) from None
+        return self._add_halves(finding, observe)
+
+    def _add_halves(self, finding: Finding, observe: TaskObserver) -> Finding:
+        """Search half-samples too, if that is wanted, as the whole table was searched."""
+        n_halves = self.settings.stability
+        if n_halves is None:
+            return finding
+        members, tests = tuple(sorted(finding.found.witnesses)), finding.counts.tests
+
+        def report(done: int) -> None:
+            observe(TaskProgress("stability", members, tests, done, n_halves))
+
+        try:
+            halves = search_halves(self.table, self.settings, finding.target, _search_rows, report)
+        except KeyboardInterrupt:
+            message = (
+                f"Interrupted while half-samples were searched: the blanket of "
+                f"{self.table.names[finding.target]!r} is complete",
+                InPython(" and in 'finished'"),
+                ", its stability is not.",
+            )
+            raise Interrupted(message, self.name(finding)) from None
+        return replace(finding, halves=halves)
+
+    def _task(self, target: int, observe: TaskObserver) -> Task:
+        settings = self.settings
+        everything = frozenset(range(self.table.n_columns))
+        return Task(
+            target=target,
+            candidates=everything - {target},
+            start=frozenset(settings.start) - {target},
+            include=frozenset(settings.include) - {target},
+            observer=observe,
+        )
+
+    def _search(self, task: Task, session: DataSession | None) -> Finding:
+        settings = self.settings
+        began = time.perf_counter()
+        session = session or self.open_session()
+        before = session.counts
+        task = self._begin(task, session)
+        found = self._run(settings.algorithm, session, task)
+        # the evidence, gathered below, is no part of the search
+        counts = session.counts - before
+        seconds = time.perf_counter() - began
+        outcomes = {
+            position: session.outcome(task.target, position, witness)
+            for position, witness in found.witnesses.items()
+            if witness is not None
+        }
+        return Finding(task.target, found, outcomes, counts, seconds)
+
+    def _begin(self, task: Task, session: DataSession) -> Task:
+        """Let another method find where to start, if there is one."""
+        if self.settings.start_method is None:
+            return task
+        found = self._run(find_algorithm(self.settings.start_method), session, task)
+        return replace(task, start=frozenset(found.witnesses))
+
+    def name(self, finding: Finding) -> Blanket:
+        """Put names to what was found, here or by a worker; every blanket is made here."""
+        settings, table, counts = self.settings, self.table, finding.counts
+        stability = None
+        if finding.halves is not None:
+            stability = finding.halves.settle(table.names, table.n_columns - 1)
+        return Blanket(
+            target=table.names[finding.target],
+            details=tuple(
+                self._member(finding, position, stability)
+                for position in sorted(finding.found.witnesses)
+            ),
+            method=settings.method,
+            parameters=settings.describe(table),
+            n_rows=table.n_rows,
+            n_columns=table.n_columns,
+            tests=counts.tests,
+            tables=counts.tables,
+            fallbacks=counts.fallbacks,
+            unreliable=counts.unreliable,
+            identifiers=self._identifiers(finding.target),
+            cuts=table.cuts,
+            choices={**finding.found.choices, **settings.choices},
+            seconds=finding.seconds,
+            remarks=self._remarks(finding.found),
+            stability=stability,
+        ).with_table(table)
+
+    def _remarks(self, found: Found) -> Remarks:
+        """Put names to what else a search has to say."""
+        names = self.table.names
+        return Remarks(
+            equivalents={
+                names[member]: tuple(self._names(sorted(columns)) for columns in sets)
+                for member, sets in sorted(found.equivalents.items())
+            },
+            leaks=tuple(Leak(names[leak.column], leak.share) for leak in found.leaks),
+            sight=found.sight,
+            omissions=found.omissions,
+        )
+
+    def _run(self, algorithm: AlgorithmInfo, session: Session, task: Task) -> Found:
+        return algorithm.search(session, task, **self.settings.arguments_of(algorithm))
+
+    def _identifiers(self, target: int) -> tuple[Name, ...]:
+        """Candidates with so many levels that they tell rows rather than groups of rows apart."""
+        levels = self.table.cardinalities
+        most = max(_FEW_LEVELS, self.table.n_rows // 2)
+        candidates = (x for x in range(self.table.n_columns) if x != target)
+        return self._names(x for x in candidates if levels[x] > most)
+
+    def _member(self, finding: Finding, position: int, stability: Stability | None) -> Member:
+        name, witness = self.table.names[position], finding.found.witnesses[position]
+        share = None if stability is None else stability.share(name)
+        if witness is None:
+            return Member(name, None, stability=share)
+        outcome = finding.outcomes[position]
+        return Member(
+            name=name,
+            witness=self._names(sorted(witness)),
+            statistic=outcome.statistic,
+            df=outcome.df,
+            p_value=outcome.p_value,
+            test=outcome.test,
+            reliable=outcome.reliable,
+            stability=share,
+        )
+
+    def _names(self, positions: Iterable[int]) -> tuple[Name, ...]:
+        return tuple(self.table.names[position] for position in positions)
+
+    def report(
+        self, progress: TaskProgress, target: int, number: int, finished: int | None = None
+    ) -> None:
+        """Say where the search for one of several targets stands."""
+        if self._progress is None:
+            return
+        self._progress(
+            Progress(
+                target=self.table.names[target],
+                phase=progress.phase,
+                blanket=self._names(progress.blanket),
+                tests=progress.tests,
+                done=progress.done,
+                total=progress.total,
+                position=number,
+                n_targets=self._n_targets,
+                finished=number if finished is None else finished,
+            )
+        )
+
+
+def _search_rows(half: DiscreteTable, settings: Settings, target: int) -> Witnesses:
+    """Find the blanket of a target in some rows of a table."""
+    return Run(half, settings).search(target, 0).found.witnesses

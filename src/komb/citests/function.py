@@ -1,0 +1,96 @@
+"""A test that is a function of the user's own: codes in, a p-value out.
+
+The function is called as ``function(x, y, z)`` with integer codes: ``x`` of the candidate and ``y``
+of the target, one element per row, and ``z`` of the columns held fixed, one row per row and one
+column per condition (none at first). Rows in which one of these values is missing are left out. It
+returns a p-value.
+
+This is the slow path: one call per test, on rows, where the tests of komb work on counts of
+thousands of tests at a time. Every test is computed once, whatever a search asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.citests.contract import CITest, TestOptions
+from komb.citests.measure import Measurement, TestSums
+from komb.errors import ParameterError
+
+PValueFunction = Callable[[Any, Any, Any], float]
+Codes = npt.NDArray[np.int64]
+
+SMALLEST = 1e-300  # a p-value of 0 counts as this
+
+
+class FunctionTest(CITest):
+    """Asks a function for p-values.
+
+    The statistic that goes with a p-value is the chi-square with one degree of freedom that has it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, y, z)`` returns a p-value.
+    options : TestOptions
+    """
+
+    def __init__(self, function: PValueFunction, options: TestOptions) -> None:
+        super().__init__(options)
+        self.name = name_of(function)
+        self._function = function
+        self._known: dict[tuple[int, int, frozenset[int]], float] = {}
+
+    def measure(self, sums: TestSums) -> Measurement:
+        """Measure a batch, one test after the other."""
+        from scipy.special import chdtri
+
+        p_values = np.array([self._p_value(sums, test) for test in range(len(sums.levels))])
+        return Measurement(
+            statistic=chdtri(1.0, p_values),
+            freedom=np.ones(len(p_values)),
+            is_reliable=np.broadcast_to(np.asarray(sums.n_rows) > 0, p_values.shape),
+            decider=self.name,
+            log2_p_value=np.log2(p_values),
+        )
+
+    def _p_value(self, sums: TestSums, test: int) -> float:
+        target, candidate, given = sums.variables(test)
+        key = (target, candidate, frozenset(given))
+        if key not in self._known:
+            y, x, *z = sums.rows(test)
+            conditions = np.stack(z, axis=1) if z else np.empty((len(y), 0), dtype=np.int64)
+            p_value = self._function(x, y, conditions) if len(y) else 1.0
+            self._known[key] = self._checked(p_value)
+        return self._known[key]
+
+    def _checked(self, p_value: Any) -> float:
+        try:
+            number = float(p_value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not 0 <= number <= 1:
+            raise ParameterError.because(
+                "test",
+                f"return a p-value, a number from 0 to 1 (function {self.name!r})",
+                p_value,
+                "It is called as function(x, y, z) with integer codes and returns the p-value of "
+                "'x is independent of y given z'.",
+            )
+        return max(number, SMALLEST)
+
+
+def name_of(function: PValueFunction) -> str:
+    """Return what a function is called.
+
+    Examples
+    --------
+    >>> def my_test(x, y, z): ...
+    >>> name_of(my_test)
+    'my_test'
+    """
+    return str(getattr(function, "__name__", type(function).__name__))

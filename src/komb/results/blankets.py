@@ -1,0 +1,224 @@
+"""Blankets of several targets: a mapping, and the network that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from komb.data.encode.codes import Name
+from komb.errors import ParameterError
+from komb.results.blanket import Blanket
+from komb.results.export import Result
+from komb.results.member import member_columns
+from komb.views.blankets_text import blankets_sheet
+from komb.views.text import Sheet, plural
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.axes import Axes
+
+
+class Blankets(Result, Mapping[Name, Blanket]):
+    """The Markov blankets of several targets: a mapping from target to :class:`Blanket`.
+
+    Parameters
+    ----------
+    blankets
+        The blankets, in order.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    >>> blankets
+    Blankets(3 targets)
+    >>> {target: blanket.members for target, blanket in blankets.items()}
+    {'X1': ('X2', 'Y'), 'X2': ('X1', 'Y'), 'Y': ('X1', 'X2')}
+    >>> blankets.to_frame().select("target", "member").rows()[:3]
+    [('X1', 'X2'), ('X1', 'Y'), ('X2', 'X1')]
+
+    Notes
+    -----
+    ``to_frame`` has the rows of :meth:`Blanket.to_frame` of all targets, with a column ``target``
+    in front; a target without members has no row.
+    """
+
+    __slots__ = ("_by_target",)
+
+    def __init__(self, blankets: Iterable[Blanket] = ()) -> None:
+        self._by_target = {blanket.target: blanket for blanket in blankets}
+
+    def __getitem__(self, target: Name) -> Blanket:
+        return self._by_target[target]
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._by_target)
+
+    def __len__(self) -> int:
+        return len(self._by_target)
+
+    @property
+    def seconds(self) -> float:
+        """Time of all searches together."""
+        return sum(blanket.seconds for blanket in self.values())
+
+    def __repr__(self) -> str:
+        return f"Blankets({plural(len(self), 'target')})"
+
+    def to_dict(self) -> dict[Name, dict[str, Any]]:
+        """Return everything as dictionaries and lists, by target.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("and", 500), ["Y"])
+        >>> blankets.to_dict()["Y"]["members"]
+        ['X1', 'X2', 'X3']
+        """
+        return {target: blanket.to_dict() for target, blanket in self.items()}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[Any, Mapping[str, Any]]) -> Blankets:
+        """Rebuild blankets from :meth:`to_dict`, or from parsed :meth:`to_json`.
+
+        Examples
+        --------
+        >>> Blankets.from_dict({})
+        Blankets(0 targets)
+        """
+        return cls(Blanket.from_dict(entry) for entry in record.values())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        targets = [blanket.target for blanket in self.values() for _ in blanket]
+        details = [member for blanket in self.values() for member in blanket.details]
+        return {"target": targets, **member_columns(details)}
+
+    def _sheet(self) -> Sheet:
+        return blankets_sheet(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw which target has which member, as :func:`komb.plot_blankets` does.
+
+        Examples
+        --------
+        >>> import komb
+        >>> komb.markov_blankets(komb.boolean_table("and", 500)).plot().get_title(loc="left")
+        'Markov blankets of 4 targets'
+        """
+        return plot_blankets(self, ax)
+
+    def graph(self, symmetry: str = "and") -> nx.Graph:
+        """Return the undirected network of targets and members.
+
+        In theory, two columns are in each other's blanket or in neither's. In data, one search may
+        find what the other does not.
+
+        Parameters
+        ----------
+        symmetry
+            ``"and"`` joins two columns if each has the other in its blanket, ``"or"`` if one of
+            them has. Where only one of the two was searched, there is one opinion only, and it
+            decides in both cases.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are the targets, in order, and after them members that were no targets; the
+            attribute ``searched`` tells them apart. Edges have ``named_by``, the one or two targets
+            that have the other in their blanket; ``mutual``, whether those are two; ``bits``, how
+            clearly they depend (see :attr:`Member.bits`), of two the smaller number, ``None`` by
+            request; and ``witnesses``, those of ``named_by`` in turn.
+
+        Raises
+        ------
+        komb.errors.ParameterError
+            If ``symmetry`` is something else.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+        >>> graph = blankets.graph()
+        >>> sorted(graph.edges)
+        [('X1', 'X2'), ('X1', 'Y'), ('X2', 'Y')]
+        >>> graph.edges["X1", "Y"]["witnesses"]
+        [['X2'], ['X2']]
+        """
+        import networkx as nx
+
+        if symmetry not in ("and", "or"):
+            remedy = "'and' joins columns that have each other, 'or' those of which one has."
+            raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
+        graph = nx.Graph()
+        graph.add_nodes_from(self, searched=True)
+        others = dict.fromkeys(name for blanket in self.values() for name in blanket)
+        graph.add_nodes_from((name for name in others if name not in self), searched=False)
+        for target, blanket in self.items():
+            for name in blanket:
+                if graph.has_edge(target, name):
+                    continue  # the one that was searched first has told
+                edge = self._edge(target, name)
+                if edge["mutual"] or symmetry == "or" or name not in self:
+                    graph.add_edge(target, name, **edge)
+        return graph
+
+    def _edge(self, one: Name, other: Name) -> dict[str, Any]:
+        """Gather what two columns say of each other."""
+        found = {
+            target: self[target][name]
+            for target, name in ((one, other), (other, one))
+            if target in self and name in self[target]
+        }
+        bits = [member.bits for member in found.values()]
+        return {
+            "named_by": list(found),
+            "mutual": len(found) == 2,
+            "bits": None if None in bits else min(bit for bit in bits if bit is not None),
+            "witnesses": [
+                None if member.witness is None else list(member.witness)
+                for member in found.values()
+            ],
+        }
+
+
+def plot_blankets(
+    blankets: Mapping[Name, Blanket] | Iterable[Blanket], ax: Axes | None = None
+) -> Axes:
+    """Draw the blankets of many targets: a row each, its members in colours.
+
+    The darker a cell, the clearer its member depends on the target. A dot marks a one-sided cell:
+    the member was searched too, and does not have the target in its blanket. A frame marks members
+    that are seen together with others only. Members that were no targets come last.
+
+    Parameters
+    ----------
+    blankets
+        What :func:`komb.markov_blankets` returned, or any blankets.
+    ax
+        Where to draw; if left out, on a new figure that fits.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")`` writes
+        it to a file.
+
+    Raises
+    ------
+    komb.errors.MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import komb
+    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    >>> ax = komb.plot_blankets(blankets)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['X1', 'X2', 'Y']
+    """
+    from komb.views.pictures.heatmap import plot_blankets as plot
+
+    if isinstance(blankets, Blanket):
+        remedy = "Draw a single one with blanket.plot()."
+        raise ParameterError.because("blankets", "be several blankets", blankets, remedy)
+    return plot(blankets if isinstance(blankets, Mapping) else Blankets(blankets), ax)

@@ -1,0 +1,96 @@
+"""One column of a blanket, with the evidence for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from komb.data.encode.codes import Name
+from komb.results.record import NAMES, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Record):
+    """One column of a blanket, and why it is there.
+
+    Attributes
+    ----------
+    name
+        The column.
+    witness
+        The columns that must be held fixed for the dependence on the target to show: empty for an
+        ordinary dependence, ``None`` for a column that is there by request (``include``) alone.
+    statistic
+        Of the test of this column against the target given the witness; ``None`` without a test.
+    df
+        Degrees of freedom; ``None`` if the deciding test has none.
+    p_value
+        ``None`` if the deciding test has none.
+    test
+        Which test decided.
+    reliable
+        Whether the table was thick enough for that test to be trusted.
+    stability
+        Share of half-samples that the column was found in; ``None`` if none were searched.
+
+    Examples
+    --------
+    >>> Member("age", ("sex",), 12.5, 2, 0.0019, "g", True).name
+    'age'
+    """
+
+    name: Name
+    witness: tuple[Name, ...] | None = field(metadata=NAMES)
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
+    test: str | None = None
+    reliable: bool | None = None
+    stability: float | None = None
+
+    @property
+    def is_by_request(self) -> bool:
+        """Whether nothing but the caller's ``include`` put the column there."""
+        return self.witness is None
+
+    @property
+    def bits(self) -> float | None:
+        """How clearly the member depends on the target, whichever test said so.
+
+        A p-value of 2^-b counts as b bits, and so does a code that is b bits shorter. ``None``
+        without a test.
+
+        Examples
+        --------
+        >>> Member("age", (), 9.0, 1, 0.25, "g", True).bits
+        2.0
+        """
+        if self.statistic is None:
+            return None
+        if self.p_value is None:
+            return max(self.statistic, 0.0)
+        if self.p_value > 0 or not self.df:
+            return -math.log2(self.p_value)
+        import numpy as np
+
+        from komb.citests.decision import log2_p_values
+
+        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
+
+
+def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
+    """Return members as the columns of a dataframe.
+
+    Examples
+    --------
+    >>> member_columns([Member("age", ("sex",))])["witness"]
+    [['sex']]
+    """
+    names = ["member" if entry.name == "name" else entry.name for entry in fields(Member)]
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for member in details:
+        for name, value in zip(names, member.to_dict().values(), strict=True):
+            columns[name].append(value)
+    return columns

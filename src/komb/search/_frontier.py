@@ -1,0 +1,211 @@
+"""How kOMB looks at thousands of tests at a time, and at none twice.
+
+The groups outside the blanket form a tree: the empty group is the root, and below a group are those
+that have one more variable, later in the table than its own. Algorithm 2 walks through this tree,
+and at each group through the candidates; the first with a witness wins, and the walk begins anew.
+The :class:`Frontier` makes the same walk in batches, because tests are counted in batches, and
+leaves out what an earlier walk has settled: a candidate that is independent given a witness, or
+that part of the blanket separates, stays so while the blanket grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, islice
+from typing import NamedTuple
+
+from komb.search.task import Task
+from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.session import Session
+
+# Examined together: few as long as a success is likely, then enough for large batches.
+_BRANCHES_AT_FIRST, _BRANCHES_AT_MOST = 1, 4096
+
+
+class Position(NamedTuple):
+    """A candidate at a branch, in the order of the paper's loops."""
+
+    branch: int  # its number in the batch
+    candidate: int
+
+
+class Branch(NamedTuple):
+    """A group of the tree, with candidates that it may make visible.
+
+    None of the candidates has a witness made of the group and of members of the blanket that is
+    ``settled``.
+    """
+
+    group: Variables
+    candidates: Variables
+    settled: Variables | None = None  # not even the group alone
+
+    def before(self, candidate: int) -> Branch:
+        """Return the branch with the candidates in front of this one."""
+        return self._replace(candidates=frozenset(x for x in self.candidates if x < candidate))
+
+
+class Frontier:
+    """The blanket of one search as it grows and shrinks, and what is still to be examined."""
+
+    def __init__(self, session: Session, task: Task, order: int, max_separator: int) -> None:
+        self.session = session
+        self.task = task
+        self.target = task.target
+        self.order = order
+        self.max_separator = max_separator
+        self.blanket: Variables = task.start | task.include
+        self._settled = SettledGroups()
+
+    @property
+    def blanket(self) -> Variables:
+        """The candidate blanket."""
+        return self._blanket
+
+    @blanket.setter
+    def blanket(self, blanket: Variables) -> None:
+        self._blanket = blanket
+        self.outside = self.task.candidates - blanket  # what could still enter it
+
+    def batches(self) -> Iterator[list[Branch]]:
+        """Yield the branches that may hold a witness, in the order of the tree.
+
+        At first a few at a time, for a success is often near.
+        """
+        branches = self._settled.remaining(self)
+        count = _BRANCHES_AT_FIRST
+        while some := list(islice(branches, count)):
+            yield some
+            count = min(2 * count, _BRANCHES_AT_MOST)
+
+    def settle(self, branches: Sequence[Branch], first: Position | None) -> None:
+        """Note that branches were examined with the present blanket, up to a success."""
+        self._settled.note(self, branches, first)
+
+    def dependences(
+        self, branches: Sequence[Branch], n_allies: int
+    ) -> dict[Position, list[Variables]]:
+        """For each position, the sets of group and allies given which the candidate depends."""
+        alliances = [
+            _new_alliances(self.blanket, branch.settled, n_allies)
+            if len(branch.group) + n_allies <= self.order
+            else ()
+            for branch in branches
+        ]
+        questions = [
+            (branch.candidates, branch.group | allies)
+            for branch, some in zip(branches, alliances, strict=True)
+            for allies in some
+        ]
+        answered = zip(questions, self.session.ask(self.target, questions), strict=True)
+        witnesses: dict[Position, list[Variables]] = {}
+        for number, some in enumerate(alliances):
+            by_candidate: dict[int, list[Variables]] = {}
+            for (_, witness), dependents in islice(answered, len(some)):
+                for candidate in dependents:
+                    by_candidate.setdefault(candidate, []).append(witness)
+            witnesses |= {Position(number, x): sets for x, sets in by_candidate.items()}
+        return witnesses
+
+    def first_inseparable(
+        self, lines: Sequence[tuple[int, Sequence[Variables]]], *, one_is_enough: bool = False
+    ) -> list[Variables | None]:
+        """For each (candidate, witnesses), the first witness that no separator overrules."""
+        return self.session.separators.first_inseparable(
+            self.target, lines, self.blanket, self.max_separator, one_is_enough=one_is_enough
+        )
+
+    def sweep(self) -> None:
+        """Have all tests with up to ``order`` conditions decided together."""
+        for size in range(1, self.order + 1):
+            self.session.sweep(self.target, self.task.candidates, size, self._report_sweep)
+
+    def report(self, phase: str, done: int = 0, total: int = 0) -> None:
+        """Tell the observer where the search stands."""
+        self.task.report(self.session, phase, self.blanket, done, total)
+
+    def _report_sweep(self, done: int, total: int) -> None:
+        self.report("sweep", done, total)
+
+
+class SettledGroups:
+    """What a growing blanket has settled for good.
+
+    Every group that was examined has an entry: for each blanket, the candidates for which that
+    blanket is settled. Groups of full size, the leaves of the tree, have one only if something is
+    open there (there are too many of the others); up to ``_last_leaf``, in the order of the tree,
+    leaves without an entry are settled, for they take no allies and nothing new can happen to them.
+    """
+
+    def __init__(self) -> None:
+        self._inner: dict[Variables, dict[Variables | None, Variables]] = {}
+        self._open_leaves: dict[Variables, Variables] = {}  # -> candidates
+        self._last_leaf: tuple[int, ...] = ()
+
+    def remaining(self, frontier: Frontier) -> Iterator[Branch]:
+        """Yield what could hold a witness, in the order of the tree."""
+        outside, blanket = frontier.outside, frontier.blanket
+        for group in self._groups(sorted(outside), frontier.order):
+            if len(group) == frontier.order:
+                yield Branch(group, self._open_leaves.get(group, outside) & outside)
+                continue
+            entry = self._inner.get(group, {None: outside})
+            branches = [Branch(group, some & outside, settled) for settled, some in entry.items()]
+            open_ones = [b for b in branches if b.candidates and b.settled != blanket]
+            yield from sorted(open_ones, key=lambda branch: min(branch.candidates))
+
+    def _groups(self, outside: list[int], order: int) -> Iterator[Variables]:
+        """Yield the groups that are not settled, in the order of the tree."""
+        open_leaves: dict[tuple[int, ...], list[int]] = {}
+        for *prefix, last in sorted(map(sorted, filter(None, self._open_leaves))):
+            open_leaves.setdefault(tuple(prefix), []).append(last)
+
+        def below(prefix: tuple[int, ...], start: int) -> Iterator[Variables]:
+            is_leaf = len(prefix) == order - 1
+            followers = outside[start:]
+            if is_leaf and prefix < self._last_leaf[:-1]:  # do not pass by thousands one by one
+                still_outside = set(followers)
+                followers = [v for v in open_leaves.get(prefix, []) if v in still_outside]
+            for position, variable in enumerate(followers, start + 1):
+                group = (*prefix, variable)
+                if not is_leaf:
+                    yield frozenset(group)
+                    yield from below(group, position)
+                elif group > self._last_leaf or variable in open_leaves.get(prefix, []):
+                    yield frozenset(group)
+
+        yield EMPTY
+        if order:
+            yield from below((), 0)
+
+    def note(self, frontier: Frontier, branches: Sequence[Branch], first: Position | None) -> None:
+        """Note that branches were examined with the present blanket, up to a success."""
+        for number, branch in enumerate(branches):
+            done, left = branch.candidates, EMPTY
+            if first is not None and number == first.branch:
+                done = branch.before(first.candidate).candidates
+                left = branch.candidates - done
+            group = branch.group
+            if len(group) == frontier.order:
+                self._last_leaf = max(self._last_leaf, tuple(sorted(group)))
+                self._open_leaves.pop(group, None)
+                if left:
+                    self._open_leaves[group] = left
+            else:
+                entry = self._inner.setdefault(group, {None: frontier.outside})
+                entry[branch.settled] = (entry[branch.settled] - done) & frontier.outside
+                entry[frontier.blanket] = entry.get(frontier.blanket, EMPTY) | done
+            if left:
+                return
+
+
+@lru_cache(maxsize=16)
+def _new_alliances(
+    blanket: Variables, settled: Variables | None, size: int
+) -> tuple[Variables, ...]:
+    """Subsets of a blanket that are not part of a settled one, in order."""
+    alliances = combinations(sorted(blanket), size)
+    if settled is None:
+        return tuple(map(frozenset, alliances))
+    return tuple(frozenset(allies) for allies in alliances if not settled.issuperset(allies))

@@ -1,0 +1,255 @@
+"""A blanket as text: the members with their evidence, what was chosen, and what to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from komb.data.encode.bin_labels import show_numbers
+from komb.views.remarks_text import (
+    alternatives,
+    choice_grids,
+    sight_grids,
+    sight_notes,
+    warnings_of,
+)
+from komb.views.stability_text import stability_grids, stability_notes
+from komb.views.text import (
+    NOTHING,
+    Grid,
+    Sheet,
+    plural,
+    show_freedom,
+    show_name,
+    show_names,
+    show_p_value,
+    show_seconds,
+    show_statistic,
+)
+
+if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
+    from komb.results.blanket import Blanket
+    from komb.results.member import Member
+
+_PLAIN_DECADES = 15  # smaller p-values are shown with one digit
+_NAMES_WIDTH = 60  # characters of a list of names in a table
+_MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
+_MOST_CUTS = 5  # columns whose cut points are shown
+
+
+def blanket_sheet(blanket: Blanket) -> Sheet:
+    """Say what a blanket is and how it was found."""
+    names = show_names(blanket.members, _NAMES_WIDTH) or "empty"
+    return Sheet(
+        title=f"Markov blanket of {show_name(blanket.target)}: {names}",
+        facts=show_run(blanket),
+        grids=(
+            _member_grid(blanket),
+            *stability_grids(blanket),
+            *choice_grids(blanket.choices),
+            *sight_grids(blanket.remarks),
+        ),
+        notes=tuple(_notes(blanket)),
+        warnings=tuple(warnings_of(blanket.remarks, blanket.target)),
+    )
+
+
+def _member_grid(blanket: Blanket) -> Grid:
+    """Show each member, and below it what could stand in its place."""
+    has_shares = blanket.stability is not None
+    headings = (*_MEMBER_HEADINGS, "stability>") if has_shares else _MEMBER_HEADINGS
+    rows: list[tuple[str, ...]] = []
+    for member in blanket.details:
+        rows.append(_show_member(member, has_shares=has_shares))
+        empty = [""] * (len(headings) - 1)
+        rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
+    return Grid(headings, tuple(rows))
+
+
+def _notes(blanket: Blanket) -> Iterator[str]:
+    if all(member.is_by_request for member in blanket.details):
+        yield from _empty_notes(blanket)
+    yield from identifier_notes(blanket.identifiers)
+    yield from cut_notes(blanket)
+    yield from _test_notes(blanket)
+    yield from sight_notes(blanket.remarks)
+    if blanket.stability is not None:
+        yield from stability_notes(blanket.stability)
+    tables = f"{plural(blanket.tables, 'table')} of {plural(blanket.n_rows, 'row')}"
+    yield f"{plural(blanket.tests, 'test')} from {tables} in {show_seconds(blanket.seconds)}."
+
+
+def _empty_notes(blanket: Blanket) -> Iterator[str]:
+    """Say what was looked for in vain, and what to try next."""
+    target, order = show_name(blanket.target), blanket.settled_parameters.get("order")
+    together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
+    yield f"No column was found to depend on {target}{together}."
+    if order is None:
+        yield f"Members that show only in combination escape {blanket.method}: try method auto."
+    elif order + 1 <= blanket.n_columns - 2:
+        yield f"Members can hide in larger combinations: try order {order + 1}."
+
+
+def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]:
+    test = member.test or NOTHING
+    share = NOTHING if member.stability is None else f"{member.stability:.2f}"
+    return (
+        show_name(member.name),
+        _show_witness(member.witness),
+        show_statistic(member.statistic),
+        show_freedom(member.df),
+        show_p_value(member.p_value),
+        f"{test} (unreliable)" if member.reliable is False else test,
+        *([share] if has_shares else []),
+    )
+
+
+def show_strength(member: Member) -> str:
+    """Say in a few words how clearly a member depends on the target.
+
+    Examples
+    --------
+    >>> from komb import Member
+    >>> show_strength(Member("age", (), 700.0, 2, 1e-152, "g", True))
+    'p = 1e-152'
+    >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
+    '7.2 bits, unreliable'
+    >>> show_strength(Member("age", (), 9.0, 1, 0.0027, "g", True, stability=0.94))
+    'p = 0.0027, stability 0.94'
+    """
+    if member.bits is None:
+        return "by request"
+    trust = ", unreliable" if member.reliable is False else ""
+    if member.stability is not None:
+        trust += f", stability {member.stability:.2f}"
+    if member.p_value is None:
+        return f"{member.bits:,.1f} bits{trust}"
+    decades = member.bits * math.log10(2)
+    small = _show_tiny(decades) if decades > _PLAIN_DECADES else show_p_value(member.p_value)
+    return f"p = {small}{trust}"
+
+
+def _show_tiny(decades: float) -> str:
+    """Show ten to the power of minus ``decades``, which may be too small for a double.
+
+    Examples
+    --------
+    >>> _show_tiny(22.29), _show_tiny(30.0), _show_tiny(29.99), _show_tiny(21710.4)
+    ('5e-23', '1e-30', '1e-30', '4e-21,711')
+    """
+    power = math.ceil(decades)
+    digit = round(10 ** (power - decades))
+    return f"1e-{power - 1:,}" if digit == 10 else f"{digit}e-{power:,}"
+
+
+def _show_witness(witness: tuple[Name, ...] | None) -> str:
+    return "(by request)" if witness is None else show_names(witness) or "(alone)"
+
+
+def show_run(blanket: Blanket) -> str:
+    """Say in a line how a blanket was searched."""
+    parameters = blanket.settled_parameters
+    return f"method {blanket.method}, {show_parameters(parameters)}".removesuffix(", ")
+
+
+def show_parameters(parameters: Mapping[str, Any]) -> str:
+    """Say in a line what a search was run with; empty parameters are left out.
+
+    Examples
+    --------
+    >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
+    'order 1, started from age, sex'
+    """
+    wordings = {
+        "order": "order {}",
+        "max_separator": "separators up to {}",
+        "max_conditioning": "conditioning on up to {}",
+        "test": "test {}",
+        "df": "df {}",
+        "level": "level {}",
+        "alpha": "alpha {}",
+        "time_budget": "time budget {} s",
+        "start": "started from {}",
+        "include": "with {} by request",
+        "exclude": "without {}",
+        "missing": "missing {}",
+        "stability": "stability in {} half-samples",
+        "seed": "seed {}",
+    }
+    parts = []
+    for key, wording in wordings.items():
+        value = parameters.get(key)
+        shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
+        if shown not in (None, "") and (key, value) != ("missing", "error"):
+            parts.append(wording.format(shown))
+    return ", ".join(parts)
+
+
+def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
+    """Warn of columns that tell rows rather than groups of rows apart."""
+    if identifiers:
+        yield (
+            f"Caution: {show_names(identifiers)} nearly tells every row from every other; "
+            "a test on such a column means nothing. Exclude it."
+        )
+
+
+def cut_notes(blanket: Blanket) -> Iterator[str]:
+    """Say where columns were cut: first the target, then members, then a few of the others."""
+    first = [blanket.target, *blanket.members]
+    names = [name for name in dict.fromkeys([*first, *blanket.cuts]) if name in blanket.cuts]
+    cut = [name for name in names if blanket.cuts[name]]
+    for name in cut[:_MOST_CUTS]:
+        points = show_names(show_numbers(blanket.cuts[name]), _NAMES_WIDTH)
+        yield f"{show_name(name)}: cut at {points}{_show_way(blanket, name)}."
+    if len(cut) > _MOST_CUTS:
+        yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut; 'cuts' has them all."
+    constant = [name for name in names if not blanket.cuts[name]]
+    if constant:
+        but = " but for missing values" if blanket.parameters.get("missing") == "level" else ""
+        yield f"Without cut points, and so constant{but}: {show_names(constant, _NAMES_WIDTH)}."
+    if any(_way(blanket, name) == "mdl" for name in constant):
+        yield (
+            "mdl cuts look at one column at a time: what shows only in combination needs another "
+            "way, such as quantile."
+        )
+
+
+def _show_way(blanket: Blanket, name: Name) -> str:
+    """Say in parentheses how cut points were found, if that is known."""
+    way = _way(blanket, name)
+    if way is None:
+        return ""
+    return f" ({way})" if isinstance(way, str) else " (as given)"
+
+
+def _way(blanket: Blanket, name: Name) -> object:
+    discretize = blanket.parameters.get("discretize")
+    return discretize.get(name) if isinstance(discretize, Mapping) else discretize
+
+
+def _test_notes(blanket: Blanket) -> Iterator[str]:
+    """Say which tests were not what the reader expects."""
+    test = blanket.parameters.get("test")
+    if blanket.fallbacks:
+        on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
+        yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
+    if blanket.unreliable and test == "perm":
+        yield (
+            f"Caution: {blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to "
+            "shuffle: among rows that agree in the columns held fixed, one of the two tested is "
+            "constant. They count as independent, and say nothing. Collect more rows, merge rare "
+            "levels or exclude columns with many levels."
+        )
+    elif blanket.unreliable and test == "auto":
+        yield (
+            f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} say nothing and count as "
+            "independent: given the columns held fixed, one of the two tested is constant."
+        )
+    elif blanket.unreliable:
+        on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
+        remedy = "Collect more rows, merge rare levels or exclude columns with many levels"
+        remedy += "." if test in ("sci", "g-sci") else ", or use test g-sci."
+        yield f"Caution: {on_thin} had too few rows for test {test} to be trusted. {remedy}"

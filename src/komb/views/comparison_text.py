@@ -1,0 +1,151 @@
+"""What several methods found, as text: who found what, and what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from komb.views.blanket_text import cut_notes, identifier_notes, show_parameters
+from komb.views.remarks_text import leak_warnings, omission_warnings
+from komb.views.text import (
+    DOT,
+    TICK,
+    Grid,
+    Mark,
+    Sheet,
+    plural,
+    show_name,
+    show_names,
+    show_seconds,
+)
+
+if TYPE_CHECKING:
+    from komb.results.comparison import Comparison
+
+_WIDTH = 78  # characters of a matrix; it is folded where it has more methods
+_SIGNS: dict[Mark, str] = {"found": TICK, "hit": TICK, "extra": "+", "missed": "-", "absent": DOT}
+_LEGEND = f"{TICK} found and true, + found but not true, - true but missed."
+_SCORES = {"precision": "precision>", "recall": "recall>", "f1": "F1>"}
+
+
+def comparison_sheet(comparison: Comparison) -> Sheet:
+    """Say which method found what, and what it took."""
+    n_methods = plural(len(comparison.blankets), "method")
+    return Sheet(
+        title=f"Markov blanket of {show_name(comparison.target)}: {n_methods} compared",
+        facts=_facts(comparison),
+        grids=(*_matrix(comparison), _numbers(comparison)),
+        notes=tuple(_notes(comparison)),
+        warnings=tuple(_warnings(comparison)),
+    )
+
+
+def _warnings(comparison: Comparison) -> Iterator[str]:
+    """Name leaks once, and what each method left out."""
+    found = comparison.blankets.items()
+    leaks = dict.fromkeys(leak for _, blanket in found for leak in blanket.leaks)
+    yield from leak_warnings(leaks, comparison.target)
+    for label, blanket in found:
+        for warning in omission_warnings(blanket.omissions):
+            yield f"{show_name(label)}: {warning}"
+
+
+def _facts(comparison: Comparison) -> str:
+    """Say what all methods were run with, the level of the tests first."""
+    shared = _shared(comparison)
+    alpha = shared.pop("alpha", None)
+    level = "" if alpha is None else f"every method at alpha {alpha:g}"
+    return ", ".join(filter(None, [level, show_parameters(shared)]))
+
+
+def _matrix(comparison: Comparison) -> Iterator[Grid]:
+    """Draw who found what, folded into several tables where it is too wide for one."""
+    names = [show_name(member) for member in comparison.members]
+    room = _WIDTH - max(map(len, names), default=0)
+    for labels in _fold(list(comparison.blankets), room):
+        rows = tuple(
+            (name, *(_SIGNS[comparison.mark(label, member)] for label in labels))
+            for name, member in zip(names, comparison.members, strict=True)
+        )
+        yield Grid(("member", *(f"{show_name(label)}^" for label in labels)), rows)
+
+
+def _numbers(comparison: Comparison) -> Grid:
+    """Draw what each method cost and how right it is."""
+    found = comparison.blankets.items()
+    columns: dict[str, list[str]] = {
+        "method": [show_name(label) for label, _ in found],
+        "size>": [str(len(blanket)) for _, blanket in found],
+        "tests>": [f"{blanket.tests:,}" for _, blanket in found],
+        "time>": [show_seconds(blanket.seconds) for _, blanket in found],
+    }
+    if any(blanket.unreliable for _, blanket in found):
+        columns["unreliable>"] = [f"{blanket.unreliable:,}" for _, blanket in found]
+    if comparison.scores is not None:
+        for key, heading in _SCORES.items():
+            values = [getattr(score, key) for score in comparison.scores.values()]
+            columns[heading] = [f"{value:.2f}" for value in values]
+    return Grid(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
+def _shared(comparison: Comparison) -> dict[str, Any]:
+    """Return the parameters that all methods were run with."""
+    first, *others = [found.settled_parameters for found in comparison.blankets.values()] or [{}]
+    return {
+        key: value
+        for key, value in first.items()
+        if all(other.get(key) == value for other in others)
+    }
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    blankets = list(comparison.blankets.values())
+    if comparison.truth is not None and comparison.members:
+        yield _LEGEND
+    elif not comparison.members:
+        yield "No method found a member." if blankets else "Nothing was searched."
+    yield from _setting_notes(comparison)
+    for identifiers in dict.fromkeys(blanket.identifiers for blanket in blankets):
+        yield from identifier_notes(identifiers)
+    if blankets:  # all were searched in one table
+        yield from cut_notes(blankets[0])
+    if any(blanket.unreliable for blanket in blankets):
+        yield (
+            "Caution: tests called unreliable had too few rows. Collect more, merge rare "
+            "levels, exclude columns with many levels, or bound the conditioning sets."
+        )
+    if blankets:
+        tests = plural(sum(blanket.tests for blanket in blankets), "test")
+        rows = plural(blankets[0].n_rows, "row")
+        yield f"{tests} on {rows} in {show_seconds(comparison.seconds)}."
+
+
+def _setting_notes(comparison: Comparison) -> Iterator[str]:
+    """Say what methods were run with that not all of them were."""
+    shared = _shared(comparison)
+    alike: dict[str, list[str]] = {}
+    for label, blanket in comparison.blankets.items():
+        settled = blanket.settled_parameters
+        own = {key: value for key, value in settled.items() if key not in shared}
+        alike.setdefault(show_parameters(own), []).append(label)
+    for settings, labels in alike.items():
+        if settings:
+            yield f"{show_names(labels)}: {settings}."
+
+
+def _fold(labels: list[str], room: int) -> Iterator[list[str]]:
+    """Split labels into runs that fit side by side, at least one in each.
+
+    Examples
+    --------
+    >>> list(_fold(["gs", "iamb", "hiton-mb"], 10))
+    [['gs', 'iamb'], ['hiton-mb']]
+    """
+    run: list[str] = []
+    for label in labels:
+        if run and sum(len(show_name(entry)) + 2 for entry in [*run, label]) > room:
+            yield run
+            run = []
+        run.append(label)
+    if run:
+        yield run

@@ -1,0 +1,121 @@
+"""What a search chose and what else it has to say, as text: leaks, omissions, sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from komb.search.task import Choice, Leak, Omission
+from komb.views.text import NOTHING, Grid, plural, show_names, show_p_value, show_seconds
+
+if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
+    from komb.results.remarks import Remarks
+
+_NAMES_WIDTH = 60  # characters of a list of names
+_CHOICE_HEADINGS = ("chosen", "value>", "why")
+_SIGHT_HEADINGS = ("order>", "tests>", "p-value at most>", "weakest seen, bits per row>")
+
+
+def warnings_of(remarks: Remarks, target: Name) -> Iterator[str]:
+    """Say what a reader must know before anything else: leaks first, then omissions."""
+    yield from leak_warnings(remarks.leaks, target)
+    yield from omission_warnings(remarks.omissions)
+
+
+def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
+    """Name columns that nearly determine the target.
+
+    Examples
+    --------
+    >>> print(*leak_warnings([Leak("bwt", 1.0)], "low"))
+    Possible leak: 'bwt' determines 'low' completely. Leave it out (exclude=['bwt']) if it is ...
+    """
+    for leak in leaks:
+        how = (
+            f"determines {target!r} completely"
+            if leak.share >= 1
+            else f"explains {_percent(leak.share)} of the entropy of {target!r}"
+        )
+        yield (
+            f"Possible leak: {leak.column!r} {how}. Leave it out (exclude=[{leak.column!r}]) "
+            f"if it is not known before {target!r}."
+        )
+
+
+def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
+    """Say what a search left out.
+
+    Examples
+    --------
+    >>> print(*omission_warnings([Omission(2, 1_000_000, 75.0, "the time budget is spent")]))
+    Not looked at: order 2, the time budget is spent (1,000,000 tests, about 75 s).
+    """
+    for left_out in omissions:
+        cost = f"{plural(left_out.n_tests, 'test')}, about {show_seconds(left_out.seconds)}"
+        yield f"Not looked at: order {left_out.order}, {left_out.reason} ({cost})."
+
+
+def alternatives(remarks: Remarks, member: Name) -> Iterator[str]:
+    """Name what could stand in the place of a member, one line each.
+
+    Examples
+    --------
+    >>> from komb.results.remarks import Remarks
+    >>> list(alternatives(Remarks({"age": (("born",), ("year", "month"))}), "age"))
+    ['or: born', 'or: year, month']
+    """
+    for names in remarks.equivalents.get(member, ()):
+        yield f"or: {show_names(names, _NAMES_WIDTH)}"
+
+
+def choice_grids(choices: Mapping[str, Choice]) -> tuple[Grid, ...]:
+    """Show what a search chose, and why; nothing if it had no choice.
+
+    Examples
+    --------
+    >>> choice_grids({"order": Choice(2, "as far as the tests allow")})[0].rows
+    (('order', '2', 'as far as the tests allow'),)
+    """
+    rows = [
+        (name, NOTHING if choice.value is None else str(choice.value), choice.reason)
+        for name, choice in choices.items()
+    ]
+    return (Grid(_CHOICE_HEADINGS, tuple(rows)),) if rows else ()
+
+
+def sight_grids(remarks: Remarks) -> tuple[Grid, ...]:
+    """Show what could be seen, one line per order; nothing if the search does not say.
+
+    Examples
+    --------
+    >>> from komb.results.remarks import Remarks
+    >>> from komb.search.task import Sight
+    >>> sight_grids(Remarks(sight=(Sight(1, 90, 0.00056, 0.0312),)))[0].rows
+    (('1', '90', '0.00056', '0.031'),)
+    """
+    rows = tuple(
+        (str(seen.order), f"{seen.n_tests:,}", show_p_value(seen.threshold), f"{seen.effect:.2g}")
+        for seen in remarks.sight
+    )
+    return (Grid(_SIGHT_HEADINGS, rows),) if rows else ()
+
+
+def sight_notes(remarks: Remarks) -> Iterator[str]:
+    """Say what the numbers of :func:`sight_grids` mean."""
+    if remarks.sight:
+        yield (
+            "Weakest seen: a dependence of so many bits of information per row is found with "
+            "80 % power at this order; weaker ones may be missed."
+        )
+
+
+def _percent(share: float) -> str:
+    """Show a share below 1 so that it is not taken for all.
+
+    Examples
+    --------
+    >>> _percent(0.973), _percent(0.9999)
+    ('97 %', '99.9 %')
+    """
+    return f"{100 * share:.0f} %" if share < 0.985 else f"{min(100 * share, 99.9):.1f} %"
