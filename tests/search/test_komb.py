@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
-from komb.search import komb as komb_module
+from komb.search import _frontier
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
 from komb.sessions import separator_memory, separators, sweeps
@@ -171,8 +171,8 @@ def test_groups_enter_in_the_order_of_the_tree(
         monkeypatch.setattr(separator_memory, "DEPENDENCES_REMEMBERED", size)
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)
-        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-            monkeypatch.setattr(komb_module, constant, size)
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+            monkeypatch.setattr(_frontier, constant, size)
     n_restarts = 0
     for seed in range(60):
         coin, task, k, most = draw_together(seed, (4, 9))
@@ -349,8 +349,8 @@ class Pairs(Coin):
 @pytest.mark.parametrize("size", [1, 3, 64])
 def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the search restarts: irrelevant variables are asked about once a witness."""
-    for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-        monkeypatch.setattr(komb_module, constant, size)
+    for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+        monkeypatch.setattr(_frontier, constant, size)
     for k in (1, 2, 3):
         pairs = Pairs(11, n_pairs=3)
         grown: list[Counter[tuple[int, frozenset[int]]]] = []
@@ -430,8 +430,8 @@ def test_sizes_of_batches_do_not_matter(
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
         monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", size)
-        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-            monkeypatch.setattr(komb_module, constant, size)
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+            monkeypatch.setattr(_frontier, constant, size)
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)
         assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected

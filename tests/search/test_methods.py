@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api.find import Progress as NamedProgress
+from komb.api.progress import Progress as NamedProgress
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable

@@ -110,7 +110,7 @@ class TestTrim:
                 assert answer == fresh.separators.find(target, {x}, pool, 2)
             trimmed.trim(0)
             assert not trimmed._memory.targets
-            assert not trimmed.separators.n_remembered(target)
+            assert not trimmed._separations
         assert trimmed.counts.tests > kept.counts.tests
 
     def test_the_oldest_go_first_and_only_as_many_as_must(self) -> None:
