@@ -53,7 +53,7 @@ def recorder() -> Iterator[list[dict[str, Any]]]:
         calls.append(options)
         return Found({})
 
-    komb.register_algorithm("nothing", summary="Finds nothing.")(find_blanket)
+    registry.register_algorithm("nothing", summary="Finds nothing.")(find_blanket)
     yield calls
     registry.REGISTRY.remove("nothing")
 

@@ -42,7 +42,7 @@ def _talkative() -> Iterator[None]:
             omissions=REMARKS.omissions,
         )
 
-    komb.register_algorithm("talkative", summary="Talks.")(find_blanket)
+    registry.register_algorithm("talkative", summary="Talks.")(find_blanket)
     yield
     registry.REGISTRY.remove("talkative")
 
