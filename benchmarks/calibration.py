@@ -124,7 +124,7 @@ def our_decisions(data: Codes, seed: int) -> Decisions:
     found: Decisions = {}
     for label, (test, df) in OURS.items():
         session = DataSession(table, test, df=df, seed=seed)
-        measured = session.measure(0, range(1, 1 + CANDIDATES), given)
+        measured = session.source.measure(0, range(1, 1 + CANDIDATES), given)
         found[label] = partial(_decide, measured)
     return found
 

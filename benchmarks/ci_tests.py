@@ -43,11 +43,11 @@ def time_komb(table: DiscreteTable, size: int, test: str) -> float:
         candidates = [sorted(asked) for asked, _ in questions]
         given = [sorted(condition) for _, condition in questions]
         session = DataSession(table, test)
-        session.test_batch(target, candidates[:1], given[:1])  # prepared once a search
+        session.source.test_batch(target, candidates[:1], given[:1])  # prepared once a search
 
         def work(session: DataSession = session, target: int = target,
                  candidates: Any = candidates, given: Any = given) -> None:  # fmt: skip
-            session.test_batch(target, candidates, given)
+            session.source.test_batch(target, candidates, given)
 
         total += best_of(7, work)
         tests += sum(map(len, candidates))

@@ -40,10 +40,15 @@ SHARED_STEMS = {
     "auto": "the automatic test and the automatic search",
     "compare": "a function and its command",
     "find": "a function and its command",
+    "options": "of a search, and how a command has them",
     "page": "the page about a column and the page of a reproduction",
+    "path": "a function and its result",
     "remarks": "how a search finds them and how a result keeps them",
     "registry": "one of tests and one of searches",
     "report": "a function and its command; and the report of a reproduction",
+    "separators": "how a session looks for them and what a reproduction measures of them",
+    "source": "where a table is read from and where answers come from",
+    "stability": "how half-samples are searched and what a result says of them",
 }
 """Names of several modules, and why nobody takes one for the other."""
 

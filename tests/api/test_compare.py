@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,8 +11,10 @@ import polars as pl
 import pytest
 
 import komb
-from komb.api.find import Progress
-from komb.data import defaults
+from komb.api.options import SearchOptions
+from komb.api.progress import Progress
+from komb.api.settings import Settings
+from komb.data.table import encode_table
 from komb.errors import (
     DataError,
     InputError,
@@ -44,27 +45,17 @@ CHAIN = komb.DiscreteNetwork(
 
 
 @pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Register a method without options that finds nothing; returns what it is called with."""
+def recorder() -> Iterator[list[dict[str, Any]]]:
+    """Register a method without options that finds nothing; yields what it is called with."""
     calls: list[dict[str, Any]] = []
 
     def find_blanket(session: Any, task: Task, **options: Any) -> Found:
         calls.append(options)
         return Found({})
 
-    known = dict(registry._ALGORITHMS)
-    monkeypatch.setattr(registry, "_ALGORITHMS", known)
-    registry.algorithm(
-        "nothing",
-        summary="Finds nothing.",
-        citation="Nobody",
-        year=2000,
-        assumes="nothing",
-        is_sound=False,
-        guarantee="None.",
-        weakness="All.",
-    )(find_blanket)
-    return calls
+    registry.register_algorithm("nothing", summary="Finds nothing.")(find_blanket)
+    yield calls
+    registry.REGISTRY.remove("nothing")
 
 
 class TestRows:
@@ -174,16 +165,28 @@ class TestTable:
     def test_it_is_encoded_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         frame = pl.DataFrame({str(name): XOR.column(name) for name in XOR.names})
         seen: list[object] = []
-        encode = komb.DiscreteTable.from_data
 
-        def spy(data: object, **options: Any) -> komb.DiscreteTable:
+        def spy(data: object, *arguments: Any, **options: Any) -> komb.DiscreteTable:
             seen.append(data)
-            return encode(data, **options)
+            return encode_table(data, *arguments, **options)
 
-        monkeypatch.setattr(komb.DiscreteTable, "from_data", spy)
+        monkeypatch.setattr("komb.api.preparation.encode_table", spy)
         comparison = komb.compare(frame, "Y", methods=ORDERS)
-        assert sum(data is frame for data in seen) == 1
+        assert len(seen) == 1
+        assert seen[0] is frame
         assert comparison == komb.compare(XOR, "Y", methods=ORDERS)
+
+    def test_every_row_is_checked_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[SearchOptions] = []
+
+        def spy(options: SearchOptions, table: komb.DiscreteTable) -> Settings:
+            seen.append(options)
+            return of(options, table)
+
+        of = Settings.of
+        monkeypatch.setattr(Settings, "of", spy)
+        komb.compare(XOR, "Y", methods=ORDERS)
+        assert len(seen) == len(ORDERS)
 
     def test_every_row_starts_from_nothing(self) -> None:
         rows = {"first": {"method": "komb"}, "second": {"method": "komb"}}
@@ -200,10 +203,16 @@ class TestTable:
     def test_kernels_are_ready_before_the_clock_starts(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        import time
+        events: list[str] = []
 
-        monkeypatch.setattr("komb.api.find.warm_up", lambda *_: time.sleep(0.5))
-        assert komb.compare(XOR, "Y", methods=["komb"]).blankets["komb"].seconds < 0.5
+        def look_at_the_clock() -> float:
+            events.append("clock")
+            return float(len(events))
+
+        monkeypatch.setattr("komb.api.run.warm_up", lambda *_: events.append("kernels"))
+        monkeypatch.setattr("komb.api.run.time.perf_counter", look_at_the_clock)
+        komb.compare(XOR, "Y", methods=["komb"])
+        assert events == ["kernels", "clock", "clock"]
 
     def test_numbered_columns(self) -> None:
         comparison = komb.compare(XOR.codes.T, np.int64(2), methods=ORDERS, truth=[1, 0])
@@ -337,7 +346,7 @@ class TestBadInput:
         parts: list[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("komb.api.find.DataSession", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.DataSession", lambda *_, **__: pytest.fail("counted"))
         arguments: dict[str, Any] = {"target": "Y", **changes}
         with pytest.raises(kind) as caught:
             komb.compare(XOR, **arguments)
@@ -402,26 +411,3 @@ class TestInterruption:
         with pytest.raises(Interrupted, match="after 0 of 3 methods") as caught:
             komb.compare(XOR, "Y", methods=ORDERS, progress=self.stop_at("k=0"))
         assert "Nothing was searched" in str(caught.value.finished)
-
-
-@pytest.mark.parametrize("function", [komb.markov_blanket, komb.markov_blankets, komb.compare])
-def test_defaults_are_the_same_everywhere(function: Callable[..., object]) -> None:
-    parameters = inspect.signature(function).parameters
-    expected = {
-        "method": defaults.METHOD,
-        "order": None,
-        "max_separator": None,
-        "max_conditioning": None,
-        "level": defaults.LEVEL,
-        "time_budget": None,
-        "alpha": defaults.FIXED_ALPHA if function is komb.compare else None,
-        "test": defaults.TEST,
-        "df": defaults.DF,
-        "start": (),
-        "include": (),
-        "exclude": (),
-        "progress": None,
-    }
-    found = {name: parameters[name].default for name in expected if name in parameters}
-    assert found == {name: expected[name] for name in found}
-    assert set(expected) - set(found) <= {"method"}

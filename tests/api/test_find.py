@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 import komb
-from komb.api import find, warmup
-from komb.api.find import Progress
+from komb.api import warmup
+from komb.api.progress import Progress
+from komb.api.run import Run
 from komb.errors import (
     ContinuousColumnError,
     DataError,
@@ -382,7 +383,7 @@ class TestInterruption:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("komb.api.find.warm_up", interrupt)
+        monkeypatch.setattr("komb.api.run.warm_up", interrupt)
         with pytest.raises(Interrupted, match="nothing yet") as caught:
             komb.markov_blanket(XOR, "Y")
         assert caught.value.finished == ()
@@ -493,7 +494,7 @@ class TestBadInput:
     def test_nothing_is_counted_before_all_is_checked(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("komb.api.find.DataSession", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.DataSession", lambda *_, **__: pytest.fail("counted"))
         with pytest.raises(InputError):
             komb.markov_blankets(XOR, ["Y", "X1", "nobody"])
 
@@ -569,13 +570,13 @@ class TestSharing:
     ) -> None:
         komb.markov_blanket(XOR, "Y", method=method)  # kernels are ready
         opened: list[object] = []
-        open_session = find.Run.open_session
+        open_session = Run.open_session
 
-        def count(run: find.Run, *arguments: Any) -> DataSession:
+        def count(run: Run, *arguments: Any) -> DataSession:
             opened.append(run)
             return open_session(run, *arguments)
 
-        monkeypatch.setattr(find.Run, "open_session", count)
+        monkeypatch.setattr(Run, "open_session", count)
         komb.markov_blankets(XOR, ["Y", "X1", "X2"], method=method)
         assert len(opened) == n_sessions
 

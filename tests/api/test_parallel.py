@@ -16,8 +16,11 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api import find, parallel
-from komb.api.find import Progress
+from komb.api import many_targets, parallel
+from komb.api.options import SearchOptions
+from komb.api.progress import Progress
+from komb.api.run import Finding
+from komb.api.settings import Settings
 from komb.errors import DataError, Interrupted, ParameterError, WorkerError
 
 TABLE = komb.DiscreteNetwork.random(9, cardinality=(2, 4), seed=4).sample(1500, 1)
@@ -55,7 +58,7 @@ class TestHowMany:
         assert parallel.check_jobs(np.int64(-2)) == -2
 
     def test_no_worker_is_started_without_need(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(find, "spread", lambda *_: pytest.fail("workers"))
+        monkeypatch.setattr(many_targets, "spread", lambda *_: pytest.fail("workers"))
         for n_jobs in (None, 1):
             assert facts(komb.markov_blankets(TABLE, n_jobs=n_jobs)) == facts(EXPECTED)
         assert list(komb.markov_blankets(TABLE, TARGETS[:1], n_jobs=4)) == TARGETS[:1]
@@ -153,7 +156,7 @@ class TestSharing:
     def test_processes_map_the_table(self) -> None:
         codes = np.random.default_rng(0).integers(0, 2, (3000, 400), np.uint8)
         large = komb.DiscreteTable.from_codes(codes)
-        shared = (None, None, *find._anonymous(large))
+        shared = (None, None, *many_targets._anonymous(large))
         seen = dict(parallel.spread(look, range(4), shared, 2))
         assert sorted(seen) == [0, 1, 2, 3]
         for is_mapped, is_writeable, process in seen.values():
@@ -162,7 +165,7 @@ class TestSharing:
             assert process != os.getpid()
 
     def test_threads_have_it_already(self) -> None:
-        shared = find._anonymous(TABLE)
+        shared = many_targets._anonymous(TABLE)
         codes = next(part for part in shared if isinstance(part, np.ndarray))
         assert np.shares_memory(codes, TABLE.codes)
 
@@ -172,7 +175,7 @@ class TestSharing:
         codes = np.zeros((2000, 300), np.uint16)
         codes[:, 0] = range(2000)
         wide = komb.DiscreteTable.from_codes(codes, [f"{i:0>500}" for i in range(300)])
-        rest = [part for part in find._anonymous(wide) if not isinstance(part, np.ndarray)]
+        rest = [part for part in many_targets._anonymous(wide) if not isinstance(part, np.ndarray)]
         assert len(pickle.dumps(rest)) < 300 * 50
 
 
@@ -211,27 +214,27 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def search_or_wait(targets: tuple[int, ...], folder: Path, *others: Any) -> list[find.Finding]:
+def search_or_wait(targets: tuple[int, ...], folder: Path, *others: Any) -> list[Finding]:
     """Search for the first two targets; all others wait until they are ended from outside."""
     (folder / str(os.getpid())).touch()
     if targets[0] > 1:
         time.sleep(600)
-    return find._search_in_worker(targets, *others)
+    return many_targets._search_in_worker(targets, *others)
 
 
-def search_or_die(targets: tuple[int, ...], folder: Path, *others: Any) -> list[find.Finding]:
+def search_or_die(targets: tuple[int, ...], folder: Path, *others: Any) -> list[Finding]:
     """Search for the first two targets; the third kills its process once both are done."""
     if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
         os._exit(1)
-    return find._search_in_worker(targets, *others)
+    return many_targets._search_in_worker(targets, *others)
 
 
-def search_or_fail(targets: tuple[int, ...], folder: Path, *others: Any) -> list[find.Finding]:
+def search_or_fail(targets: tuple[int, ...], folder: Path, *others: Any) -> list[Finding]:
     if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
         raise (MemoryError("no more") if targets == (2,) else DataError("too large"))
-    return find._search_in_worker(targets, *others)
+    return many_targets._search_in_worker(targets, *others)
 
 
 @pytest.fixture
@@ -244,7 +247,7 @@ def replace_search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[
         def with_folder(_: Any, items: Any, shared: Any, n_workers: int) -> Iterator[Any]:
             return spread(work, sorted(items), (tmp_path, *shared), n_workers)
 
-        monkeypatch.setattr(find, "spread", with_folder)
+        monkeypatch.setattr(many_targets, "spread", with_folder)
 
     return replace
 
@@ -289,20 +292,16 @@ class TestInterruption:
     def test_threads_at_work_are_told(self) -> None:
         """Each of these searches would take minutes."""
         large = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
-        shared = (stop := parallel.Stop(), *self.settings(large), *find._anonymous(large))
+        shared = (stop := parallel.Stop(), *self.settings(large), *many_targets._anonymous(large))
         with joblib.parallel_config(backend="threading"):
-            found = parallel.spread(find._search_in_worker, [(0,), (1,)], shared, 2)
+            found = parallel.spread(many_targets._search_in_worker, [(0,), (1,)], shared, 2)
             threading.Timer(0.5, setattr, (stop, "is_set", True)).start()
             with pytest.raises(WorkerError, match="Stopped"):
                 list(found)
 
     @staticmethod
     def settings(table: komb.DiscreteTable) -> list[Any]:
-        from komb.api.settings import check_settings
-
-        options: dict[str, Any] = {"start": (), "include": (), "exclude": ()}
-        options |= {"method": "komb", "order": 3, "alpha": 0.01, "test": "g", "df": "observed"}
-        return [check_settings(table, **options)]
+        return [Settings.of(SearchOptions(method="komb", order=3, test="g"), table)]
 
     def test_an_error_of_the_callback_is_the_callers(self) -> None:
         def fail(progress: Progress) -> None:

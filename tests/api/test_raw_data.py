@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 import komb
-from komb.api import find as find_module
-from komb.api.settings import check_settings
+from komb.api.options import SearchOptions
+from komb.api.run import Run
+from komb.api.settings import Settings
 from komb.cli import options as cli_options
 from komb.errors import DataError, InputError, MissingValuesError, ParameterError, UnknownNameError
 from komb.results.blanket import Blanket
@@ -45,7 +46,7 @@ def with_gaps() -> pd.DataFrame:
 
 class TestDiscretize:
     def test_a_continuous_table_is_an_error_that_names_the_option(self) -> None:
-        with pytest.raises(komb.errors.ContinuousColumnError, match='discretize="quantile"'):
+        with pytest.raises(komb.errors.ContinuousColumnError, match="discretize='quantile'"):
             komb.markov_blanket(DATA, "Y")
 
     @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans"])
@@ -135,7 +136,7 @@ class TestDiscretize:
 class TestMissing:
     def test_it_is_an_error_that_names_the_options(self) -> None:
         with pytest.raises(
-            MissingValuesError, match=r'missing="testwise".*missing="level".*dropna'
+            MissingValuesError, match=r"missing='testwise'.*missing='level'.*dropna"
         ):
             komb.markov_blanket(with_gaps(), "Y", discretize="quantile")
 
@@ -158,10 +159,10 @@ class TestMissing:
             pass
 
         def search(self: Any, *_: object) -> None:
-            seen.append(self._table)
+            seen.append(self.table)
             raise Stop
 
-        monkeypatch.setattr(find_module.Run, "search", search)
+        monkeypatch.setattr(Run, "search", search)
         options: dict[str, Any] = {"discretize": HALVES, "missing": "testwise"}
         calls: list[Callable[[], object]] = [
             lambda: komb.markov_blanket(with_gaps(), "Y", **options),
@@ -175,10 +176,7 @@ class TestMissing:
         for table in seen:
             assert table.has_missing
             assert table.missing_counts.tolist() == [86, 0, 0, 0, 120]
-            described = check_settings(
-                table, method="komb", alpha=0.1, test="g", df="observed", start=(), include=(),
-                exclude=(),
-            ).describe(table)  # fmt: skip
+            described = Settings.of(SearchOptions(method="komb"), table).describe(table)
             assert described["missing"] == "testwise"  # though nobody said so again
 
     def test_a_target_without_variation_among_its_values(self) -> None:
@@ -224,12 +222,8 @@ def test_bad_options(
         function(DATA, "Y", **options)
 
 
-def test_the_public_functions_have_the_same_options() -> None:
+def test_readers_have_the_same_options() -> None:
     first = inspect.signature(komb.markov_blanket).parameters
-    for function in (komb.markov_blankets, komb.compare, komb.blanket_path):
-        found = inspect.signature(function).parameters
-        for name in ("discretize", "bins", "missing", "seed"):
-            assert found[name] == first[name]
     for reader in (komb.DiscreteTable.from_data, komb.read_table):
         found = inspect.signature(reader).parameters
         for name in ("discretize", "bins", "missing"):
@@ -367,13 +361,14 @@ class TestCommandLine:
             ("--discretize quantil", "Did you mean 'quantile'"),
             ("--discretize 18,65", "'--discretize' must say of which column"),
             ("--discretize A=1,x", "'--discretize' must have numbers"),
-            ("--discretize A=2,1", "ascending"),
+            ("--discretize A=2,1", "got 2.0, 1.0. Sort them, each once: --discretize A=1.5,2.5."),
             ("--discretize quantile --discretize A=1", "'--discretize' must be given once for all"),
             ("--discretize quantile --bins few", "'--bins' must be a whole number"),
-            ("--discretize quantile --bins 1", "'bins' must be a whole number, at least 2"),
+            ("--discretize quantile --bins 1", "'--bins' must be a whole number, at least 2"),
+            ("--discretize A=quantile --bins A=1", "for 'A'; got 1. Try --bins A=2."),
             ("--discretize quantile --bins A=3 --bins 4", "'--bins' must be given once"),
-            ("--discretize quantile --missing no", "In 'missing'"),
-            ("--discretize quantile --seed -1", "'seed'"),
+            ("--discretize quantile --missing no", "In '--missing'"),
+            ("--discretize quantile --seed -1", "'--seed'"),
         ],
     )
     @pytest.mark.parametrize("command", ["find", "compare"])

@@ -14,7 +14,7 @@ import pytest
 
 import komb
 from komb import cli
-from komb.api.find import Progress
+from komb.api.progress import Progress
 from komb.api.report import Report
 from komb.errors import FileError, Interrupted, ParameterError, UnknownNameError
 from komb.views.report.files import check_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from komb.citests import tests as registered
-from komb.citests.registry import DF_RULES
+from komb.citests.contract import DF_RULES
 
 HAS_NO_FREEDOM = {"perm", "sci"}
 

@@ -232,7 +232,7 @@ def test_registry() -> None:
         assert info.name == name
         assert info.summary
         assert info.citation
-        assert isinstance(make_test(name), info.factory)
+        assert isinstance(make_test(name), info.implementation)
     with pytest.raises(TypeError):
         registered()["new"] = info  # type: ignore[index]
 

@@ -73,7 +73,7 @@ class TestFiles:
     def test_the_remedy_works(self, tmp_path: Path) -> None:
         path = tmp_path / "x.csv"
         path.write_text("a\n1\n")
-        with pytest.raises(MemoryLimitError, match='memory_limit="1 GB"'):
+        with pytest.raises(MemoryLimitError, match="memory_limit='1 GB'"):
             read_table(path, memory_limit=10)
         assert read_table(path, memory_limit="1 GB").n_rows == 1
 

@@ -267,16 +267,16 @@ class Automatic:
         left = [(bits, x, given - self.separators[x]) for bits, x, given in strong]
         added: list[int] = []
         while True:
-            standing: dict[int, Strong] = {}
+            inseparable: dict[int, Strong] = {}
             for bits, x, witness in left:
-                if x in self.blanket or x in standing:
+                if x in self.blanket or x in inseparable:
                     continue
                 if self.separator(x, witness) is None:
-                    standing[x] = bits, x, witness
-            if not standing:
+                    inseparable[x] = bits, x, witness
+            if not inseparable:
                 return added
-            _, x, witness = max(standing.values(), key=lambda one: (one[0], -one[1]))
-            left = [one for one in left if one[1] in standing and one[1] != x]
+            _, x, witness = max(inseparable.values(), key=lambda one: (one[0], -one[1]))
+            left = [one for one in left if one[1] in inseparable and one[1] != x]
             self.blanket[x] = witness
             added.append(x)
             for ally in sorted(witness - self.blanket.keys()):

@@ -18,19 +18,19 @@ class Told:
     """What is to be told about one variable."""
 
     shown: Set | None  # the condition in which it depends on y
-    separator: Set | None  # shown and more: where that is undone, or else least clear
+    separator: Set | None  # shown and more: which removes the dependence, or else weakens it most
     alone_separator: Set | None = None
 
 
 def hardest(session: DataSession, y: int, x: int, z: Set, s: Set, most: int) -> Set | None:
-    """z with as few members as undo a dependence; else with those it is weakest with."""
+    """z with as few members as remove a dependence; else with those it is weakest with."""
     weakest: list[tuple[float, Set]] = []
     for size in range(1, most + 1):
         larger = [z | frozenset(c) for c in combinations(sorted(s - z - {x}), size)]
         larger.sort(key=sorted)
-        undone = [given for given in larger if session.independent(y, x, given)]
-        if undone:
-            return min(undone[:10], key=lambda given: doubt(session.answer(y, x, given)))
+        separating = [given for given in larger if session.independent(y, x, given)]
+        if separating:
+            return min(separating[:10], key=lambda given: doubt(session.answer(y, x, given)))
         weakest += [(round(session.strength(y, x, given), 6), given) for given in larger]
     return min(weakest, key=lambda entry: entry[0])[1] if weakest else None
 
@@ -60,15 +60,15 @@ def explain(
             if x in witnesses:
                 told[x] = Told(None, None)
             continue
-        standing = [a for a in dependent if no_seps(session, y, x, a, s, most)]
+        inseparable = [a for a in dependent if no_seps(session, y, x, a, s, most)]
         fewest = [a for a in dependent if len(a) == len(dependent[0])]
         shown = (
-            standing[0]
-            if standing
+            inseparable[0]
+            if inseparable
             else max(fewest, key=lambda a: round(session.strength(y, x, a), 6))
         )
         separator = hardest(session, y, x, shown, s, most)
-        if standing and separator is not None and session.independent(y, x, s - {x}):
+        if inseparable and separator is not None and session.independent(y, x, s - {x}):
             separator = s - {x}
         told[x] = Told(shown, separator)
     return told

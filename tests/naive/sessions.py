@@ -19,7 +19,7 @@ class Session(Protocol):
 
 
 class WeighingSession(Session, Protocol):
-    """Says also how clearly x depends on y: bits of evidence, 0 if it does not."""
+    """Says also how strongly x depends on y: bits of evidence, 0 if it does not."""
 
     def strength(self, y: int, x: int, given: Set) -> float: ...
 

@@ -14,7 +14,7 @@ import pytest
 
 import komb
 from komb.api import path
-from komb.api.find import Progress
+from komb.api.progress import Progress
 from komb.errors import ParameterError
 from komb.reproduction import runner
 from komb.reproduction.datasets import open_dataset

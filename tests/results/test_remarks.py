@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ OMISSION = "Not looked at: order 2, the time budget of 10 s is spent (1,000,000 
 
 
 @pytest.fixture
-def _talkative(monkeypatch: pytest.MonkeyPatch) -> None:
+def _talkative() -> Iterator[None]:
     """Register a method that has something to say of everything, in positions."""
 
     def find_blanket(session: Any, task: Task) -> Found:
@@ -41,11 +42,9 @@ def _talkative(monkeypatch: pytest.MonkeyPatch) -> None:
             omissions=REMARKS.omissions,
         )
 
-    monkeypatch.setattr(registry, "_ALGORITHMS", dict(registry._ALGORITHMS))
-    registry.algorithm(
-        "talkative", summary="Talks.", citation="Nobody", year=2000, assumes="nothing",
-        is_sound=False, guarantee="None.", weakness="All.",
-    )(find_blanket)  # fmt: skip
+    registry.register_algorithm("talkative", summary="Talks.")(find_blanket)
+    yield
+    registry.REGISTRY.remove("talkative")
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api.find import Progress
+from komb.api.progress import Progress
+from komb.api.stability import Tally, draw_halves
 from komb.errors import Interrupted, ParameterError
-from komb.results.stability import Group, Stability, Tally, draw_halves
+from komb.results.stability import Group, Stability
 from komb.views.stability_text import stability_grids
 
 XOR = komb.boolean_table("parity", 400, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3

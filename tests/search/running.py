@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import komb
 from komb.data.table import DiscreteTable
+from komb.search._power import power_to_see
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.graph import DSeparationOracle
+from komb.sessions.graph import DirectedGraphSource
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests import naive
@@ -76,7 +77,7 @@ class OneByOne:
     def can_detect(
         self, y: int, x: int, given: Variables, witness: Variables, share: float
     ) -> bool:
-        return self.session.can_detect(y, x, given, witness, share)
+        return self.session.can_detect(y, x, given, witness, power_to_see(share))
 
     def confirmed(self, y: int, x: int, given: Variables) -> float:
         return self.session.confirmed_strengths(y, [({x}, given)])[0].get(x, 0.0)
@@ -105,7 +106,7 @@ class NaiveOnTable(OneByOne):
         return self.twin.strength(y, x, given)
 
 
-class QuickOracle(DSeparationOracle):
+class QuickGraphSource(DirectedGraphSource):
     """Remembers what can be reached, which is the same for all candidates.
 
     Not all of it: on a network a search may ask about millions of sets, which takes gigabytes.
@@ -124,6 +125,13 @@ class QuickOracle(DSeparationOracle):
                 self._reached.clear()
             self._reached[key] = super()._reachable(source, given)
         return self._reached[key]
+
+
+class QuickOracle(Session):
+    """Answers as a :class:`~komb.sessions.graph.DSeparationOracle`, only sooner."""
+
+    def __init__(self, graph: Any) -> None:
+        super().__init__(QuickGraphSource(graph))
 
 
 @st.composite

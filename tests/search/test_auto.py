@@ -22,11 +22,11 @@ from komb.search import _region, _thresholds, auto
 from komb.search._budget import Budget
 from komb.search.auto import find_blanket
 from komb.search.task import Progress, Task
-from komb.sessions import session as session_module
+from komb.sessions import separators
 from komb.sessions.data import DataSession
 from komb.sessions.distribution import DistributionOracle
-from komb.sessions.session import Session
 from komb.sessions.questions import Variables
+from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import with_gaps
 from tests.data.models.graphs import ASIA, CHILD, draw_from
@@ -354,9 +354,9 @@ def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch, size: int) 
     plain = [search(on_data(table), everyone(on_data(table), 5), order=1) for table in tables]
     for name in (
         "_TESTS_AT_FIRST", "_TESTS_AT_MOST", "_WEIGHED_AT_FIRST", "_WEIGHED_AT_MOST",
-        "_TESTS_A_BATCH",
+        "_TESTS_PER_BATCH",
     ):  # fmt: skip
-        monkeypatch.setattr(session_module, name, size)
+        monkeypatch.setattr(separators, name, size)
     batched = [search(on_data(table), everyone(on_data(table), 5), order=1) for table in tables]
     assert batched == plain
     assert all(plain)

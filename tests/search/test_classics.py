@@ -180,7 +180,7 @@ def test_forgetting_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) 
     table = DiscreteNetwork.random(8, degree=3, concentration=0.3, seed=1).sample(500, 1)
     tasks = [everyone(DataSession(table), target) for target in range(4)]
     expected = [search(name, DataSession(table), task, 2) for task in tasks]
-    monkeypatch.setattr("komb.sessions.session.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.sessions.memory.ROWS_REMEMBERED_BYTES", 0)
     assert [search(name, DataSession(table), task, 2) for task in tasks] == expected
 
 
@@ -196,8 +196,8 @@ def test_sizes_of_batches_do_not_matter(
         ]
 
     expected = found()
-    monkeypatch.setattr("komb.sessions.session._TESTS_AT_FIRST", size)
-    monkeypatch.setattr("komb.sessions.session._TESTS_AT_MOST", size)
+    monkeypatch.setattr("komb.sessions.separators._TESTS_AT_FIRST", size)
+    monkeypatch.setattr("komb.sessions.separators._TESTS_AT_MOST", size)
     assert found() == expected
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
-from komb.search import komb as komb_module
+from komb.search import _frontier
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
-from komb.sessions import separation, sweeps
-from komb.sessions import session as session_module
+from komb.sessions import separator_memory, separators, sweeps
 from komb.sessions.data import DataSession
-from komb.sessions.questions import Outcome, Question
+from komb.sessions.questions import Question
 from komb.sessions.session import Session
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
@@ -30,6 +29,7 @@ from tests.search.running import Witnesses, tasks
 from tests.sessions.batch_sizes import SIZES_OF_BATCHES
 from tests.sessions.random_answers import Coin
 from tests.sessions.recorder import Recorder
+from tests.sessions.sources import DecidingSource
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
@@ -102,11 +102,11 @@ def test_answers_that_are_pure_chance(seed: int) -> None:
     coin = Coin(n, seed, bias)
     found = find_blanket(coin, Task(0, free, start, include), order=k, max_separator=most)
     assert found.witnesses == naive.komb.komb(coin, free, 0, k, most, start, include)
-    assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+    assert len(coin.source.computed) == len(set(coin.source.computed)) == coin.counts.tests
 
 
 class Together(Coin):
-    """Hardly anything depends unless so many others are given; little undoes it then."""
+    """Hardly anything depends unless so many others are given; little separates it then."""
 
     def __init__(self, n_variables: int, seed: int, n_others: int, bias: float) -> None:
         super().__init__(n_variables, seed, bias)
@@ -168,17 +168,17 @@ def test_groups_enter_in_the_order_of_the_tree(
 ) -> None:
     """Large groups, many restarts, and whatever is looked at together or remembered."""
     if size is not None:
-        monkeypatch.setattr(separation, "DEPENDENCES_REMEMBERED", size)
+        monkeypatch.setattr(separator_memory, "DEPENDENCES_REMEMBERED", size)
         for constant in SIZES_OF_BATCHES:
-            monkeypatch.setattr(session_module, constant, size)
-        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-            monkeypatch.setattr(komb_module, constant, size)
+            monkeypatch.setattr(separators, constant, size)
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+            monkeypatch.setattr(_frontier, constant, size)
     n_restarts = 0
     for seed in range(60):
         coin, task, k, most = draw_together(seed, (4, 9))
         expected = grow_naively(coin, task, k, most)
         assert grow(coin, task, k, most) == expected, seed
-        assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
+        assert len(coin.source.computed) == len(set(coin.source.computed)) == coin.counts.tests
         n_restarts += len(expected[0])
     assert n_restarts > 100
 
@@ -265,7 +265,7 @@ def test_what_is_left_out_is_never_conditioned_on() -> None:
     table = boolean_table("parity", 500, n_parents=2, seed=0)
     asked = Recorder(table)
     assert find_blanket(asked, Task(2, frozenset({0})), order=2).witnesses == {}
-    assert all(z <= {0} and x == 0 for _, x, z in asked.computed)
+    assert all(z <= {0} and x == 0 for _, x, z in asked.source.computed)
 
 
 # -------------------------------------------------------------------------------------------- work
@@ -286,18 +286,18 @@ def check_work(table: DiscreteTable, task: Task, k: int, most: int, **options: A
     task = Task(task.target, task.candidates, task.start, task.include, reports.append)
     asked = Recorder(table, **options)
     find_blanket(asked, task, order=k, max_separator=most)
-    assert asked.counts.tests == len(asked.computed) == len(set(asked.computed))
+    assert asked.counts.tests == len(asked.source.computed) == len(set(asked.source.computed))
     assert reports[-1].tests <= asked.counts.tests
 
     n = len(task.candidates)
     largest = max([len(task.start | task.include), *(len(report.blanket) for report in reports)])
     n_groups = len({report.blanket for report in reports if report.phase == "grow"})
-    short = {test for test in asked.computed if len(test[2]) <= k}
+    short = {test for test in asked.source.computed if len(test[2]) <= k}
     n_dependent = sum(asked.is_dependent(y, x, z) for y, x, z in short)
     separators = sum(math.comb(largest, size) for size in range(1, most + 1))
     assert len(short) <= full_sweep(n, k)
-    assert len(asked.computed) >= len(short)
-    follow_up = len(set(asked.computed)) - len(short)
+    assert len(asked.source.computed) >= len(short)
+    follow_up = len(set(asked.source.computed)) - len(short)
     assert follow_up <= (n_dependent + k * n_groups) * separators
     return len(short)
 
@@ -349,8 +349,8 @@ class Pairs(Coin):
 @pytest.mark.parametrize("size", [1, 3, 64])
 def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the search restarts: irrelevant variables are asked about once a witness."""
-    for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-        monkeypatch.setattr(komb_module, constant, size)
+    for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+        monkeypatch.setattr(_frontier, constant, size)
     for k in (1, 2, 3):
         pairs = Pairs(11, n_pairs=3)
         grown: list[Counter[tuple[int, frozenset[int]]]] = []
@@ -430,17 +430,17 @@ def test_sizes_of_batches_do_not_matter(
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
         monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", size)
-        for constant in ("_STRETCHES_AT_FIRST", "_STRETCHES_AT_MOST"):
-            monkeypatch.setattr(komb_module, constant, size)
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+            monkeypatch.setattr(_frontier, constant, size)
         for constant in SIZES_OF_BATCHES:
-            monkeypatch.setattr(session_module, constant, size)
+            monkeypatch.setattr(separators, constant, size)
         assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected
 
 
 def test_forgetting_does_not_matter(sample: DiscreteTable, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [search(sample, 2, k, most) for k, most in ORDERS]
-    monkeypatch.setattr("komb.sessions.session.ROWS_REMEMBERED_BYTES", 0)
-    monkeypatch.setattr("komb.sessions.separation.DEPENDENCES_REMEMBERED", 1)
+    monkeypatch.setattr("komb.sessions.memory.ROWS_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("komb.sessions.separator_memory.DEPENDENCES_REMEMBERED", 1)
     monkeypatch.setattr("komb.sessions.data.SWEEP_BYTES", 0)
     assert [search(sample, 2, k, most) for k, most in ORDERS] == expected
 
@@ -462,31 +462,19 @@ class Scripted(Session):
     """Answers from a list of dependences; everything else is independent."""
 
     def __init__(self, n_variables: int, dependences: set[tuple[int, frozenset[int]]]) -> None:
-        super().__init__(n_variables)
+        super().__init__(DecidingSource(n_variables, self))
         self._dependences = dependences
 
     def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
         del y
         return (x, given) not in self._dependences
 
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], frozenset[int]]]
-    ) -> list[list[bool]]:
-        return [
-            [not self.independent(target, x, members) for x in candidates]
-            for candidates, members in questions
-        ]
 
-    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
-        independent = self.independent(target, candidate, frozenset(given))
-        return Outcome(independent, None, None, None, "scripted", reliable=True)
-
-
-def test_the_first_witness_is_the_first_even_if_a_later_one_has_stood_longer() -> None:
-    """A witness examined only now comes before a standing one that is later in order."""
+def test_the_first_witness_is_the_first_even_if_a_later_one_is_known_longer() -> None:
+    """A witness examined only now comes before a later one that is known not to be separable."""
     a, c, e, b, d, g, x, target = range(8)
     dependences: set[tuple[int, frozenset[int]]] = set()
-    for variable, witness, separators in [
+    for variable, witness, failing in [
         (b, {a}, {c, e}),
         (x, {g, e}, {c}),
         (x, {b, g, c}, {e}),
@@ -497,7 +485,7 @@ def test_the_first_witness_is_the_first_even_if_a_later_one_has_stood_longer() -
         (d, {x}, {b, c, e}),
     ]:
         dependences.add((variable, frozenset(witness)))
-        dependences |= {(variable, frozenset(witness | {s})) for s in separators}
+        dependences |= {(variable, frozenset(witness | {s})) for s in failing}
     variables, include = frozenset(range(7)), frozenset({c, e})
     scripted = Scripted(8, dependences)
     task = Task(target, variables, include=include)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api.find import Progress as NamedProgress
+from komb.api.progress import Progress as NamedProgress
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
 from komb.sessions.data import DataSession
+from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import make_table
 from tests.search.running import CLASSICS, METHODS, Witnesses, everyone, search
@@ -29,7 +30,7 @@ every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 AND = boolean_table("and", 2000, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
 
-def run(name: str, session: DataSession, task: Task) -> Witnesses:
+def run(name: str, session: Session, task: Task) -> Witnesses:
     """Run any search with the options it has by default."""
     return dict(komb.algorithms()[name].search(session, task).witnesses)
 
@@ -67,7 +68,7 @@ def test_what_is_left_out_is_never_looked_at(name: str) -> None:
     found = run(name, asked, Task(4, allowed))
     assert found.keys() <= allowed
     assert len(found) > 1
-    for y, x, z in asked.computed:
+    for y, x, z in asked.source.computed:
         assert z | {x, y} <= allowed | {4}
         assert x != y
         assert not {x, y} & z
@@ -214,7 +215,7 @@ def test_every_test_is_counted_once(name: str) -> None:
     table = DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(300, 4)
     asked = Recorder(table)
     run(name, asked, everyone(asked, 4))
-    assert asked.counts.tests == len(set(asked.computed))
+    assert asked.counts.tests == len(set(asked.source.computed))
 
 
 # -------------------------------------------------------------------------------------- invariance

@@ -5,7 +5,7 @@ from __future__ import annotations
 SIZES_OF_BATCHES = [
     "_TESTS_AT_FIRST",
     "_TESTS_AT_MOST",
-    "_TESTS_A_BATCH",
+    "_TESTS_PER_BATCH",
     "_MOST_SEPARATORS",
     "_LINES_AT_FIRST",
     "_LINES_AT_MOST",

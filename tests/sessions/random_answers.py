@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
-from komb.sessions.questions import Outcome, Variables
+from komb.sessions.questions import Variables
 from komb.sessions.session import Session
+from komb.sessions.source import Power
+from tests.sessions.sources import DecidingSource, WeighingSource
 
 
 class Coin(Session):
     """Tosses a coin: dependent or not."""
 
+    source: DecidingSource
+
     def __init__(self, n_variables: int, seed: int, bias: float) -> None:
-        super().__init__(n_variables)
+        super().__init__(DecidingSource(n_variables, self))
         self.seed, self.bias = seed, bias
-        self.computed: list[tuple[int, int, Variables]] = []
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
         rng = np.random.default_rng([self.seed, y, x, *sorted(given)])
         return bool(rng.random() < self.bias)
 
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        for candidates, members in questions:
-            self.computed += [(target, x, members) for x in candidates]
-        return [[not self.independent(target, x, z) for x in xs] for xs, z in questions]
-
-    def outcome(self, target: int, candidate: int, given: Any) -> Outcome:
-        raise NotImplementedError
-
 
 class Dice(Session):
     """Throws dice: strengths of 1 to ``sides``, or 0."""
 
+    source: WeighingSource
+
     def __init__(self, n_variables: int, seed: int, bias: float, sides: int = 3) -> None:
-        super().__init__(n_variables)
+        super().__init__(WeighingSource(n_variables, self))
         self.seed, self.bias, self.sides = seed, bias, sides
-        self.largest = 0  # the largest condition asked for
 
     def strength(self, y: int, x: int, given: Variables) -> float:
         thrown = blake2b(repr((self.seed, y, x, sorted(given))).encode(), digest_size=8).digest()
@@ -52,7 +44,12 @@ class Dice(Session):
         return self.strength(y, x, given) == 0
 
     def can_detect(
-        self, target: int, candidate: int, given: Variables, witness: Variables, share: float
+        self,
+        target: int,
+        candidate: int,
+        given: Variables,
+        witness: Variables,
+        power: Power | float,
     ) -> bool:
         thrown = blake2b(repr((self.seed, candidate, sorted(given))).encode(), digest_size=1)
         return thrown.digest()[0] >= 64
@@ -63,20 +60,7 @@ class Dice(Session):
     def is_large(self, y: int, x: int, given: Variables) -> bool:
         return False
 
-    def _weigh(
-        self,
-        target: int,
-        questions: Sequence[tuple[Sequence[int], Variables]],
-        *,
-        is_counted: bool = True,
-    ) -> Sequence[Sequence[float]]:
-        self.largest = max([self.largest, *(len(given) for _, given in questions)])
-        return [[self.strength(target, x, given) for x in xs] for xs, given in questions]
-
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        return [[bits > 0 for bits in answer] for answer in self._weigh(target, questions)]
-
-    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
-        raise NotImplementedError
+    @property
+    def largest(self) -> int:
+        """Size of the largest given set that was asked for."""
+        return max((len(given) for _, _, given in self.source.computed), default=0)

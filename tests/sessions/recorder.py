@@ -1,4 +1,4 @@
-"""A session that lists every test it computes."""
+"""A session that lists every test it computes on a table."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from komb.sessions.data import DataSession
-from komb.sessions.questions import OnProgress, Variables
+from komb.citests.registry import make_test
+from komb.data.table import DiscreteTable
+from komb.sessions.data import TableSource
+from komb.sessions.questions import Candidates, OnProgress, Variables
+from komb.sessions.session import Session
+from komb.sessions.sweeps import Sweep
+from tests.sessions.sources import Test, tests_of
 
-Test = tuple[int, int, Variables]  # target, candidate, condition
 
-
-class Recorder(DataSession):
+class RecordingSource(TableSource):
     """``decided`` are tests asked for, ``weighed`` those with a strength, ``swept`` in sweeps."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.decided: list[Test] = []
         self.weighed: list[Test] = []
         self.swept: list[Test] = []
@@ -26,29 +29,31 @@ class Recorder(DataSession):
         return self.swept + self.decided + self.weighed
 
     def sweep(
-        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
-    ) -> None:
-        before = self.counts.tests
-        super().sweep(target, pool, size, on_progress)
-        if self.counts.tests > before:
-            for members in combinations(sorted(pool), size):
-                z = frozenset(members)
-                self.swept += [(target, x, z) for x in sorted(pool - z)]
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
+    ) -> Sweep | None:
+        swept = super().sweep(target, pool, size, on_progress)
+        if swept is not None:
+            givens = map(frozenset, combinations(sorted(pool), size))
+            self.swept += tests_of(target, [(sorted(pool - given), given) for given in givens])
+        return swept
 
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        for candidates, members in questions:
-            self.decided += [(target, x, members) for x in candidates]
-        return super()._decide(target, questions)
+    def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
+        self.decided += tests_of(target, questions)
+        return super().decide(target, questions)
 
-    def _weigh(
-        self,
-        target: int,
-        questions: Sequence[tuple[Sequence[int], Variables]],
-        *,
-        is_counted: bool,
+    def weigh(
+        self, target: int, questions: Sequence[Candidates], *, is_counted: bool
     ) -> Sequence[Sequence[float]]:
-        for candidates, members in questions:
-            self.weighed += [(target, x, members) for x in candidates]
-        return super()._weigh(target, questions, is_counted=is_counted)
+        self.weighed += tests_of(target, questions)
+        return super().weigh(target, questions, is_counted=is_counted)
+
+
+class Recorder(Session):
+    """Answers as a :class:`~komb.sessions.data.DataSession`, from a source that keeps a record."""
+
+    source: RecordingSource
+
+    def __init__(
+        self, table: DiscreteTable, test: str = "g-sci", df: str = "observed", alpha: float = 0.01
+    ) -> None:
+        super().__init__(RecordingSource(table, make_test(test, df, alpha=alpha), alpha))

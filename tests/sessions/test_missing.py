@@ -117,7 +117,7 @@ def test_sweeps_answer_like_single_tests(
         for members in combinations(sorted(pool), size):
             z = frozenset(members)
             assert swept.dependents(target, pool - z, z) == plain.dependents(target, pool - z, z)
-        assert swept.decided == []
+        assert swept.source.decided == []
         n_unions = math.comb(len(pool), size + 1)
         assert swept.counts.tests == plain.counts.tests == (size + 1) * n_unions
         assert swept.counts.fallbacks == plain.counts.fallbacks
@@ -158,22 +158,22 @@ def test_sweeps_report_how_far_they_are(
 
 @thorough
 @given(gappy_tables(kinds=LOW_KIND, n_rows=(40, 200), n_columns=(4, 6)), st.integers(0, 2))
-def test_separators_and_what_stands(table: DiscreteTable, most: int) -> None:
-    """The longer questions: first separators, weakest strengths, dependences that stand."""
+def test_separators_and_what_is_inseparable(table: DiscreteTable, most: int) -> None:
+    """The longer questions: first separators, weakest strengths, inseparable dependences."""
     asked = DataSession(table, "g", alpha=0.3)
     twin = naive.sessions.DataSession(columns_of(table), "g", 0.3)
     pool = frozenset(range(1, table.n_columns))
-    separators = asked.separators(0, pool, pool, most)
+    separators = asked.separators.find(0, pool, pool, most)
     assert separators == {
         x: s for x in pool if (s := naive.steps.separable(twin, 0, x, pool, most)) is not None
     }
     known = asked.strengths(0, [(set(pool), EMPTY)])[0]
-    least, _ = asked.weakest(0, known, pool, most)
+    least, _ = asked.separators.weakest(0, known, pool, most)
     for x, bits in least.items():
         assert bits == pytest.approx(naive.steps.weakest(twin, 0, x, pool, most), rel=1e-8)
     givens = {x: list(naive.steps.subsets(pool - {x}, 1)) for x in pool}
-    standing = asked.first_standing(0, list(givens.items()), pool, most)
-    assert standing == [
+    inseparable = asked.separators.first_inseparable(0, list(givens.items()), pool, most)
+    assert inseparable == [
         next((z for z in mine if naive.komb.no_seps(twin, 0, x, z, pool, most)), None)
         for x, mine in givens.items()
     ]

@@ -226,7 +226,7 @@ def test_continuous_message() -> None:
     assert str(caught.value) == (
         "Column 'x' looks continuous: 5,000 distinct values in 5,000 rows, not all of them whole "
         "numbers; columns must hold discrete levels. So do: 'y', 'z'. Have such columns cut into "
-        "bins: discretize=\"quantile\"; or say where to cut: discretize={'x': [1.5, 2.5]}."
+        "bins: discretize='quantile'; or say where to cut: discretize={'x': [1.5, 2.5]}."
     )
 
 
@@ -270,9 +270,9 @@ def test_missing_values_are_gathered_over_all_columns() -> None:
     assert str(caught.value) == (
         "'data' must have no missing values; got 10 in 8 columns, counting rows from 0: "
         f"'c0' {each}, 'c1' {each}, 'c2' {each}, 'c3' {each}, 'c4' {each} and 3 more. "
-        'Say what to do: missing="testwise" makes each test on the rows that are complete for its '
-        'columns, missing="level" gives them a level of their own. Or drop those rows first: '
-        "df = df.dropna(). In 'last' every row is missing: leave it out, exclude=['last']."
+        "Say what to do: missing='testwise' makes each test on the rows that are complete for its "
+        "columns, missing='level' gives them a level of their own. Or drop those rows first: "
+        "df = df.dropna(). Leave out what has no value in any row: exclude=['last']."
     )
 
 

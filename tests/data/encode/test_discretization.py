@@ -216,7 +216,8 @@ class TestWhichColumns:
 
     def test_a_continuous_column_that_a_mapping_forgets(self) -> None:
         with pytest.raises(
-            ContinuousColumnError, match=r"'x' looks .* Name what to cut in 'discretize' too"
+            ContinuousColumnError,
+            match=r"'x' looks .* too how to cut: discretize={'x': 'quantile'}",
         ):
             table(discretize={"y": [1]})
 
@@ -391,7 +392,11 @@ class TestReuse:
         ({"discretize": "uniform", "bins": 1}, ParameterError, "'bins' must be a whole number, at"),
         ({"discretize": "uniform", "bins": 2.5}, ParameterError, "'bins' must be a whole number"),
         ({"discretize": "uniform", "bins": 10**6}, ParameterError, "at most 65535; got 1000000"),
-        ({"discretize": "uniform", "bins": {"x": 1}}, ParameterError, "bins.'x'.. must be a whole"),
+        (
+            {"discretize": "uniform", "bins": {"x": 1}},
+            ParameterError,
+            "for 'x'; got 1. Try bins={'x",
+        ),
         ({"discretize": "uniform", "bins": {"z": 3}}, UnknownNameError, "In 'bins': There is no c"),
         ({"bins": 3}, ParameterError, "'bins' must be left out where nothing is cut"),
         ({"discretize": {"x": [0]}, "bins": 3}, ParameterError, "'bins' must be left out"),

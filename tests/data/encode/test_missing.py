@@ -122,7 +122,7 @@ class TestAllMissing:
     def test_several(self) -> None:
         data = {name: [None] for name in "abcdefg"}
         with pytest.raises(
-            MissingValuesError, match=r"'d', 'e' and 2 more: no values.*exclude them"
+            MissingValuesError, match=r"'d', 'e' and 2 more: no values.*: 'exclude'\."
         ):
             DiscreteTable.from_data(data, missing="level")
 

@@ -123,7 +123,8 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
 
 def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError:
     empty = [name for name, problem in problems.items() if problem.is_everything]
-    leave_out = "Leave out what has no value in any row: ", Argument("exclude", empty), "."
+    those = Argument("exclude", empty) if len(empty) <= _SHOWN else Argument("exclude")
+    leave_out = "Leave out what has no value in any row: ", those, "."
     if len(empty) == len(problems):
         columns = "Column" if len(empty) == 1 else "Columns"
         listed = and_more(map(repr, empty))

@@ -1,0 +1,118 @@
+"""Errors on the command line speak the command line."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import komb
+from komb.api.options import DEFAULTS, DESCRIPTIONS
+from komb.cli.compare import compare
+from komb.cli.find import find
+from komb.cli.messages import in_shell
+from komb.cli.report import report
+from komb.errors import Argument, InPython, KombError, ParameterError, UnknownNameError
+from tests.conftest import Run
+
+ROWS = [f"{i / 7:.3f},{i % 2},{'NA' if i % 9 == 0 else i % 3}" for i in range(99)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("age,Y,first name\n" + "\n".join(ROWS) + "\n")
+    return path
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("part", "in_python", "expected"),
+        [
+            (Argument("alpha"), "'alpha'", "'--alpha'"),
+            (Argument("max_separator", 1), "max_separator=1", "--max-separator 1"),
+            (Argument("n_jobs", -1), "n_jobs=-1", "--jobs -1"),
+            (Argument("has_header", False), "has_header=False", "--no-header"),
+            (Argument("include", ["a b", "c"]), "include=['a b', 'c']",
+             "--include 'a b' --include c"),
+            (Argument("start", ["x"]), "start=['x']", "--start x"),
+            (Argument("start", "gs"), "start='gs'", "--start-method gs"),
+            (Argument("discretize", {"age": [1.5, 2]}), "discretize={'age': [1.5, 2]}",
+             "--discretize age=1.5,2"),
+            (Argument("bins", {"a": 2, "b": 3}), "bins={'a': 2, 'b': 3}", "--bins a=2 --bins b=3"),
+            (Argument("memory_limit", "2 GB"), "memory_limit='2 GB'", "KOMB_MEMORY_LIMIT='2 GB'"),
+            (Argument("KOMB_MEMORY_LIMIT"), "'KOMB_MEMORY_LIMIT'", "'KOMB_MEMORY_LIMIT'"),
+            (Argument("data"), "'data'", "'DATA'"),
+            (InPython("df.dropna()"), "df.dropna()", ""),
+        ],
+    )  # fmt: skip
+    def test_parts(self, part: Any, in_python: str, expected: str) -> None:
+        error = KombError(("<", part, ">"))
+        assert str(error) == f"<{in_python}>"
+        assert in_shell(error) == f"<{expected}>"
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (1.0, "1.0"),
+            ("x", "'x'"),
+            (["a", "b"], "'a', 'b'"),
+            ([], "nothing"),
+            ({"a": [1, 2]}, "a=1,2"),
+        ],
+    )
+    def test_values(self, value: object, expected: str) -> None:
+        error = ParameterError.because("order", "be otherwise", value, "Change it.")
+        assert in_shell(error) == f"'--order' must be otherwise; got {expected}. Change it."
+
+    def test_a_command_may_have_another_name_for_it(self) -> None:
+        error = ParameterError.because("path", "end in .html", "x", "Rename it.")
+        assert in_shell(error, {"path": "--out"}).startswith("'--out' must")
+
+    def test_columns_with_commas_between(self) -> None:
+        error = UnknownNameError.among("column", "a,b", ["a", "b"], "include")
+        assert in_shell(error).endswith("repeat the option: --include a --include b.")
+        other = UnknownNameError.among("column", "a,b", ["a", "b"], "target")
+        assert "repeat" not in in_shell(other)
+
+
+class TestFiles:
+    def test_no_python(self, run: Run, file: Path) -> None:
+        code, _, err = run("find", file, "-t", "Y")
+        assert code == 2
+        assert "--missing testwise" in err
+        assert "dropna" not in err
+        code, _, err = run("find", file, "-t", "Y", "--missing", "level")
+        assert code == 2
+        assert "--discretize quantile; or say where to cut: --discretize age=1.5,2.5." in err
+        assert "{" not in err
+
+    def test_python_has_its_own_words(self, file: Path) -> None:
+        with pytest.raises(komb.errors.MissingValuesError, match=r"df = df.dropna\(\)") as caught:
+            komb.read_table(file)
+        assert caught.value.parameter == "data"
+        assert caught.value.value == 11
+        assert str(caught.value).startswith(f"In '{file}': 'data' must have no missing values")
+
+    def test_a_page_goes_out(self, run: Run, file: Path) -> None:
+        code, _, err = run("report", file, "-t", "Y", "--out", "x.pdf")
+        assert (code, "'--out' must be the name of a page" in err) == (2, True)
+
+
+class TestOptions:
+    @pytest.mark.parametrize("command", [find, compare, report])
+    def test_they_are_those_of_a_search(self, command: Any) -> None:
+        found = inspect.signature(command).parameters
+        missing = {"method", "stability"} if command is compare else set()
+        assert set(DEFAULTS) - set(found) == missing
+        for name in set(DEFAULTS) - missing:
+            info = found[name].annotation.__metadata__[0]
+            assert info.help.startswith(DESCRIPTIONS[name].in_shell or DESCRIPTIONS[name].about)
+
+    def test_help_shows_them(self, run: Run) -> None:
+        _, out, _ = run("find", "--help")
+        for name in DEFAULTS:
+            assert f"--{name.replace('_', '-')}" in out
+        assert "observed" in out
