@@ -182,8 +182,8 @@ def markov_blanket(
 
 @takes_options(
     also={
-        "discretize": "Only a single target can say where 'mdl' cuts.",
-        "time_budget": "Each target has one of its own.",
+        "discretize": "Not at all if left out. Only a single target can say where 'mdl' cuts.",
+        "time_budget": "Each target has a budget of its own; none if left out.",
     }
 )
 def markov_blankets(
