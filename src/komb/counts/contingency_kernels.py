@@ -213,10 +213,10 @@ class Present(NamedTuple):
 
 
 @intrinsic
-def _popcount(typingctx: Any, word: Any) -> Any:
+def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes both
     """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         word_type = ir.IntType(64)
         function = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(word_type, [word_type]), "llvm.ctpop.i64"
