@@ -49,13 +49,13 @@ def takes_options(
     Search, with:
     alpha
         Level of the tests.
-    test
-        Name of the conditional-independence test.
-    >>> search([], test="g")
-    {'alpha': 0.01, 'test': 'g'}
-    >>> search([], tset="g")
+    df
+        Degrees of freedom of tests g, chi2 and g-sci: 'observed' or 'adjusted'.
+    >>> search([], df="adjusted")
+    {'alpha': 0.01, 'df': 'adjusted'}
+    >>> search([], fd="adjusted")
     Traceback (most recent call last):
-    TypeError: search() got an unexpected keyword argument 'tset'
+    TypeError: search() got an unexpected keyword argument 'fd'
     """
     taken = names or tuple(DEFAULTS)
 

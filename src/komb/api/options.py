@@ -250,7 +250,7 @@ class SearchOptions:
     )
     df: str = _option(
         "observed",  # make_test checks it
-        "Degrees of freedom: 'observed' or 'adjusted'; test auto always takes the latter.",
+        "Degrees of freedom of tests g, chi2 and g-sci: 'observed' or 'adjusted'.",
     )
     start: Iterable[Name] | str = _option(
         (),
