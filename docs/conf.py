@@ -66,7 +66,7 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.* of .*|\{?\".*\"\}?|n_(features|samples|outputs|selected_features))"),
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
-    (r"py:.*", r"(.*\.)?(CITest|Found|Record|SeparatorRecord)"),
+    (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text)"),
 ]
 
 # --------------------------------------------------------------------------------------- appearance

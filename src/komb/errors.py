@@ -193,7 +193,7 @@ class InputError(KombError, ValueError):
 
     @property
     def parameters(self) -> frozenset[str]:
-        """Every parameter that the error is about: it may be that two do not fit together."""
+        """Every parameter that is to blame; two may not fit together."""
         named = {part.parameter for part in _flatten(self.statement) if isinstance(part, Argument)}
         return frozenset(named if self.parameter is None else {*named, self.parameter})
 
@@ -206,6 +206,19 @@ class InputError(KombError, ValueError):
         In 'people.csv': there are no rows.
         """
         self.places = (place, *self.places)
+        self.args = (self.show(),)
+        return self
+
+    def advising(self, remedy: Text) -> Self:
+        """Return the same error with one more remedy.
+
+        Examples
+        --------
+        >>> print(DataError("there are no rows.", "Add some.").advising("Or leave it."))
+        there are no rows. Add some. Or leave it.
+        """
+        self.remedy = (self.remedy, " ", remedy)
+        self.args = (self.show(),)
         return self
 
     def concerning(self, parameter: str) -> Self:

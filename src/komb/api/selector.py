@@ -198,7 +198,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y = self._validate_target(y, target)
         check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
-        options = {name: value for name, value in self.get_params().items() if name in DEFAULTS}
+        given = self.get_params(deep=False)
+        options = {name: value for name, value in given.items() if name in DEFAULTS}
         for name in ("start", "include", "exclude"):
             options[name] = _to_names(name, options[name], names)
         for name in ("discretize", "bins"):

@@ -41,7 +41,8 @@ def boolean_network(
     Parameters
     ----------
     function
-        One of :data:`komb.data.BOOLEAN_FUNCTIONS`, or ``ex-s`` for "exactly ``s`` parents are 1".
+        One of :data:`komb.data.models.boolean_functions.BOOLEAN_FUNCTIONS`, or ``ex-s`` for
+        "exactly ``s`` parents are 1".
     n_parents
         How many fair coins ``X1``, ``X2``, ... the function takes.
     noise

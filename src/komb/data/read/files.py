@@ -238,8 +238,8 @@ def _check_names(names: Sequence[str]) -> None:
     except DataError as error:
         are_numbers = all(re.fullmatch(r"[-+.\d]+", name) for name in names)
         if are_numbers:
-            hint = " If the file has no header, pass ", Argument("has_header", False), "."
-            error.remedy = (error.remedy, hint)
+            hint = "If the file has no header, pass ", Argument("has_header", False), "."
+            raise error.advising(hint) from None
         raise
 
 
