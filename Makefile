@@ -24,7 +24,7 @@ help:
 	@echo "make demo    see what komb finds that others miss"
 	@echo "make test    run all tests and the examples in the documentation"
 	@echo "make fuzz    look for crashes, hangs and wrong answers (MINUTES=5)"
-	@echo "make lint    check style and types"
+	@echo "make lint    check style, types and spelling, and look for dead code"
 	@echo "make format  put the code into shape"
 	@echo "make bench   measure speed against other libraries"
 	@echo "make docs    build the documentation: docs/_build/html/index.html"
@@ -47,6 +47,9 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/vulture
+	$(BIN)/vulture src tests tools conftest.py
 
 format: $(INSTALLED_DEV)
 	$(BIN)/ruff check --fix .

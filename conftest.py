@@ -24,7 +24,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_call() -> Generator[None, object, object]:
     """Skip what fails because a package is missing; an example fails inside of doctest."""
     try:
         return (yield)

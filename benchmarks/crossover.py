@@ -1,4 +1,4 @@
-"""Where the ways of counting cross: nanoseconds behind the costs in ``kernels``.
+"""Where the ways of counting cross: the nanoseconds in ``contingency_kernels/costs.py``.
 
     python benchmarks/crossover.py
 
@@ -13,66 +13,67 @@ import numpy as np
 from numba import njit
 
 from common import best_of, print_table
-from komb.counts import contingency_kernels as kernels
 from komb.counts.contingency import Contingency
+from komb.counts.contingency_kernels import bitmaps, dense_tables, labelled_rows
+from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS, Terms
 
 N_ROWS = 5000
 LOOPS = 200
 
 
 @njit
-def popcount(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+def popcount(prepared, terms, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
     scratch, _ = buffers
     levels = prepared.cardinalities[column]
-    n_strata = kernels._fill_strata(given, -1, prepared, scratch)
-    kernels._count_strata(given.size, prepared, scratch)
+    n_strata = bitmaps.fill_strata(given, -1, prepared, scratch)
+    bitmaps.count_strata(given.size, prepared, scratch)
     for _ in range(loops):
-        kernels._count_by_popcount(
+        bitmaps.count_by_popcount(
             given.size, n_strata, levels, prepared.level_start[column], scratch.strata,
             scratch.by_y, prepared.bitmaps, prepared.level_counts, prepared.segments, False, False,
             scratch.table,
         )  # fmt: skip
-        kernels._sum_dense(
-            n_strata, prepared.cardinalities[prepared.target], levels, prices.entropy,
-            prices.lengths, False, False, 1.0, 1.0, 1.0, scratch.table, scratch.column_sums, out, 0,
+        dense_tables.sum_dense(
+            n_strata, prepared.cardinalities[prepared.target], levels, terms.entropy,
+            terms.lengths, False, False, 1.0, 1.0, 1.0, scratch.table, scratch.column_sums, out, 0,
         )  # fmt: skip
 
 
 @njit
-def histogram(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+def histogram(prepared, terms, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
     scratch, _ = buffers
     levels = prepared.cardinalities[column]
     n_y = prepared.cardinalities[prepared.target]
     product = 1
     for other in given:
         product *= prepared.cardinalities[other]
-    kernels._fill_base(given, 1, prepared, scratch.row_base)
+    dense_tables.fill_base(given, 1, prepared, scratch.row_base)
     for _ in range(loops):
-        kernels._count_by_histogram(
+        dense_tables.count_by_histogram(
             scratch.row_base, prepared.codes[column], levels, product * n_y * levels, scratch.table
         )
-        kernels._sum_dense(
-            product, n_y, levels, prices.entropy, prices.lengths, False, False, 1.0, 1.0, 1.0,
+        dense_tables.sum_dense(
+            product, n_y, levels, terms.entropy, terms.lengths, False, False, 1.0, 1.0, 1.0,
             scratch.table, scratch.column_sums, out, 0,
         )  # fmt: skip
 
 
 @njit
-def labelled(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+def labelled(prepared, terms, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
     _, labels = buffers
-    kernels._label_rows(given, prepared, labels)
+    labelled_rows.label_rows(given, prepared, labels)
     for _ in range(loops):
-        kernels._sum_labelled(
-            prepared.codes[column], column, prepared.cardinalities[column], prices, False, labels,
+        labelled_rows.sum_labelled(
+            prepared.codes[column], column, prepared.cardinalities[column], terms, False, labels,
             out, 0,
         )  # fmt: skip
 
 
 @njit
-def labelling(prepared, prices, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
+def labelling(prepared, terms, buffers, given, column, loops, out):  # type: ignore[no-untyped-def]
     _, labels = buffers
     for _ in range(loops):
-        kernels._label_rows(given, prepared, labels)
+        labelled_rows.label_rows(given, prepared, labels)
 
 
 def main() -> None:
@@ -91,19 +92,19 @@ def main() -> None:
     ):
         codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
-        prices = kernels.Prices(
+        terms = Terms(
             contingency._ledger.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7),
             np.ones(7),
         )  # fmt: skip
         given = np.arange(1, 1 + n_given)
         buffers = contingency._buffers_for(n_given)[0], contingency._ledger.labels
-        arguments = (contingency._prepared, prices, buffers, given, 5)
+        arguments = (contingency._prepared, terms, buffers, given, 5)
         out = np.zeros((1, 9), dtype=np.int64)
         cells = levels ** (n_given + 2)
         and_rows = (levels**n_given - 1) * (levels - 1)
         row = [str(levels), str(n_given), str(cells), str(and_rows)]
         answers = set()
-        for way, largest in ((popcount, 512 * levels**2), (histogram, kernels.MAX_DENSE_CELLS),
+        for way, largest in ((popcount, 512 * levels**2), (histogram, MAX_DENSE_CELLS),
                              (labelled, 1 << 60), (labelling, 1 << 60)):  # fmt: skip
             if cells > largest:
                 row.append("-")

@@ -89,7 +89,7 @@ html_theme_options = {
 }
 
 
-def write_parts(app: Sphinx) -> None:
+def write_parts(_: Sphinx) -> None:
     """Write what the pages include: facts from the code, and pictures."""
     folder = HERE / "_generated"
     from_code.write_all(folder)

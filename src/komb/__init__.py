@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from komb.api.path import blanket_path
     from komb.api.report import report
     from komb.api.selector import MarkovBlanketSelector
-    from komb.citests import tests
+    from komb.api.single_test import ci_test
+    from komb.citests import register_test, tests
     from komb.data.examples import example
     from komb.data.models.bayesian_network import DiscreteNetwork
     from komb.data.models.boolean_functions import boolean_network, boolean_table
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from komb.results.explanation import Explanation
     from komb.results.member import Member
     from komb.results.path import BlanketPath
-    from komb.search import algorithms
+    from komb.results.test_result import TestResult
+    from komb.search import algorithms, register_algorithm
 
 __all__ = [
     "Blanket",
@@ -51,11 +53,13 @@ __all__ = [
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
+    "TestResult",
     "__version__",
     "algorithms",
     "blanket_path",
     "boolean_network",
     "boolean_table",
+    "ci_test",
     "compare",
     "errors",
     "example",
@@ -64,6 +68,8 @@ __all__ = [
     "plot_blankets",
     "read_bif",
     "read_table",
+    "register_algorithm",
+    "register_test",
     "report",
     "tests",
 ]
@@ -79,10 +85,12 @@ _HOMES = {
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
+    "TestResult": "komb.results.test_result",
     "algorithms": "komb.search",
     "blanket_path": "komb.api.path",
     "boolean_network": "komb.data.models.boolean_functions",
     "boolean_table": "komb.data.models.boolean_functions",
+    "ci_test": "komb.api.single_test",
     "compare": "komb.api.compare",
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
@@ -90,6 +98,8 @@ _HOMES = {
     "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
     "read_table": "komb.data.read.files",
+    "register_algorithm": "komb.search",
+    "register_test": "komb.citests",
     "report": "komb.api.report",
     "tests": "komb.citests",
 }

@@ -55,7 +55,7 @@ def recorder() -> Iterator[list[dict[str, Any]]]:
 
     registry.register_algorithm("nothing", summary="Finds nothing.")(find_blanket)
     yield calls
-    registry.REGISTRY.remove("nothing")
+    registry.ALGORITHMS.remove("nothing")
 
 
 class TestRows:

@@ -337,7 +337,7 @@ class Automatic:
             del self.blanket[hidden[0]]
 
 
-def automatic(
+def automatic(  # noqa: PLR0913 - a twin takes all that the search takes
     session: DoubtingSession,
     variables: Iterable[int],
     y: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tests.naive.counts import Set
@@ -199,19 +199,7 @@ def stmb(
     spouses: dict[int, Set] = {}
     candidates = frozenset(separators)
     while candidates:
-        false: dict[int, Set] = {}
-        for child in sorted(members):
-            for x in sorted(candidates):
-                if session.independent(y, x, separators[x] | {child}):
-                    continue
-                if child not in include:
-                    separator = separable(
-                        session, y, child, members - {child}, most - 1, frozenset({x})
-                    )
-                    if separator is not None:
-                        false[child] = separator
-                        break
-                spouses[child] = spouses.get(child, frozenset()) | {x}
+        false = unmask(session, y, members, candidates, separators, spouses, most, include)
         members = members.difference(false)
         separators |= false
         for child in false:
@@ -222,3 +210,29 @@ def stmb(
         if session.independent(y, x, b - {x}):
             b = b - {x}
     return kept_by_the_others(session, y, shrink(session, y, b, include))
+
+
+def unmask(
+    session: Session,
+    y: int,
+    members: Set,
+    candidates: Set,
+    separators: Mapping[int, Set],
+    spouses: dict[int, Set],
+    most: int,
+    include: Set,
+) -> dict[int, Set]:
+    """Members that a spouse separates, with the separators; the other spouses are noted."""
+    false: dict[int, Set] = {}
+    for child in sorted(members):
+        for x in sorted(candidates):
+            if session.independent(y, x, separators[x] | {child}):
+                continue
+            if child not in include:
+                core = frozenset({x})
+                separator = separable(session, y, child, members - {child}, most - 1, core)
+                if separator is not None:
+                    false[child] = separator
+                    break
+            spouses[child] = spouses.get(child, frozenset()) | {x}
+    return false

@@ -171,7 +171,7 @@ class TestBadInput:
     def test_no_data(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         code, _, err = run(capsys, "benchmark", "--out", tmp_path, "--data", tmp_path / "none")
         assert code == 2
-        assert err.startswith("Error: 'data' must be a folder; got")
+        assert err.startswith("Error: '--data' must be a folder; got")
 
 
 def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ def _talkative() -> Iterator[None]:
 
     registry.register_algorithm("talkative", summary="Talks.")(find_blanket)
     yield
-    registry.REGISTRY.remove("talkative")
+    registry.ALGORITHMS.remove("talkative")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ is more than ``MOST_TESTS``, smaller k and l are used, and the explanation says 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,12 @@ _DIGITS = 6  # of bits that are compared: of equal ones the first counts, not ro
 _USUAL_BOUND = 1  # of witnesses and separators, where the method has none
 
 
-def explain(blanket: Blanket, table: DiscreteTable | None, data: object = None) -> Explanation:
+def explain(
+    blanket: Blanket,
+    table: DiscreteTable | None,
+    data: object = None,
+    test: Callable[..., Any] | None = None,
+) -> Explanation:
     """Explain a blanket, which is what :meth:`komb.Blanket.explain` does.
 
     Parameters
@@ -52,6 +57,8 @@ def explain(blanket: Blanket, table: DiscreteTable | None, data: object = None) 
         The table that the search left with the blanket, if there is one.
     data
         The table that the blanket was found in; ``None`` for ``table``.
+    test
+        A test of the user's own that the search used.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def explain(blanket: Blanket, table: DiscreteTable | None, data: object = None) 
     witnesses = {member.name: member.witness for member in blanket.details}
     explanation = explain_blanket(
         asked, blanket.target, witnesses, blanket.method, blanket.settled_parameters,
-        blanket.choices, blanket.remarks,
+        blanket.choices, blanket.remarks, test,
     )  # fmt: skip
     if data is not None:
         _check_explained(blanket, explanation)
@@ -126,6 +133,7 @@ def explain_blanket(
     parameters: Mapping[str, Any],
     choices: Mapping[str, Choice] | None = None,
     remarks: Remarks | None = None,
+    test: Callable[..., Any] | None = None,
 ) -> Explanation:
     """Explain a blanket that was found in a table.
 
@@ -141,6 +149,8 @@ def explain_blanket(
         What the blanket was found with, with what the search chose.
     choices, remarks
         What the search chose, and what else it has to say.
+    test
+        A test of the user's own; otherwise its name is among the parameters.
 
     Returns
     -------
@@ -154,12 +164,15 @@ def explain_blanket(
     >>> explain_blanket(table, "Y", witnesses, "komb", {"order": 1, "max_separator": 1})
     Explanation('Y': 2 members, 0 left out, 1 unrelated)
     """
-    inquiry = _Inquiry(table, target, witnesses, method, parameters)
+    session = open_session(table, parameters, test)
+    inquiry = _Inquiry(table, target, witnesses, method, parameters, session)
     explanation = inquiry.explain(is_automatic="order" in (choices or {}))
     return replace(explanation, choices=choices or {}, remarks=remarks or Remarks())
 
 
-def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSession:
+def open_session(
+    table: DiscreteTable, parameters: Mapping[str, Any], test: Callable[..., Any] | None = None
+) -> DataSession:
     """Make a session that answers as the one of the search did.
 
     Examples
@@ -169,7 +182,7 @@ def open_session(table: DiscreteTable, parameters: Mapping[str, Any]) -> DataSes
     True
     """
     known = {key: parameters[key] for key in ("test", "alpha", "df", "seed") if key in parameters}
-    return DataSession(table, **known)
+    return DataSession(table, **(known if test is None else known | {"test": test}))
 
 
 class _Inquiry:
@@ -182,6 +195,7 @@ class _Inquiry:
         witnesses: Mapping[Name, Sequence[Name] | None],
         method: str,
         parameters: Mapping[str, Any],
+        session: Session,
     ) -> None:
         self.table = table
         self.target = table.index(target)
@@ -192,7 +206,7 @@ class _Inquiry:
         self.method = method
         self.parameters = parameters
         self.blanket: Variables = frozenset(self.witnesses)
-        self.session: Session = open_session(table, parameters)
+        self.session = session
         self._known: dict[Dependence, Evidence] = {}
 
     def explain(self, *, is_automatic: bool = False) -> Explanation:

@@ -13,11 +13,18 @@ from typing import Unpack
 
 from komb.api.keywords import complete, takes_options
 from komb.api.many_targets import find_all
-from komb.api.options import DEFAULT_LEVEL, SearchKeywords, SearchOptions, list_names
+from komb.api.options import (
+    DEFAULT_LEVEL,
+    SearchKeywords,
+    SearchOptions,
+    TestOption,
+    list_names,
+)
 from komb.api.parallel import check_jobs, count_workers
 from komb.api.preparation import prepare
 from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
+from komb.api.truth import find_in_truth, open_truth
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.results.blanket import Blanket
@@ -34,7 +41,7 @@ def markov_blanket(
     max_conditioning: int | None = None,
     level: float = DEFAULT_LEVEL,
     alpha: float | None = None,
-    test: str = "auto",
+    test: TestOption = "auto",
     df: str = "observed",
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
@@ -86,7 +93,9 @@ def markov_blanket(
         ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other method.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
-        likelihood ratio with the mean and variance that it has given the margins of the table.
+        likelihood ratio with the mean and variance that it has given the margins of the table. Or a
+        function of your own, called as ``function(x, y, z)`` with integer codes, that returns a
+        p-value; it is slow beside the others, but works with every method.
     df
         Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
         ``"adjusted"`` only the levels that occur in each of them. Test ``"auto"`` always takes the
@@ -164,14 +173,17 @@ def markov_blanket(
         seed=seed, time_budget=time_budget, stability=stability,
     )  # fmt: skip
     check_progress(progress)
+    truth = open_truth(data)
+    if truth is not None:
+        return find_in_truth(truth, target, options, progress)
     prepared = prepare(data, [target], options)
     return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
 
 
 @takes_options(
     also={
-        "discretize": "Only a single target can say where 'mdl' cuts.",
-        "time_budget": "Each target has one of its own.",
+        "discretize": "Not at all if left out. Only a single target can say where 'mdl' cuts.",
+        "time_budget": "Each target has a budget of its own; none if left out.",
     }
 )
 def markov_blankets(

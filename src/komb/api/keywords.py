@@ -37,32 +37,25 @@ def takes_options(
 
     Examples
     --------
-    >>> @takes_options("alpha", "test", alpha=0.01)
+    >>> @takes_options("alpha", "df", alpha=0.01)
     ... def search(data, **keywords):
-    ...     '''Search.
-    ...
-    ...     Parameters
-    ...     ----------
+    ...     '''Search, with:
     ...     **keywords
     ...     '''
     ...     return complete(search, keywords)
     >>> inspect.signature(search)
-    <Signature (data, *, alpha: float | None = 0.01, test: str = 'auto')>
+    <Signature (data, *, alpha: float | None = 0.01, df: str = 'observed')>
     >>> print(inspect.getdoc(search))
-    Search.
-    <BLANKLINE>
-
-    Parameters
-    ----------
+    Search, with:
     alpha
         Level of the tests.
-    test
-        Name of the conditional-independence test.
-    >>> search([], test="g")
-    {'alpha': 0.01, 'test': 'g'}
-    >>> search([], tset="g")
+    df
+        Degrees of freedom of tests g, chi2 and g-sci: 'observed' or 'adjusted'.
+    >>> search([], df="adjusted")
+    {'alpha': 0.01, 'df': 'adjusted'}
+    >>> search([], fd="adjusted")
     Traceback (most recent call last):
-    TypeError: search() got an unexpected keyword argument 'tset'
+    TypeError: search() got an unexpected keyword argument 'fd'
     """
     taken = names or tuple(DEFAULTS)
 
@@ -71,7 +64,8 @@ def takes_options(
         text = inspect.cleandoc(function.__doc__ or "") + "\n"
         if _MARK in text:
             before, after = text.split(_MARK)
-            entries = "".join(_entry(name, (also or {}).get(name, "")) for name in taken)
+            more = dict.fromkeys(defaults, "") | {**(also or {})}
+            entries = "".join(_entry(name, more.get(name)) for name in taken)
             function.__doc__ = before + entries + after.removesuffix("\n")
         return function
 
@@ -118,10 +112,11 @@ def _signature(
     return own.replace(parameters=[*kept, *options])
 
 
-def _entry(name: str, also: str) -> str:
-    """Return what the docstring says of an option."""
+def _entry(name: str, also: str | None) -> str:
+    """Return what the docstring says of an option; what is said besides replaces its default."""
     option = DESCRIPTIONS[name]
-    otherwise = f"If left out: {option.if_left_out}." if option.if_left_out and not also else ""
-    text = " ".join(filter(None, (option.about, also, otherwise)))
+    if also is None and option.if_left_out:
+        also = f"If left out: {option.if_left_out}."
+    text = " ".join(filter(None, (option.about, also)))
     lines = textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
     return "".join(f"{line}\n" for line in (name, *(f"    {line}" for line in lines)))

@@ -11,15 +11,19 @@ from komb.api.parallel import Stop, spread
 from komb.api.run import Finding, Run
 from komb.api.settings import Settings
 from komb.api.warmup import warm_up
+from komb.citests.registry import TESTS
 from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
+from komb.search.registry import ALGORITHMS
 from komb.search.task import Progress
 from komb.views.text import plural
 
 _Found: TypeAlias = Generator[tuple[int, Blanket], None, None]  # with the number of the target
+
+_Plugins: TypeAlias = tuple[list[Any], list[Any]]  # tests and algorithms from outside
 
 _BATCHES_PER_WORKER = 4  # where targets are searched together: few for sharing, many for balance
 
@@ -97,7 +101,8 @@ def _find_at_once(run: Run, targets: Sequence[int], n_workers: int) -> _Found:
     run.report(Progress("start", (), 0), targets[first], first, finished=0)
     stop = Stop()
     try:
-        shared = (stop, _without_names(run.settings), *_anonymous(run.table))
+        plugins = TESTS.from_outside(), ALGORITHMS.from_outside()
+        shared = (stop, plugins, _without_names(run.settings), *_anonymous(run.table))
         with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
             for _, findings in found:
                 for finding in findings:
@@ -140,7 +145,9 @@ def _without_names(settings: Settings) -> Settings:
 
 
 def _search_in_worker(
-    targets: tuple[int, ...], stop: Stop, settings: Settings, *table: Any
+    targets: tuple[int, ...], stop: Stop, plugins: _Plugins, settings: Settings, *table: Any
 ) -> list[Finding]:
     """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`."""
+    TESTS.adopt(plugins[0])  # what was registered in the process that asks
+    ALGORITHMS.adopt(plugins[1])
     return list(_search_in_turn(Run(DiscreteTable(*table), settings, stop), targets))

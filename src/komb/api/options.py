@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from komb.data.checks import check_count
 from komb.data.encode.treatment import (
@@ -25,6 +25,8 @@ from komb.data.encode.treatment import (
 )
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
+
+TestOption: TypeAlias = "str | Callable[..., Any]"  # a name, a class, or a function of one's own
 
 DEFAULT_LEVEL = 0.05
 FIXED_ALPHA = 0.01
@@ -90,6 +92,8 @@ def _check_method(parameter: str, value: object) -> object:
 def _check_test(parameter: str, value: object) -> object:
     from komb.citests import tests
 
+    if callable(value):
+        return value
     check_known("test", value, tests(), parameter)
     return value
 
@@ -238,15 +242,15 @@ class SearchOptions:
         if_left_out=f"auto chooses, others {FIXED_ALPHA}",
         metavar="P",
     )
-    test: str = _option(
+    test: TestOption = _option(  # noqa: RUF009 - it is a field
         "auto",
-        "Name of the conditional-independence test.",
+        "Name of the conditional-independence test, or a function (x, y, z) -> p-value.",
         _check_test,
         in_shell="Conditional-independence test; see 'komb tests'.",
     )
     df: str = _option(
         "observed",  # make_test checks it
-        "Degrees of freedom: 'observed' or 'adjusted'; test auto always takes the latter.",
+        "Degrees of freedom of tests g, chi2 and g-sci: 'observed' or 'adjusted'.",
     )
     start: Iterable[Name] | str = _option(
         (),
@@ -361,7 +365,7 @@ class CommonKeywords(TypedDict, total=False):
     """The options that every search takes, as keywords; types are those of SearchOptions."""
 
     alpha: float | None
-    test: str
+    test: TestOption
     df: str
     start: Iterable[Name] | str
     include: Iterable[Name]

@@ -88,7 +88,7 @@ class Report:
 @takes_options(
     also={
         "alpha": "If left out, auto chooses it; the methods that are compared test at 0.01.",
-        "stability": "For the page's own method.",
+        "stability": "For the page's own method; none if left out.",
     }
 )
 def report(

@@ -156,7 +156,7 @@ class Run:
         stability = None
         if finding.halves is not None:
             stability = finding.halves.settle(table.names, table.n_columns - 1)
-        return Blanket(
+        blanket = Blanket(
             target=table.names[finding.target],
             details=tuple(
                 self._member(finding, position, stability)
@@ -177,6 +177,7 @@ class Run:
             remarks=self._remarks(finding.found),
             stability=stability,
         ).with_table(table)
+        return blanket if isinstance(settings.test, str) else blanket.with_test(settings.test)
 
     def _remarks(self, found: Found) -> Remarks:
         """Put names to what else a search has to say."""

@@ -40,7 +40,7 @@ from sklearn.utils.validation import (
 )
 
 from komb.api.find import markov_blanket
-from komb.api.options import DEFAULT_LEVEL, DEFAULTS
+from komb.api.options import DEFAULT_LEVEL, DEFAULTS, TestOption
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import and_more
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
@@ -140,7 +140,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         max_conditioning: int | None = None,
         level: float = DEFAULT_LEVEL,
         alpha: float | None = None,
-        test: str = "auto",
+        test: TestOption = "auto",
         df: str = "observed",
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from komb.api.options import FIXED_ALPHA, METHOD_OPTIONS, SearchOptions, list_names
-from komb.citests import tests
-from komb.citests.registry import make_test
+from komb.citests.contract import CITest
+from komb.citests.registry import TestChoice, find_test, make_test, name_of_test
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
@@ -31,7 +31,7 @@ class Settings:
     method: str
     options: Mapping[str, Any]  # those given, checked; an algorithm has defaults for the rest
     alpha: float
-    test: str
+    test: TestChoice
     df: str
     start: tuple[int, ...]
     start_method: str | None  # the search begins from what this one finds
@@ -59,7 +59,9 @@ class Settings:
         if options.stability is not None:
             _check_rows(options.stability, table)
         alpha, choices = _choose_alpha(options.alpha, table, searches[0])
-        make_test(options.test, options.df, options.seed, alpha=alpha)  # knows what it takes
+        test = make_test(options.test, options.df, options.seed, alpha=alpha)
+        for search in searches:
+            _check_fit(search, test, name_of_test(options.test))
         by_name = () if options.start_method is not None else options.start
         return cls(
             method=options.method,
@@ -110,11 +112,13 @@ class Settings:
         # those of the method to start from are among them, for without them a run is not the same
         options: dict[str, Any] = dict.fromkeys(METHOD_OPTIONS) | self.algorithm.defaults
         options |= self.options
-        df = "adjusted" if self.test == "auto" else self.df  # that test has its own rule
-        test: dict[str, Any] = {"alpha": self.alpha, "test": self.test, "df": df}
+        name, implementation = name_of_test(self.test), find_test(self.test)
+        test: dict[str, Any] = {"alpha": self.alpha, "test": name}
+        if implementation.has_df_rule:
+            test["df"] = self.df
         if self.stability is not None:
             test["stability"] = self.stability
-        if tests()[self.test].is_random or self.stability is not None:  # else it means nothing
+        if implementation.is_random or self.stability is not None:  # else it means nothing
             test["seed"] = self.seed
         columns = {
             "start": self.start_method or _names(table, self.start),
@@ -135,12 +139,21 @@ def _check_searches(options: SearchOptions, table: DiscreteTable) -> list[Algori
     """Return the search to run, and the one to start from; raise if they do not fit the options."""
     if options.start_method is not None:
         _check_start_method(options.start_method, table)
-    names = (options.method, options.start_method)
-    searches = [find_algorithm(name) for name in names if name is not None]
-    _check_taken(searches, options.of_method)
-    for search in searches:
-        _check_fit(search, options.test)
+    searches = find_searches(options)
+    check_taken(searches, options.of_method)
     return searches
+
+
+def find_searches(options: SearchOptions) -> list[AlgorithmInfo]:
+    """Return the search to run and, if there is one, the search to start from.
+
+    Examples
+    --------
+    >>> [search.name for search in find_searches(SearchOptions(method="gs", start="iamb"))]
+    ['gs', 'iamb']
+    """
+    names = (options.method, options.start_method)
+    return [find_algorithm(name) for name in names if name is not None]
 
 
 def _check_start_method(name: str, table: DiscreteTable) -> None:
@@ -153,8 +166,15 @@ def _check_start_method(name: str, table: DiscreteTable) -> None:
     raise ParameterError.because("start", rule, name, remedy)
 
 
-def _check_taken(searches: Sequence[AlgorithmInfo], given: Mapping[str, Any]) -> None:
-    """Raise if an option was given that no search takes."""
+def check_taken(searches: Sequence[AlgorithmInfo], given: Mapping[str, Any]) -> None:
+    """Raise if an option was given that no search takes.
+
+    Examples
+    --------
+    >>> check_taken(find_searches(SearchOptions(method="gs")), {"order": 2})
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'order' must be left out for method 'gs', which has no such ...
+    """
     taken = {name for search in searches for name in search.options}
     for name, value in given.items():
         if name not in taken:
@@ -164,18 +184,18 @@ def _check_taken(searches: Sequence[AlgorithmInfo], given: Mapping[str, Any]) ->
             raise ParameterError.because(name, rule, value, remedy)
 
 
-def _check_fit(search: AlgorithmInfo, test: str) -> None:
+def _check_fit(search: AlgorithmInfo, test: CITest, name: str) -> None:
     """Raise if a search needs smaller p-values than a test has."""
-    if test == "perm" and search.choose_alpha is not None:
+    if test.smallest_p_value > 0 and search.choose_alpha is not None:
         rule = f"have p-values as small as many tests call for, with method {search.name!r}"
         remedy = (
-            "Those of 'perm' are never below 1 / (number of shuffles). Use ",
+            f"Those of {name!r} are never below {test.smallest_p_value:.2g}. Use ",
             Argument("test", "auto"),
             ", or another method, such as ",
             Argument("method", "komb"),
             ".",
         )
-        raise ParameterError.because("test", rule, test, remedy)
+        raise ParameterError.because("test", rule, name, remedy)
 
 
 def _choose_alpha(

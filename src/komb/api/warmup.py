@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from komb.citests.plugins import is_ours
+from komb.citests.registry import TestChoice, find_test
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
@@ -18,15 +20,15 @@ from komb.sessions.data import DataSession
 _done: set[tuple[np.dtype[Any], bool, str]] = set()
 
 
-def warm_up(table: DiscreteTable, test: str = "auto") -> None:
+def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     """Have the kernels for searches of a table ready; at once if they are.
 
     Parameters
     ----------
     table
         Each type of codes has kernels of its own, and so have tables with missing values.
-    test : str
-        So have some tests.
+    test
+        So have some tests. Those of the user's own count sums, as test ``g`` does.
 
     Examples
     --------
@@ -34,10 +36,11 @@ def warm_up(table: DiscreteTable, test: str = "auto") -> None:
     >>> warm_up(boolean_table("and", 10))
     """
     dtype = table.codes.dtype
-    kernels = dtype, table.has_missing, test
+    name = test if isinstance(test, str) and is_ours(find_test(test)) else "g"
+    kernels = dtype, table.has_missing, name
     if kernels in _done:
         return
-    _search_tiny_table(dtype, test, has_missing=table.has_missing)
+    _search_tiny_table(dtype, name, has_missing=table.has_missing)
     _done.add(kernels)
 
 

@@ -84,8 +84,8 @@ class FunctionTest(CITest):
         return max(number, SMALLEST)
 
 
-def name_of(function: PValueFunction) -> str:
-    """Return what a function is called.
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function or class is called.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Registry(Generic[I]):
     def from_outside(self) -> list[I]:
         """Return what is not part of komb, to be handed to another process."""
         self._load_entry_points()
-        return [info for info in self._known.values() if not _is_ours(info.implementation)]
+        return [info for info in self._known.values() if not is_ours(info.implementation)]
 
     def adopt(self, infos: Iterable[I]) -> None:
         """Register what another process handed over."""
@@ -107,7 +107,14 @@ class Registry(Generic[I]):
                 )
 
 
-def _is_ours(implementation: Any) -> bool:
+def is_ours(implementation: Any) -> bool:
+    """Whether a class or function is part of komb.
+
+    Examples
+    --------
+    >>> is_ours(Registry), is_ours(dict)
+    (True, False)
+    """
     return str(implementation.__module__).split(".")[0] == "komb"
 
 

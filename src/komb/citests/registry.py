@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
+from typing import TypeGuard, TypeVar, cast
 
 from komb.citests.contract import DF_RULES, CITest, TestOptions
-from komb.citests.function import FunctionTest, PValueFunction
+from komb.citests.function import FunctionTest, PValueFunction, name_of
 from komb.citests.plugins import Registry
 from komb.data.checks import check_count
 from komb.errors import ParameterError
@@ -53,7 +52,7 @@ class TestInfo:
         return self.implementation.is_random
 
 
-REGISTRY: Registry[TestInfo] = Registry("test", "komb.tests")
+TESTS: Registry[TestInfo] = Registry("test", "komb.tests")
 
 
 def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C], C]:
@@ -91,12 +90,12 @@ def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C
     ...         )
     >>> komb.markov_blanket({"a": [0, 1], "y": [0, 1]}, "y", method="gs", test="always").members
     ('a',)
-    >>> from komb.citests.registry import REGISTRY
-    >>> REGISTRY.remove("always")
+    >>> from komb.citests.registry import TESTS
+    >>> TESTS.remove("always")
     """
 
     def register(implementation: C) -> C:
-        REGISTRY.add(TestInfo(name, summary, citation, implementation))
+        TESTS.add(TestInfo(name, summary, citation, implementation))
         return implementation
 
     return register
@@ -111,11 +110,43 @@ def tests() -> Mapping[str, TestInfo]:
     >>> list(komb.tests())
     ['auto', 'chi2', 'g', 'g-sci', 'perm', 'sci']
     """
-    return REGISTRY.all()
+    return TESTS.all()
+
+
+TestChoice = str | type[CITest] | PValueFunction
+"""A test as a caller chooses it: by name, by its class, or a function that returns p-values."""
+
+
+def find_test(test: TestChoice) -> type[CITest]:
+    """Return the class of a test.
+
+    Examples
+    --------
+    >>> find_test("g").__name__, find_test(lambda x, y, z: 1.0).__name__
+    ('GTest', 'FunctionTest')
+    """
+    if isinstance(test, str):
+        return TESTS.find(test).implementation
+    return test if _is_class(test) else FunctionTest
+
+
+def name_of_test(test: TestChoice) -> str:
+    """Return what a test goes by; a class or function that was not registered by its own name.
+
+    Examples
+    --------
+    >>> name_of_test("g"), name_of_test(max)
+    ('g', 'max')
+    """
+    return test if isinstance(test, str) else name_of(test)
+
+
+def _is_class(test: TestChoice) -> TypeGuard[type[CITest]]:
+    return isinstance(test, type) and issubclass(test, CITest)
 
 
 def make_test(
-    test: str | PValueFunction, df: str = "observed", seed: int = 0, *, alpha: float = 0.01
+    test: TestChoice, df: str = "observed", seed: int = 0, *, alpha: float = 0.01
 ) -> CITest:
     """Build a test, known by name or a function of the user's, with a rule for its freedom.
 
@@ -129,9 +160,7 @@ def make_test(
     ...
     komb.errors.UnknownNameError: There is no test 'G'. Did you mean 'g'? Known: ...
     """
-    make = (
-        REGISTRY.find(test).implementation if isinstance(test, str) else partial(FunctionTest, test)
-    )
+    implementation = find_test(test)  # an unknown name is the first thing to hear of
     if df not in DF_RULES:
         raise ParameterError.because(
             "df",
@@ -141,7 +170,10 @@ def make_test(
             "occur in each of them.",
         )
     checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
-    return make(TestOptions(df, checked_seed, alpha))
+    options = TestOptions(df, checked_seed, alpha)
+    if implementation is FunctionTest:
+        return FunctionTest(cast("PValueFunction", test), options)
+    return implementation(options)
 
 
 def statistic_symbol(decider: str) -> str:
@@ -152,7 +184,7 @@ def statistic_symbol(decider: str) -> str:
     >>> statistic_symbol("g"), statistic_symbol("x2"), statistic_symbol("unheard of")
     ('G', 'X2', 'unheard of')
     """
-    for info in REGISTRY.all().values():
+    for info in TESTS.all().values():
         if decider in info.implementation.symbols:
             return info.implementation.symbols[decider]
     return decider

@@ -45,13 +45,13 @@ counted on the rows that are complete for its variables, so ``fit(Z)`` is not th
 
 Memory
 ------
-Besides the table: one bitmap a level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and only
-as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
-``STRATA_BYTES`` for bitmaps of strata, some 30 bytes a row, 76 more if a table is too large for a
-dense count, 26 + 8 a condition more if it is so even with the strata that occur, and, once a test
-is too thin for the likelihood ratio, 8 bytes a row for each distinct cardinality. Missing values
-take a bitmap more for each column that has any, 21 bytes a row and half a MiB. Nothing grows with a
-product of cardinalities.
+Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and
+only as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
+``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
+dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
+is too thin for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing values
+take one more bitmap for each column that has any, 21 bytes per row and half a MiB. Nothing grows
+with a product of cardinalities.
 """
 
 from __future__ import annotations
@@ -61,6 +61,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from komb.counts.contingency_kernels.buffers import (
+    DENSE_CELLS_PER_ROW,
+    LABELLED_CELLS,
+    MAX_DENSE_CELLS,
+    WORDS_PER_BLOCK,
+    Groups,
+    Labels,
+    Prepared,
+    Present,
+    Scratch,
+    Terms,
+)
 from komb.counts.fixedpoint import (
     FloatArray,
     Int64Array,
@@ -122,9 +134,11 @@ class Ledger:
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts import contingency_kernels
+        from komb.counts.contingency_kernels import bitmaps, missing_values, summaries
 
-        self.kernels = contingency_kernels
+        self.pack_levels = bitmaps.pack_levels
+        self.summarise = summaries.summarise
+        self.summarise_present = missing_values.summarise_present
         self.codes = codes
         self.cardinalities = cardinalities
         self.n_rows = codes.shape[1]
@@ -159,12 +173,12 @@ class Ledger:
     def _make_scratch(self, size: int, n_words: int, n_levels: int) -> object:
         affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
         n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
-        return self.kernels.Scratch(
+        return Scratch(
             strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
             codes=np.empty((size + 1, n_strata), dtype=np.int32),
             n_strata=np.empty(size + 1, dtype=np.int64),
             by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
-            table=np.empty(self.kernels.MAX_DENSE_CELLS, dtype=np.int32),
+            table=np.empty(MAX_DENSE_CELLS, dtype=np.int32),
             column_sums=np.empty(self.most_levels, dtype=np.int64),
             row_base=np.empty(self.n_rows, dtype=np.uint32),
             sizes=np.empty(self.n_rows, dtype=np.int32),
@@ -179,7 +193,7 @@ class Ledger:
         def integers(size: int) -> npt.NDArray[np.int32]:
             return np.zeros(size, dtype=np.int32)
 
-        return self.kernels.Labels(
+        return Labels(
             counts=np.zeros(4, dtype=np.int64),
             rows=integers(n_rows),
             stratum=integers(n_rows),
@@ -191,7 +205,7 @@ class Ledger:
             cells=integers(n_rows),
             other_cells=integers(n_rows),
             margins=np.zeros((n_rows, 5), dtype=np.int64),
-            table=integers(self.kernels.LABELLED_CELLS),
+            table=integers(LABELLED_CELLS),
         )
 
     def _make_present(self) -> object:
@@ -201,12 +215,12 @@ class Ledger:
         def integers(size: int) -> npt.NDArray[np.int32]:
             return np.zeros(size, dtype=np.int32)
 
-        return self.kernels.Present(
+        return Present(
             has_gaps=self.has_gaps,
             is_complete=np.empty(n_rows, dtype=np.bool_),
             not_labelled=integers(n_rows),
             not_grouped=integers(n_rows),
-            by_y=integers(self.kernels.MAX_DENSE_CELLS),
+            by_y=integers(MAX_DENSE_CELLS),
             labels=self.labels._replace(  # type: ignore[attr-defined]
                 counts=np.zeros(4, dtype=np.int64),
                 stratum_sizes=integers(n_rows),
@@ -217,12 +231,11 @@ class Ledger:
 
     def _make_groups(self, size: int, target_levels: int) -> object:
         """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
-        kernels = self.kernels
         largest = self.most_strata(size + 1) * target_levels
-        dense = min(kernels.MAX_DENSE_CELLS, kernels.DENSE_CELLS_A_ROW * self.n_rows)
+        dense = min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * self.n_rows)
         n_rows = self.n_rows if largest > dense else 0
         depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
-        return kernels.Groups(
+        return Groups(
             rows=np.empty((depths, n_rows), dtype=np.int32),
             starts=np.empty((depths, n_rows + 1), dtype=np.int32),
             n_strata=np.empty(depths, dtype=np.int64),
@@ -272,7 +285,6 @@ class Contingency:
         self, codes: Codes, cardinalities: Int64Array, target: int, ledger: Ledger | None = None
     ) -> None:
         self._ledger = ledger = ledger or Ledger(codes, cardinalities)
-        self._kernels = ledger.kernels
         self.codes = codes
         self.n_rows = ledger.n_rows
         self.target = target
@@ -318,8 +330,8 @@ class Contingency:
         order = np.argsort(y, kind="stable").astype(np.int32)
         y_counts = np.bincount(y, minlength=n_levels)[:n_levels]
         order = order[: y_counts.sum()]  # the rest is missing
-        block = 64 * self._kernels.WORDS_A_BLOCK
-        words = self._kernels.WORDS_A_BLOCK * -(-y_counts // block)
+        block = 64 * WORDS_PER_BLOCK
+        words = WORDS_PER_BLOCK * -(-y_counts // block)
         segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
         is_packed = self._columns_to_pack(int(segments[-1]) * 8, codes.nbytes)
         if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
@@ -335,11 +347,11 @@ class Contingency:
         level_counts = np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32)
         if n_bitmaps:
             y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
-            self._kernels.pack_levels(
+            self._ledger.pack_levels(
                 codes, self.cardinalities, packed, level_start, order, y_start, segments, bitmaps,
                 level_counts,
             )  # fmt: skip
-        return self._kernels.Prepared(
+        return Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
             most_levels=self._ledger.most_levels,
@@ -403,7 +415,7 @@ class Contingency:
             ``candidates[candidate_start[i]:candidate_start[i + 1]]`` belong to ``given[i]``.
         candidates : int array
         length_below : float
-            Sum code lengths for tests of fewer than this many rows a cell; 0 for none.
+            Sum code lengths for tests of fewer than this many rows per cell; 0 for none.
         wants_tables : bool
             Whether to sum the adjusted freedom and Pearson's statistic, with its cumulants, too.
         wants_splits : bool
@@ -414,14 +426,14 @@ class Contingency:
             return self._summarise_present(
                 given, candidate_start, candidates, no_margins, length_below, wants_tables
             )
-        prices = self._prices(given.shape[1], length_below, wants_tables)
+        terms = self._terms(given.shape[1], length_below, wants_tables)
         scratch, groups = self._buffers_for(given.shape[1])
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 9), dtype=np.int64)
-        self._kernels.summarise(
-            self._prepared, prices, scratch, self._ledger.labels, groups, given, candidate_start,
+        self._ledger.summarise(
+            self._prepared, terms, scratch, self._ledger.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
@@ -462,20 +474,20 @@ class Contingency:
         wants_tables: bool,
     ) -> Summaries:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
-        prices = self._prices(given.shape[1], length_below, wants_tables)
+        terms = self._terms(given.shape[1], length_below, wants_tables)
         scratch, groups = self._buffers_for(given.shape[1])
         tests = np.empty((len(candidates), 13), dtype=np.int64)
-        self._kernels.summarise_present(
-            self._prepared, prices, scratch, self._ledger.labels, groups, self._ledger.present,
+        self._ledger.summarise_present(
+            self._prepared, terms, scratch, self._ledger.labels, groups, self._ledger.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 9:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
         return Summaries(fit, strata, length, no_splits, rows, *tests[:, :9].T)
 
-    def _prices(self, set_size: int, length_below: float, wants_tables: bool) -> object:
+    def _terms(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
-        return self._kernels.Prices(
+        return Terms(
             entropy=self._ledger.entropy,
             lengths=lengths,
             length_below=length_below,

@@ -165,8 +165,14 @@ def _group_rows(given, table, strata):
             rows[place] = row
             target_codes[place] = y_codes[row]
             starts[keys[row]] += 1
-    kept = 0  # strata, and below their rows
-    end = lo = 0
+    _keep_varying(n_strata, strata)
+
+
+@_inner
+def _keep_varying(n_strata, strata):
+    """Leave out the strata in which the target has one level only."""
+    starts, rows, target_codes = strata.starts, strata.rows, strata.target_codes
+    kept = end = lo = 0
     for stratum in range(n_strata):
         hi = starts[stratum]
         varies = False

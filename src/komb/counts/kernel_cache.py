@@ -30,6 +30,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -237,10 +238,18 @@ def source_stamp() -> str:
     16
     """
     digest = _DIGEST(__version__.encode())
-    sources = (entry for entry in files(__package__).iterdir() if entry.name.endswith(".py"))
-    for source in sorted(sources, key=lambda entry: entry.name):
+    for source in _sources(files(__package__)):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """Yield the Python files of a folder and of those inside, always in the same order."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry)
+        elif entry.name.endswith(".py"):
+            yield entry
 
 
 def read_checked(path: Path) -> bytes | None:

@@ -360,7 +360,12 @@ def _look_up(
 
 
 def encode_table(
-    data: object, treatment: Treatment, *, exclude: Collection[Name] = (), target: Name = None
+    data: object,
+    treatment: Treatment,
+    *,
+    exclude: Collection[Name] = (),
+    target: Name = None,
+    only: Collection[Name] | None = None,
 ) -> DiscreteTable:
     """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked.
 
@@ -371,8 +376,11 @@ def encode_table(
     """
     if isinstance(data, DiscreteTable):
         data._check_untreated(treatment)
-        return data.select(names_left(data.names, exclude)) if exclude else data
-    return DiscreteTable(*convert(data, Request(exclude, treatment, target)))
+        if not exclude and only is None:
+            return data
+        left = names_left(data.names, exclude)
+        return data.select([name for name in left if only is None or name in only])
+    return DiscreteTable(*convert(data, Request(exclude, treatment, target, only)))
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

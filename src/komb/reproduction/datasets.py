@@ -26,7 +26,14 @@ from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_networ
 from komb.data.read.bif import read_bif
 from komb.data.read.source import read_bytes
 from komb.data.table import DiscreteTable
-from komb.errors import DataError, FileError, MissingPackageError, ParameterError, UnknownNameError
+from komb.errors import (
+    Argument,
+    DataError,
+    FileError,
+    MissingPackageError,
+    ParameterError,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -210,8 +217,12 @@ class _Files:
             return read_bytes(path)
         if name not in self._archive_of:
             raise FileError(
-                f"There is no {name!r} in {str(self._folder)!r}, nor in a zip archive there. The "
-                f"files are at {_SUPPLEMENT}; leave 'data' out to draw samples instead."
+                f"There is no {name!r} in {str(self._folder)!r}, nor in a zip archive there.",
+                (
+                    f"The files are at {_SUPPLEMENT}; leave ",
+                    Argument("data"),
+                    " out to draw samples instead.",
+                ),
             )
         archive, member = self._archive_of[name]
         with _open_archive(archive) as opened:
@@ -236,8 +247,13 @@ def _bundled_folder() -> Path:
     spec = importlib.util.find_spec("pgmpy")  # which is slow to import, and need not be
     if spec is None or spec.origin is None:
         raise MissingPackageError(
-            "The benchmark networks ship with pgmpy, which is not installed. Install it: "
-            "pip install \"komb[networks]\", or pass the folder with the MMHC samples as 'data'."
+            "The benchmark networks ship with pgmpy, which is not installed.",
+            (
+                'Install it: pip install "komb[networks]", or pass the folder with the MMHC '
+                "samples as ",
+                Argument("data"),
+                ".",
+            ),
         )
     return Path(spec.origin).parent / "utils" / "example_models"
 

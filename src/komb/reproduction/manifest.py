@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from komb import __version__
-from komb.errors import FileError
+from komb.errors import Argument, FileError, Text
 from komb.views.html.versions import PACKAGES, show_versions
 
 FILE = "manifest.json"
 
 _PACKAGES = ("networkx", "joblib", "pgmpy")
+
+ANOTHER_FOLDER: Text = ("Or name another ", Argument("out"), ".")
+"""What helps whenever a folder is not fit for a run."""
 
 
 def describe_run(
@@ -68,13 +71,12 @@ def read_manifest(out: Path) -> dict[str, Any] | None:
         return None
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise FileError(f"Cannot read {str(path)!r}: {why}. Name another 'out'.") from None
+        raise FileError(f"Cannot read {str(path)!r}: {why}.", ANOTHER_FOLDER) from None
     except (ValueError, RecursionError):
         found = None
     if not _is_manifest(found):
-        raise FileError(
-            f"{str(path)!r} is not what a run leaves there. Restore it, or name another 'out'."
-        )
+        statement = f"{str(path)!r} is not what a run leaves there."
+        raise FileError(statement, ("Restore it. ", ANOTHER_FOLDER))
     return found
 
 

@@ -13,10 +13,17 @@ from typing import Any
 from komb import __version__
 from komb.data.checks import check_count, check_number
 from komb.data.read.source import to_path
-from komb.errors import FileError, Interrupted, ParameterError
+from komb.errors import Argument, FileError, Interrupted, ParameterError
 from komb.reproduction import datasets
 from komb.reproduction.datasets import Dataset
-from komb.reproduction.manifest import count_cores, describe_run, now, read_manifest, write_manifest
+from komb.reproduction.manifest import (
+    ANOTHER_FOLDER,
+    count_cores,
+    describe_run,
+    now,
+    read_manifest,
+    write_manifest,
+)
 from komb.reproduction.plan import (
     EVERYTHING,
     N_SAMPLES,
@@ -191,12 +198,11 @@ def _find_earlier(out: Path, resume: bool) -> dict[str, Any] | None:
     """Return the manifest of a run that is to be gone on with."""
     found = read_manifest(out)
     if found is None and Journal(out / "journal").exists:
-        raise FileError(f"{str(out)!r} has results without a manifest. Name another 'out'.")
+        raise FileError(f"{str(out)!r} has results without a manifest.", ANOTHER_FOLDER)
     if found is not None and not resume:
-        raise ParameterError(
-            f"'out' must be a folder without results; {str(out)!r} has those of a run that began "
-            f"at {found['began']}. Pass resume=True to go on with it, or name another folder."
-        )
+        shown = f"{str(out)!r}, which has those of a run that began at {found['began']}"
+        remedy = "Pass ", Argument("resume", True), " to go on with it, or name another folder."
+        raise ParameterError.because("out", "be a folder without results", out, remedy, shown=shown)
     return found
 
 
@@ -206,17 +212,17 @@ def _check_consistent(
     """Raise if results would not go together with those that are there already."""
     began = f"go on with what the run in {str(out)!r} began with"
     if earlier["komb"] != __version__:
-        remedy = "Methods may differ between versions: name another folder."
+        advice = "Methods may differ between versions: name another folder."
         rule = f"hold a run of komb {__version__} to be gone on with"
-        raise ParameterError.because("out", rule, f"one of {earlier['komb']}", remedy)
+        raise ParameterError.because("out", rule, f"one of {earlier['komb']}", advice)
     before = earlier["arguments"]["time_cap"]
     if settings.time_cap != before:
-        remedy = f"Leave it out for the same ({before:g}), or name another 'out'."
+        remedy = f"Leave it out for the same ({before:g}). ", ANOTHER_FOLDER
         raise ParameterError.because("time_cap", began, settings.time_cap, remedy)
     for name, fingerprint in fingerprints.items():
         if earlier["fingerprints"].get(name, fingerprint) != fingerprint:
             source = settings.data or "the networks in pgmpy"
-            remedy = f"Its {name} is another one: leave it out for the same, or name another 'out'."
+            remedy = f"Its {name} is another one: leave it out for the same. ", ANOTHER_FOLDER
             raise ParameterError.because("data", began, source, remedy)
 
 
@@ -269,7 +275,9 @@ class _Run:
             records = in_order(Journal(folder).records)
             message = (
                 f"Interrupted; what is finished is kept in {str(self._out)!r}: "
-                f"{plural(len(records), 'record')}. Pass resume=True to go on."
+                f"{plural(len(records), 'record')}. Pass ",
+                Argument("resume", True),
+                " to go on.",
             )
             raise Interrupted(message, records) from None
 

@@ -23,7 +23,7 @@ from komb.api.path import Grid, open_path
 from komb.api.warmup import warm_up
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
-from komb.errors import ParameterError
+from komb.errors import Argument, ParameterError
 from komb.reproduction.datasets import Dataset, open_dataset
 from komb.reproduction.deadline import Deadline, TimeUp
 from komb.reproduction.plan import ALPHA, Cell, Unit
@@ -105,7 +105,8 @@ def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) 
     except BrokenProcessPool:
         raise ParameterError(
             f"One of the {jobs} processes was killed, probably because memory ran out. All that "
-            "is finished is kept: pass resume=True to go on, with fewer 'jobs'."
+            "is finished is kept.",
+            ("Pass ", Argument("resume", True), " to go on, with fewer ", Argument("jobs"), "."),
         ) from None
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +44,12 @@ if TYPE_CHECKING:
 
 
 class _WithTable:
-    """Room for a table that is no part of a result: neither compared nor pickled nor exported."""
+    """Room for what is no part of a result: neither compared nor pickled nor exported."""
 
-    __slots__ = ("_table",)
+    __slots__ = ("_table", "_test")
 
     _table: DiscreteTable | None
+    _test: Callable[..., Any] | None  # of the user's own
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -143,6 +144,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         for key in ("parameters", "cuts", "choices"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
         object.__setattr__(self, "_table", None)
+        object.__setattr__(self, "_test", None)
 
     def with_table(self, table: DiscreteTable | None) -> Blanket:
         """Return an equal blanket that has the table at hand which :meth:`explain` asks.
@@ -165,6 +167,26 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         """
         blanket = replace(self)
         object.__setattr__(blanket, "_table", table)
+        object.__setattr__(blanket, "_test", self._test)
+        return blanket
+
+    def with_test(self, test: Callable[..., Any]) -> Blanket:
+        """Return an equal blanket that has the user's own test at hand which :meth:`explain` asks.
+
+        Parameters
+        ----------
+        test
+            The function or class that was passed to the search as ``test``.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket({"x": [0, 1] * 9, "y": [0, 1] * 9}, "y")
+        >>> blanket.with_test(max) == blanket
+        True
+        """
+        blanket = self.with_table(self._table)
+        object.__setattr__(blanket, "_test", test)
         return blanket
 
     def __copy__(self) -> Blanket:
@@ -295,7 +317,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         >>> print(blanket.explain()["X2"])
         enters only together with X1: given it, G = ..., df 2, p < 1e-16; alone p = 0....
         """
-        return load_explainer()(self, self._table, data)
+        return load_explainer()(self, self._table, data, self._test)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.

@@ -7,7 +7,7 @@ when the package was imported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from komb.data.table import DiscreteTable
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 class Explainer(Protocol):
     """Explains a blanket by tests on its data."""
 
-    def __call__(self, blanket: Blanket, table: DiscreteTable | None, data: object) -> Explanation:
+    def __call__(
+        self,
+        blanket: Blanket,
+        table: DiscreteTable | None,
+        data: object,
+        test: Callable[..., Any] | None,
+    ) -> Explanation:
         """Explain a blanket.
 
         Parameters
@@ -29,6 +35,8 @@ class Explainer(Protocol):
             The table that the search left with the blanket, if there is one.
         data
             What the caller passed as the data of the blanket; ``None`` for ``table``.
+        test
+            A test of the user's own that the search used; ``None`` if its name is known.
         """
 
 

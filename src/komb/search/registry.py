@@ -87,7 +87,7 @@ class AlgorithmInfo:
         return self.search
 
 
-REGISTRY: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
+ALGORITHMS: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
 
 
 def register_algorithm(
@@ -132,7 +132,7 @@ def register_algorithm(
     >>> table = komb.boolean_table("or", 500, n_parents=2, n_irrelevant=1)
     >>> komb.markov_blanket(table, "Y", method="alone").members
     ('X1', 'X2')
-    >>> REGISTRY.remove("alone")
+    >>> ALGORITHMS.remove("alone")
     """
 
     def register(search: F) -> F:
@@ -140,7 +140,7 @@ def register_algorithm(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
             choose_alpha, shares_sessions,
         )  # fmt: skip
-        REGISTRY.add(info)
+        ALGORITHMS.add(info)
         return search
 
     return register
@@ -157,9 +157,9 @@ def algorithms() -> Mapping[str, AlgorithmInfo]:
     >>> komb.algorithms()["komb"].year
     2026
     """
-    return REGISTRY.all()
+    return ALGORITHMS.all()
 
 
 def find_algorithm(name: str) -> AlgorithmInfo:
     """Look an algorithm up by name."""
-    return REGISTRY.find(name)
+    return ALGORITHMS.find(name)

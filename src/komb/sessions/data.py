@@ -16,7 +16,7 @@ import numpy.typing as npt
 from komb.citests import decision
 from komb.citests.contract import CITest
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
-from komb.citests.registry import make_test
+from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, Ledger
 from komb.counts.fixedpoint import FloatArray
 from komb.data.table import DiscreteTable
@@ -45,8 +45,9 @@ class DataSession(Session):
     Parameters
     ----------
     table : DiscreteTable
-    test : str or CITest
-        Name of a registered test, or a test that is ready to use.
+    test : str, CITest class or function
+        Name of a registered test; a class, or a test that is ready to use; or a function
+        ``(x, y, z) -> p-value``.
     alpha : float
         Level of the tests that have one.
     df : {"observed", "adjusted"}
@@ -70,13 +71,13 @@ class DataSession(Session):
     def __init__(
         self,
         table: DiscreteTable,
-        test: str | CITest = "g-sci",
+        test: TestChoice | CITest = "g-sci",
         *,
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
     ) -> None:
-        if isinstance(test, str):
+        if not isinstance(test, CITest):
             test = make_test(test, df, seed, alpha=alpha)
         super().__init__(TableSource(table, test, alpha))
 

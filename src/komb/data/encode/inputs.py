@@ -37,11 +37,13 @@ class Request(NamedTuple):
     exclude: Collection[Name] = ()
     treatment: Treatment = Treatment()
     target: Name | None = None
+    only: Collection[Name] | None = None  # these columns and no others
 
     def names_left(self, names: Sequence[Name]) -> list[Name]:
         """Return the names that are not excluded; every name in the request must be known."""
         self.treatment.check_names(names)
-        return names_left(names, self.exclude)
+        left = names_left(names, self.exclude)
+        return left if self.only is None else [name for name in left if name in self.only]
 
     def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Parts:
         """Encode the columns that are left."""
@@ -126,7 +128,7 @@ def _convert_array(data: Array, request: Request) -> Parts:
     n_rows = data.shape[0]
     names: tuple[Any, ...] = tuple(request.names_left(range(data.shape[1])))
     check_shape(names, n_rows)
-    if request.exclude:
+    if len(names) < data.shape[1]:
         data = data[:, list(names)]
     if not isinstance(data, np.ma.MaskedArray):
         data = np.asarray(data)  # np.matrix would stay two-dimensional when sliced

@@ -1,0 +1,92 @@
+"""One conditional-independence test, for whoever wants to know about two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from komb.api.options import FIXED_ALPHA, SearchOptions, TestOption, list_names
+from komb.api.settings import find_column
+from komb.data.encode.codes import Name
+from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.table import encode_table
+from komb.errors import ParameterError
+from komb.results.test_result import TestResult
+from komb.sessions.data import DataSession
+
+
+def ci_test(
+    data: object,
+    x: Name,
+    y: Name,
+    given: Iterable[Name] = (),
+    *,
+    test: TestOption = "auto",
+    alpha: float = FIXED_ALPHA,
+    df: str = "observed",
+    seed: int = 0,
+    discretize: Discretize = None,
+    bins: Bins = DEFAULT_BINS,
+    missing: str = DEFAULT_MISSING,
+) -> TestResult:
+    """Test whether two columns are independent given others.
+
+    Parameters
+    ----------
+    data
+        A table, as in :func:`komb.markov_blanket`. Columns other than those named are not looked
+        at.
+    x, y
+        The columns to test.
+    given
+        The columns to hold fixed.
+    test
+        Name of a test (:func:`komb.tests` lists them), or a function ``(x, y, z) -> p-value``.
+    alpha
+        Level of the test.
+    df
+        Rule for the degrees of freedom, ``"observed"`` or ``"adjusted"``, of a test that has one.
+    seed
+        For a test that draws random numbers.
+    discretize, bins, missing
+        As in :func:`komb.markov_blanket`.
+
+    Returns
+    -------
+    TestResult
+
+    Raises
+    ------
+    komb.errors.InputError
+        If anything passed in cannot be used.
+
+    Examples
+    --------
+    >>> import komb
+    >>> table = komb.boolean_table("parity", 500, n_parents=2)  # Y is X1 xor X2, with some noise
+    >>> komb.ci_test(table, "X1", "Y").independent
+    True
+    >>> komb.ci_test(table, "X1", "Y", given=["X2"]).independent
+    False
+    """
+    options = SearchOptions(
+        method="komb", alpha=alpha, test=test, df=df, seed=seed, discretize=discretize, bins=bins,
+        missing=missing,
+    )  # fmt: skip
+    held = list(dict.fromkeys(list_names("given", given)))
+    for parameter, name in (("x", x), ("y", y)):
+        if name in held:
+            remedy = f"Take it out of one of the two: nothing is left of {name!r} once it is fixed."
+            raise ParameterError.because("given", f"not contain {parameter!r}", name, remedy)
+    if x == y:
+        raise ParameterError.because("y", "be another column than 'x'", y, "Name two columns.")
+    table = encode_table(data, options.treatment, target=y, only={x, y, *held})
+    candidate, target = find_column("x", x, table), find_column("y", y, table)
+    conditions = [find_column("given", name, table) for name in held]
+    session = DataSession(table, test, alpha=alpha, df=df, seed=seed)
+    outcome = session.outcome(target, candidate, conditions)
+    assert outcome.statistic is not None  # only an oracle has none
+    return TestResult(
+        x=x, y=y, given=tuple(held), independent=outcome.independent, statistic=outcome.statistic,
+        df=outcome.df, p_value=outcome.p_value, test=outcome.test, reliable=outcome.reliable,
+        n_rows=table.n_rows,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""What a single conditional-independence test said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from komb.citests.registry import statistic_symbol
+from komb.data.encode.codes import Name
+from komb.results.record import NAMES, Record
+from komb.views.text import show_freedom, show_name, show_names, show_p_value
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult(Record):
+    """What one conditional-independence test said about two columns.
+
+    Attributes
+    ----------
+    x, y
+        The columns that were tested.
+    given
+        The columns that were held fixed.
+    independent : bool
+        Whether independence was *not* rejected.
+    statistic : float
+    df : float or None
+        Degrees of freedom; ``None`` if the test has none.
+    p_value : float or None
+        ``None`` if the test has none.
+    test : str
+        Which test decided.
+    reliable : bool
+        Whether there were rows enough for it.
+    n_rows : int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> import komb
+    >>> table = komb.boolean_table("parity", 500, n_parents=2)
+    >>> result = komb.ci_test(table, "X1", "Y", ["X2"])
+    >>> result.independent, result.p_value < 1e-20
+    (False, True)
+    >>> print(komb.ci_test(table, "X1", "Y"))
+    X1 and Y: independent (X2 = ..., df 1, p = ...)
+    """
+
+    __test__ = False  # the name starts with Test, but pytest has no business here
+
+    x: Name
+    y: Name
+    given: tuple[Name, ...] = field(metadata=NAMES)
+    independent: bool
+    statistic: float
+    df: float | None
+    p_value: float | None
+    test: str
+    reliable: bool
+    n_rows: int
+
+    def __str__(self) -> str:
+        given = f" given {show_names(self.given)}" if self.given else ""
+        verdict = "independent" if self.independent else "dependent"
+        return f"{show_name(self.x)} and {show_name(self.y)}{given}: {verdict} ({self._evidence()})"
+
+    def _evidence(self) -> str:
+        parts = [f"{statistic_symbol(self.test)} = {self.statistic:,.2f}"]
+        if self.df is not None:
+            parts.append(f"df {show_freedom(self.df)}")
+        if self.p_value is not None:
+            shown = show_p_value(self.p_value)
+            parts.append(f"p {shown}" if shown.startswith("<") else f"p = {shown}")
+        if not self.reliable:
+            parts.append("unreliable")
+        return ", ".join(parts)
