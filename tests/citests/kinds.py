@@ -9,14 +9,12 @@ from komb.citests.contract import DF_RULES
 
 HAS_NO_FREEDOM = {"perm", "sci"}
 
-HAS_OWN_FREEDOM = {"auto"}
-
 #: Shuffles in plain Python: ``test_perm.py`` compares on fewer tables.
 HAS_SLOW_TWIN = {"perm"}
 
 EVERY_TEST = [
     pytest.param(name, df, id=f"{name}-{df}")
-    for name in registered()
+    for name, info in registered().items()
     if name not in HAS_SLOW_TWIN
-    for df in (DF_RULES[:1] if name in HAS_NO_FREEDOM | HAS_OWN_FREEDOM else DF_RULES)
+    for df in (DF_RULES if info.implementation.has_df_rule else DF_RULES[:1])
 ]

@@ -11,17 +11,27 @@ import pytest
 import komb
 from komb.api.progress import Progress as NamedProgress
 from komb.data.models.bayesian_network import DiscreteNetwork
-from komb.data.models.boolean_functions import boolean_table
+from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
 from komb.sessions.data import DataSession
+from komb.sessions.distribution import DistributionOracle
 from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import make_table
-from tests.search.running import CLASSICS, METHODS, Witnesses, everyone, search
+from tests.search.running import (
+    CLASSICS,
+    METHODS,
+    OneByOne,
+    QuickOracle,
+    Witnesses,
+    everyone,
+    search,
+)
 from tests.sessions.random_answers import Dice
 from tests.sessions.recorder import Recorder
+from tests.sessions.sources import DecidingSource
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_classic = pytest.mark.parametrize("name", CLASSICS)
@@ -122,6 +132,25 @@ def test_one_candidate(name: str) -> None:
     session = DataSession(make_table([2, "copy", 2], 50, seed=0))
     assert run(name, session, Task(0, frozenset({1}))) == {1: frozenset()}
     assert run(name, session, Task(0, frozenset({2}))) == {}
+
+
+# ------------------------------------------------------------------------------------------ sources
+
+
+@every_method
+def test_a_source_that_only_decides_is_enough(name: str) -> None:
+    """Yes and no, and nothing quicker: the same as from an oracle that knows more."""
+    network = DiscreteNetwork.random(8, degree=2.5, seed=1)
+    xor = DistributionOracle(boolean_network("parity", n_parents=2, n_irrelevant=1).joint())
+    n_found = 0
+    for oracle in (QuickOracle(network.graph), xor):
+        least = Session(DecidingSource(oracle.n_variables, OneByOne(oracle)))
+        for target in range(oracle.n_variables):
+            task = everyone(oracle, target)
+            found = run(name, least, task)
+            assert found == run(name, oracle, task)
+            n_found += len(found)
+    assert n_found
 
 
 # ------------------------------------------------------------------------------------------- bounds

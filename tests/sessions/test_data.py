@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 import tracemalloc
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import data
 from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY
+from komb.sessions.session import Session
 from komb.sessions.source import Power
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
@@ -271,3 +276,41 @@ def test_shares_of_a_copy_and_of_noise() -> None:
     assert copy == pytest.approx(1.0)
     assert abs(thin) < 0.1
     assert abs(noise) < 0.01
+
+
+# -------------------------------------------------------------------------- from question to counts
+
+
+def test_a_question_is_counted_after_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many functions of sessions a question passes before its tables are counted."""
+    passed: dict[str, int] = {}
+    summarise = Contingency.summarise
+
+    def watch(*args: Any, **options: Any) -> Any:
+        names = []
+        frame = sys._getframe(1)
+        while Path(frame.f_code.co_filename).parent == Path(data.__file__).parent:
+            names.append(frame.f_code.co_qualname)
+            assert frame.f_back is not None
+            frame = frame.f_back
+        passed[names[-1]] = max(len(names), passed.get(names[-1], 0))
+        return summarise(*args, **options)
+
+    monkeypatch.setattr(Contingency, "summarise", watch)
+    session: Session = DataSession(make_table(MIXED, 100, seed=0), "g")
+    pool = frozenset(range(1, 8))
+    givens = [frozenset({z}) for z in (2, 3)]
+    session.ask(0, [(pool, given_set) for given_set in givens])
+    session.strengths(0, [(pool, EMPTY)])
+    session.separators.first_inseparable(0, [(1, givens)], pool, 2)
+    session.separators.find(0, pool, pool, 2)
+    session.sweep(0, pool, 1)
+    bounds = {
+        "Session.ask": 6,
+        "Session.strengths": 6,
+        "SeparatorFinder.first_inseparable": 9,
+        "SeparatorFinder.find": 7,
+        "Session.sweep": 7,
+    }
+    assert passed.keys() == bounds.keys()
+    assert all(n_calls <= bounds[name] for name, n_calls in passed.items()), passed

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from komb.citests import tests as registered
+from komb.citests.contract import DF_RULES
 from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
@@ -21,8 +22,10 @@ from tests.counts.tables import (
 )
 
 MIXED: list[int | str] = [2, 3, "parity", 2, 4, "copy", "parity", "rare"]
-EVERY_KIND = [(name, "observed") for name in registered()] + [
-    (name, "adjusted") for name in ("chi2", "g", "g-sci")
+EVERY_KIND = [
+    (name, df)
+    for name, info in registered().items()
+    for df in (DF_RULES if info.implementation.has_df_rule else DF_RULES[:1])
 ]
 every_kind = pytest.mark.parametrize(("test", "df"), EVERY_KIND)
 

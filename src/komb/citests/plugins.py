@@ -119,5 +119,7 @@ def is_ours(implementation: Any) -> bool:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two are the same definition, run twice."""
+    """Whether two are the same definition, run twice; one without a name is only like itself."""
+    if not (hasattr(one, "__qualname__") and hasattr(other, "__qualname__")):
+        return one is other
     return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
