@@ -80,7 +80,7 @@ class Evidence(Record):
 
     @property
     def bits(self) -> float:
-        """The evidence for dependence: a p-value of 2^-b is b bits, as is a code b bits shorter.
+        """The evidence for dependence; a p-value of 2^-b is b bits, as is a code b bits shorter.
 
         Examples
         --------
