@@ -60,7 +60,7 @@ class TestWords:
         assert reason.shown is not None
         assert not reason.alone.is_dependent
         assert str(reason) == (
-            f"enters only together with X2: given it, {reason.shown}; alone {reason.alone.brief}."
+            f"depends on Y only given X2: {reason.shown}; marginally {reason.alone.brief}."
         )
         assert explanation.rejected == ()
         assert explanation.unrelated == ("E1", "E2")
@@ -69,28 +69,29 @@ class TestWords:
         reason = komb.markov_blanket(PARITY, "Y", **PAPER | {"order": 2}).explain()["X1"]
         assert reason.part is not None
         assert not reason.part.is_dependent
-        assert "enters only together with X2, X3: given both, G = " in reason.text
+        assert "depends on Y only given X2, X3: G = " in reason.text
         assert reason.text.endswith(
-            f"alone {reason.alone.brief}, given fewer of them at best {reason.part.brief}."
+            f"marginally {reason.alone.brief}, given fewer of them at best {reason.part.brief}."
         )
 
     def test_chain(self) -> None:
         explanation = komb.markov_blanket(CHAIN, "Y").explain()
         member, rejected = explanation["hall"], explanation["weather"]
         assert member.text == (
-            f"depends on Y on its own: {member.shown}. "
+            f"is marginally dependent on Y: {member.shown}. "
             "There is no other member that could separate it."
         )
         assert rejected.separator is not None
         assert rejected.text == (
-            f"depends on Y on its own (p < 1e-16), but not given hall ({rejected.separator.brief})."
+            "is marginally dependent on Y (p < 1e-16), but independent given hall "
+            f"({rejected.separator.brief})."
         )
         assert [reason.name for reason in explanation.rejected] == ["weather"]
         assert explanation.unrelated == ("coin",)
 
     def test_collider(self) -> None:
         explanation = komb.markov_blanket(COLLIDER, "Y").explain()
-        assert "enters only together with child: given it, G = " in explanation["spouse"].text
+        assert "depends on Y only given child: G = " in explanation["spouse"].text
         below = explanation["below"]
         assert below.separator is not None
         assert below.separator.given == ("child",)
@@ -114,18 +115,18 @@ class TestWords:
         explanation = komb.markov_blanket(COLLIDER, "Y", method="iamb").explain()
         child = explanation["child"]
         assert child.text.startswith("depends on Y given spouse: G = ")
-        assert "Alone it depends on Y too (p < 1e-16)" in child.text
+        assert "It is marginally dependent too (p < 1e-16)" in child.text
 
     def test_a_member_that_small_sets_separate(self) -> None:
         witnesses: dict[Any, Any] = {"hall": (), "weather": ()}
         explanation = explain.explain_blanket(CHAIN, "Y", witnesses, "hiton-mb", {})
-        assert "Given hall, though, it is independent (p = " in explanation["weather"].text
-        assert explanation["weather"].text.endswith("; that is not what hiton-mb goes by.")
+        assert "Given hall, however, it is independent (p = " in explanation["weather"].text
+        assert explanation["weather"].text.endswith("; hiton-mb does not decide by that test.")
 
     def test_a_column_that_nothing_separates(self) -> None:
         explanation = explain.explain_blanket(CHAIN, "Y", {"weather": ()}, "gs", {})
         assert explanation["hall"].text == (
-            "depends on Y on its own (p < 1e-16), and no member separates it (the closest: "
+            "is marginally dependent on Y (p < 1e-16), and no member separates it (the closest: "
             "weather, p < 1e-16): gs left it out for a reason that these tests do not show."
         )
         explanation = explain.explain_blanket(CHAIN, "Y", {}, "gs", {})
@@ -144,7 +145,7 @@ class TestWords:
         )
         witnesses: dict[Any, Any] = {"a": ("b", "c"), "b": ("a", "c"), "c": ("a", "b")}
         explanation = explain.explain_blanket(table, "Y", witnesses, "iamb", {})
-        assert "but not given all 3 members (p = " in explanation["X"].text
+        assert "but independent given all 3 members (p = " in explanation["X"].text
         assert explanation["X"].is_separated
 
     def test_by_request(self) -> None:
@@ -152,32 +153,33 @@ class TestWords:
         explanation = blanket.explain()
         assert explanation["weather"].status == "by request"
         assert explanation["weather"].text.startswith(
-            "is there by request: depends on Y on its own (p < 1e-16), but not given hall (p = "
+            "is there by request: it is marginally dependent on Y (p < 1e-16), but independent "
+            "given hall (p = "
         )
         assert explanation["coin"].shown is None
         assert explanation["coin"].text == (
-            "is there by request: alone it does not depend on Y "
-            f"({explanation['coin'].alone.brief}), nor given up to 1 other member."
+            "is there by request: it is independent of Y, marginally "
+            f"({explanation['coin'].alone.brief}) and given up to 1 other member."
         )
 
     def test_bits_instead_of_p_values(self) -> None:
         explanation = komb.markov_blanket(CHAIN, "Y", test="sci").explain()
-        assert "on its own: sci saves " in explanation["hall"].text
-        assert "but not given hall (sci saves no bits)" in explanation["weather"].text
+        assert " bits of evidence by sci." in explanation["hall"].text
+        assert "but independent given hall (no evidence by sci)" in explanation["weather"].text
         assert "p = " not in explanation["weather"].text
 
     def test_unreliable_tests_are_told(self) -> None:
         table = komb.boolean_table("parity", 30, n_parents=2, noise=0.0)
         text = komb.markov_blanket(table, "Y", test="g").explain().to_text(1000)
-        assert ", unreliable; alone " in text
-        assert "Unreliable: a table with too few rows" in text
+        assert ", unreliable; marginally " in text
+        assert "Unreliable: the table has too few rows per cell" in text
         assert "unreliable" not in str(komb.markov_blanket(XOR, "Y").explain()).lower()
 
     def test_an_empty_blanket(self) -> None:
         explanation = komb.markov_blanket(XOR, "Y", order=0).explain()
         assert len(explanation) == 0
         assert str(explanation).startswith("Markov blanket of Y explained: empty\n")
-        assert "4 columns never depended on Y, on their own." in str(explanation)
+        assert "4 columns are marginally independent of Y." in str(explanation)
 
     def test_no_separators_were_wanted(self) -> None:
         explanation = komb.markov_blanket(CHAIN, "Y", max_separator=0).explain()
@@ -193,7 +195,7 @@ class TestWords:
         reason = explain.explain_blanket(
             other, "Y", {"a": ("b", "c"), "b": ("a",), "c": None}, "komb", {}
         )["a"]
-        assert reason.text.startswith("enters together with b, c: given both, ")
+        assert reason.text.startswith("depends on Y given b, c: ")
         assert "given fewer of them at best p < 1e-16" in reason.text
 
 
@@ -215,11 +217,11 @@ class TestAutomatic:
         explanation = komb.markov_blanket(table, "Y").explain()
         weak = [reason for reason in explanation.rejected if reason.separator is None]
         for reason in weak:
-            assert "not clear enough" in reason.text
+            assert "multiple-testing threshold" in reason.text
         assert explanation.order == 1
 
     def test_fewer_members_than_the_bound_are_no_limit(self) -> None:
-        assert "too many" not in str(self.blanket.explain())
+        assert "To limit the number" not in str(self.blanket.explain())
 
 
 class TestNumbers:
@@ -286,7 +288,7 @@ class TestNumbers:
         } == told
         assert {table.index(name) for name in explanation.unrelated} == others - told.keys()
 
-    def test_the_clearest_is_first(self) -> None:
+    def test_the_strongest_is_first(self) -> None:
         hall = coin()
         noises = {"b": 0.3, "a": 0.1, "c": 0.2}
         table = {"Y": flip(hall, 0.05), "hall": hall}
@@ -302,8 +304,9 @@ class TestNumbers:
         monkeypatch.setattr(explain, "MOST_TESTS", 10)
         explanation = blanket.explain()
         assert (explanation.order, explanation.max_separator) == (1, 1)
-        assert "Separators of more than 1 member were not tried here, up to 3" in str(explanation)
-        assert "Dependences given more than 1 member were not looked for" in str(explanation)
+        text = explanation.to_text(1000)
+        assert "tries separators of up to 1 member; the search tried up to 3." in text
+        assert "conditions on up to 1 member; the search conditioned on up to 2." in text
 
 
 def _told(table: DiscreteTable, reason: Reason) -> naive.explanation.Told:
@@ -402,7 +405,9 @@ class TestExplanation:
     def test_wrong_names(self) -> None:
         with pytest.raises(UnknownNameError, match=r"no explained column 'Hall'.*mean 'hall'"):
             self.explanation["Hall"]
-        with pytest.raises(UnknownNameError, match=r"'coin': it never depended on 'Y', alone or"):
+        with pytest.raises(
+            UnknownNameError, match=r"'coin': it is independent of 'Y', marginally and"
+        ):
             self.explanation["coin"]
 
     def test_it_is_frozen(self) -> None:
@@ -429,21 +434,21 @@ class TestExplanation:
             "Markov blanket of Y explained: hall\n"
             "method komb, separators of up to 1 member, test g-sci, df observed, alpha 0.01\n"
             "\n"
-            "  member  why it is in\n"
+            "  member  why it is in the blanket\n"
             f"  hall    {hall}\n"
             "\n"
-            "  left out  why it is not in\n"
+            "  left out  why it is not in the blanket\n"
             f"  weather   {weather}\n"
             "\n"
-            "1 other column never depended on Y, alone or given up to 1 member."
+            "1 other column is independent of Y, marginally and given up to 1 member."
         )
 
     def test_only_some_of_many_are_shown(self) -> None:
         reason = self.explanation.rejected[0]
         many = replace(self.explanation, rejected=(reason,) * 12)
         assert str(many).count("  weather  ") == 10
-        assert "2 more columns depend on Y, less clearly, and were left out." in str(many)
-        assert "1 more column depends" in str(replace(many, rejected=(reason,) * 11))
+        assert "2 more columns with weaker dependence on Y were left out." in str(many)
+        assert "1 more column with" in str(replace(many, rejected=(reason,) * 11))
 
     def test_html_is_escaped(self) -> None:
         hall = replace(self.explanation["hall"], name="<b>", text="<script>")

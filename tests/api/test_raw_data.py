@@ -65,8 +65,8 @@ class TestDiscretize:
         assert len(blanket.cuts["C"]) > 0
         assert "bins" not in blanket.parameters
         shown = str(blanket)
-        assert "Without cut points, and so constant: A, B, E." in shown
-        assert "such as quantile" in shown
+        assert "No cut points, so constant: A, B, E." in shown
+        assert "try quantile" in shown
 
     def test_all_methods_bear_constant_columns(self) -> None:
         comparison = komb.compare(DATA, "Y", discretize="mdl")
@@ -144,7 +144,7 @@ class TestMissing:
         data = with_gaps()
         blanket = komb.markov_blanket(data, "Y", discretize=HALVES, missing="level")
         assert blanket.parameters["missing"] == "level"
-        assert "missing level" in str(blanket)
+        assert "missing values: level" in str(blanket)
         filled = pd.DataFrame({name: (data[name] > HALVES[name][0]).astype(str) for name in HALVES})
         filled[data[list(HALVES)].isna()] = "missing"
         filled["Y"] = data["Y"].fillna("zz")
@@ -284,7 +284,7 @@ class TestBlanket:
         assert len(lines) == 5
         assert lines[0].startswith("C: cut at ")
         assert "... (39 in all) (quantile)." in lines[0]
-        assert "29 more columns cut; 'cuts' has them all." in shown
+        assert "29 more columns cut into bins: see 'cuts'." in shown
 
 
 class TestMessy:
@@ -351,7 +351,7 @@ class TestCommandLine:
         options = ["--discretize", "quantile", "--missing", "level"]
         code, out, _ = run("compare", path, "-t", "Y", *options, "--methods", "komb,iamb")
         assert code == 0
-        assert "missing level" in out
+        assert "missing values: level" in out
         assert "Y" not in out.split("cut at")[1]
 
     @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class TestWholeness:
         for part in (
             "What matters for Y?",
             "2 of 4 other columns: X1, X2.",
-            "enters only together with X2",
+            "depends on Y only given X2",
             "500 rows and 5 columns of 2 levels each.",
             "never depended on Y",
             "What do other methods find?",

@@ -73,16 +73,38 @@ class TestText:
     def test_the_whole_sheet(self) -> None:
         assert str(make_blanket()) == (
             "Markov blanket of ill: age, smoker, sex\n"
-            "method komb, order 1, separators up to 2, test g-sci, df observed, alpha 0.05, "
-            "with sex by request\n"
+            "method komb, found at order 1, searched up to order 1, separators of up to 2 columns, "
+            "test g-sci, df observed, alpha 0.05, with sex by request\n"
             "\n"
-            "  member  seen together with  statistic  df  p-value  test\n"
-            "  age     smoker               1,234.57   2  < 1e-16  g\n"
-            "  smoker  (alone)                  7.50   -        -  sci\n"
-            "  sex     (by request)                -   -        -  -\n"
+            "  member  depends given  statistic  df  p-value  test\n"
+            "  age     smoker          1,234.57   2  < 1e-16  g\n"
+            "  smoker  (nothing)           7.50   -        -  sci\n"
+            "  sex     (by request)           -   -        -  -\n"
             "\n"
-            "120 tests from 60 tables of 1,500 rows in 250 ms."
+            "120 tests from 60 contingency tables of 1,500 rows in 250 ms."
         )
+
+    def test_the_strongest_member_is_first(self) -> None:
+        details = (
+            Member("requested", None),
+            Member("weak", (), 9.0, 1, 0.0027, "g", True),
+            Member("strong", (), 900.0, 1, 1e-190, "g", True),
+        )
+        blanket = make_blanket(details=details)
+        rows = [line.split()[0] for line in str(blanket).splitlines() if line[:2] == "  "]
+        assert rows == ["member", "strong", "weak", "requested"]
+        assert blanket.members == ("requested", "weak", "strong")
+
+    def test_found_is_not_searched(self) -> None:
+        """An exclusive or is found at order 1, however far the search goes."""
+        xor = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y", order=1)
+        blanket = make_blanket(details=xor.details, parameters=PARAMETERS | {"order": 3})
+        assert "method komb, found at order 1, searched up to order 3, " in str(blanket)
+        assert "found at" not in str(make_blanket(details=()))
+
+    def test_a_rule_that_a_test_does_not_have_is_not_shown(self) -> None:
+        automatic = PARAMETERS | {"test": "auto", "df": "adjusted"}
+        assert " df " not in str(make_blanket(parameters=automatic, details=())).splitlines()[1]
 
     def test_repr_is_short(self) -> None:
         assert repr(make_blanket()) == "Blanket('ill': 'age', 'smoker', 'sex')"
@@ -91,9 +113,9 @@ class TestText:
     @pytest.mark.parametrize(
         ("order", "sentence"),
         [
-            (0, "No column was found to depend on ill on its own.\n"),
-            (1, "depend on ill, alone or together with 1 other.\n"),
-            (2, "depend on ill, alone or together with 2 others.\n"),
+            (0, "No column was found to be marginally dependent on ill.\n"),
+            (1, "depend on ill, marginally or given up to 1 other column.\n"),
+            (2, "depend on ill, marginally or given up to 2 other columns.\n"),
         ],
     )
     def test_an_empty_blanket_says_what_to_try(self, order: int, sentence: str) -> None:
@@ -115,14 +137,14 @@ class TestText:
         assert "try order 2" in str(make_blanket(details=(Member("sex", None),)))
 
     def test_thin_tables_are_told(self) -> None:
-        assert "decided 3 of 120 tests on thin tables" in str(make_blanket(fallbacks=3))
+        assert "decided 3 of 120 tests on sparse tables" in str(make_blanket(fallbacks=3))
         text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "g"}))
-        assert "Caution: 4 of 120 tests had too few rows for test g to be trusted." in text
-        assert "use test g-sci" in text
+        assert "Caution: 4 of 120 tests had too few rows per cell for test g to be trusted." in text
+        assert "use test auto" in text
 
-    def test_a_permutation_test_needs_something_to_shuffle(self) -> None:
+    def test_a_permutation_test_needs_something_to_permute(self) -> None:
         text = str(make_blanket(unreliable=4, parameters=PARAMETERS | {"test": "perm"}))
-        assert "Caution: 4 of 120 tests had nothing to shuffle" in text
+        assert "Caution: 4 of 120 tests had nothing to permute" in text
         assert "to be trusted" not in text
         assert "g-sci" not in text
 
@@ -136,7 +158,7 @@ class TestText:
         assert "<script>" not in html
         assert "&lt;script&gt;" in html
         assert "&lt;b&gt;&amp;" in html
-        assert "(alone)" in html
+        assert "(nothing)" in html
         assert "<table>" not in make_blanket(details=())._repr_html_()
 
     def test_names_with_line_breaks_keep_to_their_line(self) -> None:

@@ -23,10 +23,12 @@ REMARKS = Remarks(
     omissions=(Omission(2, 1_000_000, 75.0, "the time budget of 10 s is spent"),),
 )
 LEAK = (
-    "Possible leak: 'X2' determines 'Y' completely. Leave it out (exclude=['X2']) if it is not "
-    "known before 'Y'."
+    "Possible leak: 'X2' determines 'Y' completely. Exclude it if its value is not known before "
+    "that of 'Y'."
 )
-OMISSION = "Not looked at: order 2, the time budget of 10 s is spent (1,000,000 tests, about 75 s)."
+OMISSION = (
+    "Skipped order 2: the time budget of 10 s is spent (1,000,000 tests would take about 75 s)."
+)
 
 
 @pytest.fixture
@@ -81,20 +83,20 @@ class TestText:
         assert lines[2:6] == [
             "",
             LEAK,
-            "Possible leak: 'E1' explains 97 % of the entropy of 'Y'. Leave it out "
-            "(exclude=['E1']) if it is not known before 'Y'.",
+            "Possible leak: 'E1' explains 97 % of the entropy of 'Y'. Exclude it if its value is "
+            "not known before that of 'Y'.",
             OMISSION,
         ]
 
     def test_alternatives_stand_below_their_member(self, blanket: komb.Blanket) -> None:
         lines = [line.split("  ")[1] for line in str(blanket).splitlines() if line[:2] == "  "]
         at = lines.index("X1")
-        assert lines[at : at + 4] == ["X1", "or: E1", "or: X3, E2", "X2"]
+        assert lines[at - 1 : at + 3] == ["X2", "X1", "or: E1", "or: X3, E2"]
 
     def test_sight_is_a_line_per_order(self, blanket: komb.Blanket) -> None:
         text = str(blanket)
-        assert "  order  tests  p-value at most  weakest seen, bits per row\n" in text
-        assert "\n      1     20           0.0025                       0.031\n" in text
+        assert "  order  tests  p-value threshold  detectable effect, bits per row\n" in text
+        assert "\n      1     20             0.0025                            0.031\n" in text
         assert "80 % power" in text
         assert "80 % power" not in str(komb.markov_blanket(TABLE, "Y", method="gs"))
 
@@ -104,7 +106,7 @@ class TestText:
         text = explanation.to_text(1000)
         assert text.splitlines()[3] == LEAK
         assert OMISSION in text
-        assert "  or: X3, E2  could stand in the place of X1.\n" in text
+        assert "  or: X3, E2  could replace X1 in the blanket.\n" in text
         assert "80 % power" in text
         record = json.loads(explanation.to_json())
         assert komb.Explanation.from_dict(record) == explanation
@@ -131,20 +133,20 @@ class TestText:
         page = komb.report(TABLE, "Y", method="talkative", methods=[]).html
         lead = page[page.index("<header") : page.index("</header>")]
         assert lead.index('<p class="warning">Possible leak: &#x27;X2&#x27;') < lead.index("answer")
-        assert "Not looked at: order 2" in lead
+        assert "Skipped order 2: " in lead
         assert "or: X3, E2" in page
 
     @pytest.mark.usefixtures("_talkative")
     def test_many_targets(self) -> None:
         text = str(komb.markov_blankets(TABLE, ["Y", "X3"], method="talkative"))
         assert LEAK in text
-        assert "Not everything was looked at for 2 targets; 'omissions' of each says what." in text
+        assert "The search skipped tests for 2 targets: see 'omissions' of each." in text
         many = komb.Blankets(
             make_blanket(target=str(i), remarks=Remarks(leaks=(Leak("id", 1.0),)))
             for i in range(12)
         )
         assert str(many).count("Possible leak: ") == 10
-        assert "2 more possible leaks; 'leaks' has them all." in str(many)
+        assert "2 more possible leaks: see 'leaks' of each target." in str(many)
 
 
 class TestRecords:

@@ -155,14 +155,14 @@ class TestShown:
         text = str(self.blanket)
         assert "stability in 10 half-samples, seed 0\n" in text
         assert "  test  stability\n" in text
-        assert "\n  X1, X2                  1.00  members seen together\n" in text
-        assert "Stability: share of 10 half-samples with a column in their blanket (" in text
-        assert "on average at most" in text
+        assert "\n  X1, X2                  1.00  members found together\n" in text
+        assert "Stability: share of 10 half-samples in which the column is in the blanket (" in text
+        assert " are expected by chance" in text
 
     def test_what_is_no_member_but_often_found(self) -> None:
         stability = Stability(10, {"X1": 0.9, "E1": 0.7, "E2": 0.2}, (), 1.8, 5)
         (grid,) = stability_grids(replace(self.blanket, stability=stability))
-        assert grid.rows == (("E1", "0.70", "no member"),)
+        assert grid.rows == (("E1", "0.70", "not a member"),)
         assert stability_grids(replace(self.blanket, stability=None)) == ()
 
     def test_in_json(self) -> None:

@@ -159,7 +159,7 @@ class TestBlanket:
         texts = ["a\np = 1e-15", "b\np = 1e-15", "Y"]
         assert [text.get_text() for text in ax.texts] == texts
         assert ax.get_title(loc="left") == "Markov blanket of Y"
-        assert legend(ax) == ["seen alone"]
+        assert legend(ax) == ["marginally dependent"]
 
     def test_clearer_members_have_thicker_lines(self) -> None:
         ax = draw_blanket("Y", [spoke("a", bits=10), spoke("b", bits=100), spoke("c", bits=1e9)])
@@ -169,7 +169,7 @@ class TestBlanket:
     def test_what_is_seen_together_is_one_area(self) -> None:
         ax = draw_blanket("Y", [spoke("a", "b"), spoke("b", "a"), spoke("c")])
         assert len(areas(ax)) == 1
-        assert legend(ax) == ["seen together", "seen alone"]
+        assert legend(ax) == ["dependent given each other", "marginally dependent"]
         assert len(colours(ax)) == 2
         assert len(draw_blanket("Y", [spoke(n, *"abc".replace(n, "")) for n in "abc"]).patches) == 1
 
@@ -177,12 +177,12 @@ class TestBlanket:
         ax = draw_blanket("Y", [spoke("a", "b"), spoke("c", "b"), spoke("b")])
         first, second = areas(ax)
         assert first.get_facecolor() != second.get_facecolor()
-        assert "held fixed for the others to be seen" in legend(ax)
+        assert "conditioned on for the others" in legend(ax)
 
     def test_methods_that_hold_everything_fixed_have_no_areas(self) -> None:
         ax = komb.markov_blanket(komb.boolean_table("and", 2000), "Y", method="iamb").plot()
         assert not areas(ax)
-        assert legend(ax) == ["seen given all other members"]
+        assert legend(ax) == ["dependent given all other members"]
 
     def test_a_witness_that_is_no_member_is_there_too(self) -> None:
         ax = draw_blanket("Y", [spoke("a", "z")])
@@ -190,7 +190,7 @@ class TestBlanket:
 
     def test_members_by_request(self) -> None:
         ax = draw_blanket("Y", [Spoke("a", None, None, "by request"), spoke("b")])
-        assert legend(ax) == ["by request", "seen alone"]
+        assert legend(ax) == ["by request", "marginally dependent"]
 
     def test_an_empty_blanket(self) -> None:
         assert [text.get_text() for text in draw_blanket("Y", []).texts] == ["Y", "no member"]
@@ -284,13 +284,13 @@ class TestHeatmap:
         assert marks == [("o", 1, 0), ("s", 2, 1)]
         assert legend(ax) == [
             "one-sided: the member does not have the target",
-            "seen together with others",
+            "dependent only given others",
         ]
         assert draw_heatmap("", ["a"], ["a", "b"], {(0, 1): Cell(9.0)}).get_legend() is None
 
     def test_one_sided_is_told_only_of_targets(self) -> None:
         alone = Blankets([replace(self.found["Y"], details=self.found["Y"].details[:1])])
-        assert legend(komb.plot_blankets(alone)) == ["seen together with others"]
+        assert legend(komb.plot_blankets(alone)) == ["dependent only given others"]
         others = [b if b.target != "X1" else replace(b, details=()) for b in self.found.values()]
         assert "one-sided: the member does not have the target" in legend(
             komb.plot_blankets(others)

@@ -237,13 +237,13 @@ class _Inquiry:
                 status=status,
                 alone=self._evidence(x, EMPTY),
                 shown=None if given is None else self._evidence(x, given),
-                part=self._clearest_part(x, own.get(x, EMPTY)),
+                part=self._strongest_part(x, own.get(x, EMPTY)),
                 separator=self._evidence_or_none(x, separators.get(x)),
                 alone_separator=self._evidence_or_none(x, alone_separators.get(x)),
             )
             return replace(drawn, text=wording.say(drawn))
 
-        clearest_first = sorted(
+        strongest_first = sorted(
             found.keys() & outside, key=lambda x: (-round(found[x][shown[x]], _DIGITS), x)
         )
         return Explanation(
@@ -252,7 +252,7 @@ class _Inquiry:
                 reason(x, "by request" if x in requested else "member")
                 for x in sorted(self.blanket)
             ),
-            rejected=tuple(reason(x, "left out") for x in clearest_first),
+            rejected=tuple(reason(x, "left out") for x in strongest_first),
             unrelated=self._names(outside - found.keys()),
             method=self.method,
             parameters=self.parameters,
@@ -293,7 +293,7 @@ class _Inquiry:
         return size
 
     def _dependences(self, columns: Variables, order: int) -> dict[int, dict[Variables, float]]:
-        """Columns that depend on the target given up to ``order`` members, and how clearly."""
+        """Columns that depend on the target given up to ``order`` members, and how strongly."""
         found: dict[int, dict[Variables, float]] = {}
         questions = [(columns, given) for given in subsets(self.blanket, order)]
         for (_, given), strengths in self._ask(questions):
@@ -302,7 +302,7 @@ class _Inquiry:
         return found
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[Question, dict[int, float]]]:
-        """How clearly columns depend on the target given a set, a batch at a time."""
+        """How strongly columns depend on the target given a set, a batch at a time."""
         batch: list[Question] = []
         n_tests = 0
         for number, question in enumerate(questions, 1):
@@ -317,7 +317,7 @@ class _Inquiry:
     ) -> dict[int, Variables]:
         """For each column the dependence to explain: one that no members undo, if there is any.
 
-        Otherwise the one that holds the fewest members fixed, of several the clearest.
+        Otherwise the one that holds the fewest members fixed, of several the strongest.
         """
         lines = [(x, list(found[x])) for x in sorted(found)]
         standing = self.session.separators.first_inseparable(
@@ -331,7 +331,7 @@ class _Inquiry:
         }
 
     def _separators(self, dependences: Iterable[Dependence], bound: int) -> dict[int, Variables]:
-        """For each dependence, what is held fixed where it is undone or else least clear.
+        """For each dependence, what is held fixed where it is undone or else weakest.
 
         Smaller sets go first; of several smallest ones that undo it, the most convincing.
         """
@@ -369,7 +369,7 @@ class _Inquiry:
     def _strengths(
         self, dependences: Mapping[int, Variables], size: int
     ) -> dict[int, dict[Variables, float]]:
-        """How clear dependences are given so many more members; 0 where they are undone."""
+        """How strong dependences are given so many more members; 0 where they are undone."""
         asked: dict[Variables, set[int]] = {}
         for x, witness in dependences.items():
             for separator in subsets(self.blanket - witness - {x}, size, size):
@@ -390,7 +390,7 @@ class _Inquiry:
 
         return min(given[:_MOST_COMPARED], key=doubt)
 
-    def _clearest_part(self, x: int, witness: Variables) -> Evidence | None:
+    def _strongest_part(self, x: int, witness: Variables) -> Evidence | None:
         if not 2 <= len(witness) <= _LARGEST_WITNESS_IN_PARTS:
             return None
         parts = subsets(witness, len(witness) - 1, 1)

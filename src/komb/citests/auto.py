@@ -68,8 +68,8 @@ class AutomaticTest(CITest):
     can_screen: ClassVar[bool] = True
     symbols: ClassVar[Mapping[str, str]] = {BY_G: "G", BY_X2: "X2"}
     unreliable_note: ClassVar[str] = (
-        "{tests} say nothing and count as independent: given the columns held fixed, one of the "
-        "two tested is constant."
+        "{tests} had nothing to compare and count as independent: given the columns conditioned "
+        "on, one of the two tested is constant."
     )
 
     def __init__(self, options: TestOptions) -> None:

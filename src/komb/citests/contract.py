@@ -78,8 +78,8 @@ class CITest(ABC):
     fallback: ClassVar[str | None] = None
     symbols: ClassVar[Mapping[str, str]] = MappingProxyType({})
     unreliable_note: ClassVar[str] = (
-        "Caution: {tests} had too few rows for test {test} to be trusted. Collect more rows, merge "
-        "rare levels or exclude columns with many levels, or use test auto."
+        "Caution: {tests} had too few rows per cell for test {test} to be trusted. Collect more "
+        "rows, merge rare levels or exclude columns with many levels, or use test auto."
     )
 
     def __init__(self, options: TestOptions) -> None:

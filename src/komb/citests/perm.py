@@ -59,9 +59,9 @@ class PermutationTest(CITest):
     is_random: ClassVar[bool] = True
     symbols: ClassVar[Mapping[str, str]] = {"perm": "G"}
     unreliable_note: ClassVar[str] = (
-        "Caution: {tests} had nothing to shuffle: among rows that agree in the columns held fixed, "
-        "one of the two tested is constant. They count as independent, and say nothing. Collect "
-        "more rows, merge rare levels or exclude columns with many levels."
+        "Caution: {tests} had nothing to permute and count as independent: given the columns "
+        "conditioned on, one of the two tested is constant. Collect more rows, merge rare levels "
+        "or exclude columns with many levels."
     )
 
     def __init__(self, options: TestOptions) -> None:

@@ -188,3 +188,31 @@ def statistic_symbol(decider: str) -> str:
         if decider in info.implementation.symbols:
             return info.implementation.symbols[decider]
     return decider
+
+
+def has_df_rule(name: str) -> bool:
+    """Tell whether the option ``df`` makes a difference to a test; not if nothing is known of it.
+
+    Examples
+    --------
+    >>> has_df_rule("g"), has_df_rule("auto")
+    (True, False)
+    """
+    return _described(name).has_df_rule
+
+
+def unreliable_note(name: str, tests: str) -> str:
+    """Say what it means, and what helps, if so many tests were unreliable.
+
+    Examples
+    --------
+    >>> unreliable_note("auto", "3 of 120 tests")
+    '3 of 120 tests had nothing to compare and count as independent: given the columns ...'
+    """
+    return _described(name).unreliable_note.format(test=name, tests=tests)
+
+
+def _described(name: str) -> type[CITest]:
+    """Return the class of a test, or what holds of any test: results outlive their tests."""
+    info = TESTS.all().get(name)
+    return CITest if info is None else info.implementation

@@ -20,8 +20,8 @@ from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray
 
 UNRELIABLE_NOTE = (
-    "Caution: {tests} had too few rows for test {test} to be trusted. Collect more rows, merge "
-    "rare levels or exclude columns with many levels."
+    "Caution: {tests} had too few rows per cell for test {test} to be trusted. Collect more rows, "
+    "merge rare levels or exclude columns with many levels."
 )
 
 

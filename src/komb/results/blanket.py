@@ -94,7 +94,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     choices
         What the search chose where it was left to it, each with a ``value`` and a ``reason``:
         ``order``, ``max_separator``, ``alpha``, and the ``threshold`` that the p-value of a member
-        seen alone had to reach. Empty if nothing was.
+        that is marginally dependent had to reach. Empty if nothing was.
     seconds
         Time of the search. Two blankets that differ only in the work they took (tests, tables,
         fallbacks, unreliable, seconds) are equal.
@@ -233,7 +233,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
 
     @property
     def sight(self) -> tuple[Sight, ...]:
-        """For each order that was looked at, the weakest dependence that could be seen."""
+        """For each order that was searched, the weakest dependence that could be found."""
         return self.remarks.sight
 
     @property
@@ -315,16 +315,16 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
         >>> print(blanket.explain()["X2"])
-        enters only together with X1: given it, G = ..., df 2, p < 1e-16; alone p = 0....
+        depends on Y only given X1: G = ..., df 2, p < 1e-16; marginally p = 0....
         """
         return load_explainer()(self, self._table, data, self._test)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
 
-        A line is the thicker the clearer its member depends on the target; the p-value, or the bits
-        saved, is written below the name. Members that are seen together are joined by a coloured
-        area; a dotted line comes from a column that is held fixed for the others to be seen.
+        A line is the thicker the stronger the evidence for its member; the p-value, or the bits, is
+        written below the name. Members that depend on the target given each other are joined by a
+        coloured area; a dotted line comes from a column that only the others are conditioned on.
 
         Parameters
         ----------

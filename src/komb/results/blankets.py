@@ -125,9 +125,9 @@ class Blankets(Result, Mapping[Name, Blanket]):
         networkx.Graph
             Nodes are the targets, in order, and after them members that were no targets; the
             attribute ``searched`` tells them apart. Edges have ``named_by``, the one or two targets
-            that have the other in their blanket; ``mutual``, whether those are two; ``bits``, how
-            clearly they depend (see :attr:`Member.bits`), of two the smaller number, ``None`` by
-            request; and ``witnesses``, those of ``named_by`` in turn.
+            that have the other in their blanket; ``mutual``, whether those are two; ``bits``, the
+            evidence (see :attr:`Member.bits`), of two the smaller number, ``None`` by request;
+            and ``witnesses``, those of ``named_by`` in turn.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Blankets(Result, Mapping[Name, Blanket]):
         for target, blanket in self.items():
             for name in blanket:
                 if graph.has_edge(target, name):
-                    continue  # the one that was searched first has told
+                    continue  # added with the one that was searched first
                 edge = self._edge(target, name)
                 if edge["mutual"] or symmetry == "or" or name not in self:
                     graph.add_edge(target, name, **edge)
@@ -186,9 +186,9 @@ def plot_blankets(
 ) -> Axes:
     """Draw the blankets of many targets: a row each, its members in colours.
 
-    The darker a cell, the clearer its member depends on the target. A dot marks a one-sided cell:
+    The darker a cell, the stronger the evidence for its member. A dot marks a one-sided cell:
     the member was searched too, and does not have the target in its blanket. A frame marks members
-    that are seen together with others only. Members that were no targets come last.
+    that depend on the target only given others. Members that were no targets come last.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from komb.results.export import Result
 from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
-from komb.views.explanation_text import explanation_sheet, explanation_text, show_conditions
+from komb.views.explanation_text import explanation_sheet, explanation_text, show_independence
 from komb.views.reasons import show_brief, show_evidence
 from komb.views.text import Sheet, plural
 
@@ -59,7 +59,7 @@ class Evidence(Record):
     >>> print(Evidence(("sex",), True, 12.5, 2, 0.0019, "g", True))
     G = 12.50, df 2, p = 0.0019
     >>> print(Evidence((), False, -3.2, None, None, "sci", False))
-    sci saves no bits, unreliable
+    no evidence by sci, unreliable
     """
 
     given: tuple[Name, ...] = field(metadata=NAMES)
@@ -80,7 +80,7 @@ class Evidence(Record):
 
     @property
     def bits(self) -> float:
-        """How clearly it speaks for dependence; a p-value of 2^-b is b bits, a saved bit is one.
+        """The evidence for dependence; a p-value of 2^-b is b bits, as is a code b bits shorter.
 
         Examples
         --------
@@ -109,10 +109,10 @@ class Reason(Record):
         The test in which the dependence shows: of a member given its witness, of another column
         given few members. ``None`` for a member by request that does not depend in any of them.
     part
-        Of a witness of two or three columns: the clearest test given some of them, but not all.
+        Of a witness of two or three columns: the strongest test given some of them, but not all.
     separator
         The test given other members on top of what ``shown`` holds fixed: one that says independent
-        if there is any, and the least clear one otherwise; ``None`` if there is no other member.
+        if there is any, and the weakest one otherwise; ``None`` if there is no other member.
     alone_separator
         The same for ``alone``, if that dependence is another than the one of ``shown``.
     text
@@ -123,7 +123,7 @@ class Reason(Record):
     >>> import komb
     >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
     >>> print(blanket.explain()["X1"])
-    enters only together with X2: given it, G = ..., df 2, p < 1e-16; alone p = 0....
+    depends on Y only given X2: G = ..., df 2, p < 1e-16; marginally p = 0....
     """
 
     name: Name
@@ -166,7 +166,7 @@ class Explanation(Record, Result, Collection[Name]):
         A reason for each member, in the order of the table.
     rejected
         A reason for each other column that depends on the target, alone or given up to ``order``
-        members; the clearest dependence first.
+        members; the strongest dependence first.
     unrelated
         The columns that do not, in the order of the table.
     method
@@ -181,7 +181,7 @@ class Explanation(Record, Result, Collection[Name]):
         What the search chose where it was left to it, as in :class:`komb.Blanket`.
     remarks
         What else the search has to say, as in :class:`komb.Blanket`: leaks, what could stand in the
-        place of members, what could be seen, what was left out.
+        place of members, which dependences could be found, what was skipped.
 
     Examples
     --------
@@ -237,8 +237,8 @@ class Explanation(Record, Result, Collection[Name]):
                 return reason
         if name in self.unrelated:
             raise UnknownNameError(
-                f"There is nothing to explain about {name!r}: it never depended on "
-                f"{self.target!r}, {show_conditions(self)}. 'unrelated' lists all such columns."
+                f"There is nothing to explain about {name!r}: it is "
+                f"{show_independence(self, repr(self.target))}. 'unrelated' lists all such columns."
             )
         raise UnknownNameError.among("explained column", name, list(self))
 

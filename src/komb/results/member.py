@@ -57,7 +57,7 @@ class Member(Record):
 
     @property
     def bits(self) -> float | None:
-        """How clearly the member depends on the target, whichever test said so.
+        """The evidence that the member depends on the target, in bits, whichever test decided.
 
         A p-value of 2^-b counts as b bits, and so does a code that is b bits shorter. ``None``
         without a test.

@@ -22,7 +22,7 @@ class Remarks(Record):
     leaks
         Columns that alone determine the target, or nearly do.
     sight
-        For each order that was looked at, what could be seen.
+        For each order that was searched, the weakest dependence that could be found.
     omissions
         What was left out, and what it would have cost.
 

@@ -55,7 +55,7 @@ def choose_alpha(n_rows: int, n_columns: int) -> Choice:
 
     by_rows = float(chdtrc(1.0, math.log(max(2, n_rows))))
     alpha = min(LARGEST_ALPHA, by_rows * math.sqrt(COLUMNS_OF_ALPHA / max(1, n_columns)))
-    reason = f"falls with the roots of rows and columns: {n_rows:,} rows, {n_columns:,} columns"
+    reason = f"falls with the square roots of rows ({n_rows:,}) and columns ({n_columns:,})"
     return Choice(float(f"{alpha:.2g}"), reason)
 
 

@@ -517,7 +517,7 @@ class _Search:
         if self.session.n_rows is None or n_tests <= most:
             return False
         columns = f"{n_separated:,} column{'' if n_separated == 1 else 's'} that members separate"
-        reason = f"of the {columns}: {n_tests:,} tests exceed the limit of {most:,}"
+        reason = f"{n_tests:,} tests of {columns} exceed the limit of {most:,}"
         self._note_omission(size, n_tests, reason)
         return True
 
@@ -567,7 +567,8 @@ def _describe(
     return {
         "order": Choice(max(reached, largest), _explain_order(search, reached, order)),
         "max_separator": Choice(
-            search.max_separator, f"{why}; the largest that was needed has {used}"
+            search.max_separator,
+            f"{why}; the largest separator needed has {used} column{'' if used == 1 else 's'}",
         ),
         "threshold": _describe_threshold(search),
     }
@@ -582,7 +583,7 @@ def _explain_order(search: _Search, reached: int, asked: int | None) -> str:
     elif reached == max(MOST_TESTS):
         looked.append("the maximum automatic order")
     else:
-        looked.append("no larger group is left")
+        looked.append("no larger group of columns is left")
     return "; ".join(looked)
 
 
@@ -593,7 +594,7 @@ def _describe_threshold(search: _Search) -> Choice:
         reason = f"no p-value is below {least:.2g}, the threshold for {n_tests:,} tests"
         return Choice(None, reason)
     reason = (
-        f"{len(search.alone):,} of {n_tests:,} columns depend on the target by themselves; at most "
-        f"{FALSE_SHARE:.0%} of them by chance"
+        f"{len(search.alone):,} of {n_tests:,} columns are marginally dependent on the target; "
+        f"false discovery rate at most {FALSE_SHARE:.0%}"
     )
     return Choice(float(f"{2.0**-search.needed:.2g}") if search.needed else None, reason)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from komb.citests.registry import has_df_rule, unreliable_note
 from komb.data.encode.bin_labels import show_numbers
 from komb.views.remarks_text import (
     alternatives,
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
-_MEMBER_HEADINGS = ("member", "seen together with", "statistic>", "df>", "p-value>", "test")
+_MEMBER_HEADINGS = ("member", "depends given", "statistic>", "df>", "p-value>", "test")
+_COUNTS_OF_COLUMNS = ("max_separator", "max_conditioning")  # parameters
 _MOST_CUTS = 5  # columns whose cut points are shown
 
 
@@ -44,7 +46,7 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
     names = show_names(blanket.members, _NAMES_WIDTH) or "empty"
     return Sheet(
         title=f"Markov blanket of {show_name(blanket.target)}: {names}",
-        facts=show_run(blanket),
+        facts=_show_run(blanket),
         grids=(
             _member_grid(blanket),
             *stability_grids(blanket),
@@ -57,11 +59,11 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
 
 
 def _member_grid(blanket: Blanket) -> Grid:
-    """Show each member, and below it what could stand in its place."""
+    """Show the members, the strongest first, and below each what could replace it."""
     has_shares = blanket.stability is not None
     headings = (*_MEMBER_HEADINGS, "stability>") if has_shares else _MEMBER_HEADINGS
     rows: list[tuple[str, ...]] = []
-    for member in blanket.details:
+    for member in sorted(blanket.details, key=_weakness):
         rows.append(_show_member(member, has_shares=has_shares))
         empty = [""] * (len(headings) - 1)
         rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
@@ -77,19 +79,30 @@ def _notes(blanket: Blanket) -> Iterator[str]:
     yield from sight_notes(blanket.remarks)
     if blanket.stability is not None:
         yield from stability_notes(blanket.stability)
-    tables = f"{plural(blanket.tables, 'table')} of {plural(blanket.n_rows, 'row')}"
+    tables = f"{plural(blanket.tables, 'contingency table')} of {plural(blanket.n_rows, 'row')}"
     yield f"{plural(blanket.tests, 'test')} from {tables} in {show_seconds(blanket.seconds)}."
 
 
+def _weakness(member: Member) -> float:
+    """Sort the strongest member first, and those by request last."""
+    return math.inf if member.bits is None else -member.bits
+
+
 def _empty_notes(blanket: Blanket) -> Iterator[str]:
-    """Say what was looked for in vain, and what to try next."""
+    """Say what was searched in vain, and what to try next."""
     target, order = show_name(blanket.target), blanket.settled_parameters.get("order")
-    together = f", alone or together with {plural(order, 'other')}" if order else " on its own"
-    yield f"No column was found to depend on {target}{together}."
+    if order == 0:
+        yield f"No column was found to be marginally dependent on {target}."
+    else:
+        given = f", marginally or given up to {plural(order, 'other column')}" if order else ""
+        yield f"No column was found to depend on {target}{given}."
     if order is None:
-        yield f"Members that show only in combination escape {blanket.method}: try method auto."
+        yield (
+            f"Method {blanket.method} cannot find columns that depend on {target} only in "
+            "combination: try method auto."
+        )
     elif order + 1 <= blanket.n_columns - 2:
-        yield f"Members can hide in larger combinations: try order {order + 1}."
+        yield f"Columns may depend on {target} in larger combinations: try order {order + 1}."
 
 
 def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]:
@@ -107,7 +120,7 @@ def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]
 
 
 def show_strength(member: Member) -> str:
-    """Say in a few words how clearly a member depends on the target.
+    """Say in a few words how strong the evidence for a member is.
 
     Examples
     --------
@@ -145,13 +158,18 @@ def _show_tiny(decades: float) -> str:
 
 
 def _show_witness(witness: tuple[Name, ...] | None) -> str:
-    return "(by request)" if witness is None else show_names(witness) or "(alone)"
+    return "(by request)" if witness is None else show_names(witness) or "(nothing)"
 
 
-def show_run(blanket: Blanket) -> str:
-    """Say in a line how a blanket was searched."""
-    parameters = blanket.settled_parameters
-    return f"method {blanket.method}, {show_parameters(parameters)}".removesuffix(", ")
+def _show_run(blanket: Blanket) -> str:
+    """Say in a line how a blanket was found; what the search chose is in a table of its own."""
+    parts = [f"method {blanket.method}"]
+    order = blanket.settled_parameters.get("order")
+    witnesses = [member.witness for member in blanket.details if member.witness is not None]
+    if order is not None and witnesses:
+        parts.append(f"found at order {max(map(len, witnesses))}")
+    given = {key: value for key, value in blanket.parameters.items() if key not in blanket.choices}
+    return ", ".join(filter(None, [*parts, show_parameters(given)]))
 
 
 def show_parameters(parameters: Mapping[str, Any]) -> str:
@@ -160,44 +178,59 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
-    'order 1, started from age, sex'
+    'searched up to order 1, started from age, sex'
     """
     wordings = {
-        "order": "order {}",
-        "max_separator": "separators up to {}",
+        "order": "searched up to order {}",
+        "max_separator": "separators of up to {}",
         "max_conditioning": "conditioning on up to {}",
         "test": "test {}",
         "df": "df {}",
-        "level": "level {}",
+        "level": "family-wise level {}",
         "alpha": "alpha {}",
         "time_budget": "time budget {} s",
         "start": "started from {}",
         "include": "with {} by request",
-        "exclude": "without {}",
-        "missing": "missing {}",
+        "exclude": "excluding {}",
+        "missing": "missing values: {}",
         "stability": "stability in {} half-samples",
         "seed": "seed {}",
     }
     parts = []
+    if "test" in parameters and not has_df_rule(parameters["test"]):
+        parameters = {**parameters, "df": None}
     for key, wording in wordings.items():
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
+        if key in _COUNTS_OF_COLUMNS and value is not None:
+            shown = plural(value, "column")
         if shown not in (None, "") and (key, value) != ("missing", "error"):
             parts.append(wording.format(shown))
     return ", ".join(parts)
 
 
+def shared_parameters(blankets: Iterable[Blanket]) -> dict[str, Any]:
+    """Return the parameters that all blankets were searched with."""
+    first, *others = [blanket.settled_parameters for blanket in blankets] or [{}]
+    return {
+        key: value
+        for key, value in first.items()
+        if all(other.get(key) == value for other in others)
+    }
+
+
 def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
-    """Warn of columns that tell rows rather than groups of rows apart."""
+    """Warn of columns that identify rows instead of grouping them."""
     if identifiers:
+        has, it = ("has", "it") if len(identifiers) == 1 else ("have", "them")
         yield (
-            f"Caution: {show_names(identifiers)} nearly tells every row from every other; "
-            "a test on such a column means nothing. Exclude it."
+            f"Caution: {show_names(identifiers)} {has} a different value in most rows, so tests on "
+            f"{it} mean nothing. Exclude {it}."
         )
 
 
 def cut_notes(blanket: Blanket) -> Iterator[str]:
-    """Say where columns were cut: first the target, then members, then a few of the others."""
+    """Say where columns were cut into bins: the target, the members, a few of the others."""
     first = [blanket.target, *blanket.members]
     names = [name for name in dict.fromkeys([*first, *blanket.cuts]) if name in blanket.cuts]
     cut = [name for name in names if blanket.cuts[name]]
@@ -205,15 +238,15 @@ def cut_notes(blanket: Blanket) -> Iterator[str]:
         points = show_names(show_numbers(blanket.cuts[name]), _NAMES_WIDTH)
         yield f"{show_name(name)}: cut at {points}{_show_way(blanket, name)}."
     if len(cut) > _MOST_CUTS:
-        yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut; 'cuts' has them all."
+        yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut into bins: see 'cuts'."
     constant = [name for name in names if not blanket.cuts[name]]
     if constant:
-        but = " but for missing values" if blanket.parameters.get("missing") == "level" else ""
-        yield f"Without cut points, and so constant{but}: {show_names(constant, _NAMES_WIDTH)}."
+        but = " apart from missing values" if blanket.parameters.get("missing") == "level" else ""
+        yield f"No cut points, so constant{but}: {show_names(constant, _NAMES_WIDTH)}."
     if any(_way(blanket, name) == "mdl" for name in constant):
         yield (
-            "mdl cuts look at one column at a time: what shows only in combination needs another "
-            "way, such as quantile."
+            "mdl chooses the cut points of one column at a time, so it can lose columns that "
+            "depend on the target only in combination: try quantile."
         )
 
 
@@ -234,22 +267,9 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
     test = blanket.parameters.get("test")
     if blanket.fallbacks:
-        on_thin = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')} on thin tables"
-        yield f"Stochastic complexity (sci, without a p-value) decided {on_thin}."
-    if blanket.unreliable and test == "perm":
-        yield (
-            f"Caution: {blanket.unreliable:,} of {plural(blanket.tests, 'test')} had nothing to "
-            "shuffle: among rows that agree in the columns held fixed, one of the two tested is "
-            "constant. They count as independent, and say nothing. Collect more rows, merge rare "
-            "levels or exclude columns with many levels."
+        share = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')}"
+        yield f"Stochastic complexity (sci, which has no p-value) decided {share} on sparse tables."
+    if blanket.unreliable:
+        yield unreliable_note(
+            str(test), f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
         )
-    elif blanket.unreliable and test == "auto":
-        yield (
-            f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')} say nothing and count as "
-            "independent: given the columns held fixed, one of the two tested is constant."
-        )
-    elif blanket.unreliable:
-        on_thin = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
-        remedy = "Collect more rows, merge rare levels or exclude columns with many levels"
-        remedy += "." if test in ("sci", "g-sci") else ", or use test g-sci."
-        yield f"Caution: {on_thin} had too few rows for test {test} to be trusted. {remedy}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from komb.views.blanket_text import show_run
+from komb.views.blanket_text import shared_parameters, show_parameters
 from komb.views.remarks_text import leak_warnings
 from komb.views.text import NOTHING, Grid, Sheet, plural, show_name, show_names, show_seconds
 
@@ -21,14 +21,21 @@ _HEADINGS = ("target", "size>", "members", "tests>", "time>")
 def blankets_sheet(blankets: Blankets) -> Sheet:
     """Say what was found for each target."""
     tests = plural(sum(blanket.tests for blanket in blankets.values()), "test")
-    first = next(iter(blankets.values()), None)
     return Sheet(
         title=f"Markov blankets of {plural(len(blankets), 'target')}",
-        facts="Nothing was searched." if first is None else show_run(first),
+        facts=_facts(list(blankets.values())),
         grids=(Grid(_HEADINGS, tuple(map(_show_blanket, blankets.values()))),),
         notes=(f"{tests} in {show_seconds(blankets.seconds)}.",),
         warnings=tuple(_warnings(blankets)),
     )
+
+
+def _facts(blankets: list[Blanket]) -> str:
+    """Say what all targets were searched with; an automatic search chooses for each target."""
+    if not blankets:
+        return "Nothing was searched."
+    parameters = show_parameters(shared_parameters(blankets))
+    return ", ".join(filter(None, [f"method {blankets[0].method}", parameters]))
 
 
 def _show_blanket(blanket: Blanket) -> tuple[str, ...]:
@@ -50,10 +57,10 @@ def _warnings(blankets: Blankets) -> Iterator[str]:
     ]
     yield from leaks[:_MOST_LEAKS]
     if len(leaks) > _MOST_LEAKS:
-        yield f"{plural(len(leaks) - _MOST_LEAKS, 'more possible leak')}; 'leaks' has them all."
+        n_more = plural(len(leaks) - _MOST_LEAKS, "more possible leak")
+        yield f"{n_more}: see 'leaks' of each target."
     n_partial = sum(bool(blanket.omissions) for blanket in blankets.values())
     if n_partial:
         yield (
-            f"Not everything was looked at for {plural(n_partial, 'target')}; 'omissions' of "
-            "each says what."
+            f"The search skipped tests for {plural(n_partial, 'target')}: see 'omissions' of each."
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from komb.views.blanket_text import cut_notes, identifier_notes, show_parameters
+from komb.views.blanket_text import cut_notes, identifier_notes, shared_parameters, show_parameters
 from komb.views.remarks_text import leak_warnings, omission_warnings
 from komb.views.text import (
     DOT,
@@ -52,7 +52,7 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
 
 def _facts(comparison: Comparison) -> str:
     """Say what all methods were run with, the level of the tests first."""
-    shared = _shared(comparison)
+    shared = shared_parameters(comparison.blankets.values())
     alpha = shared.pop("alpha", None)
     level = "" if alpha is None else f"every method at alpha {alpha:g}"
     return ", ".join(filter(None, [level, show_parameters(shared)]))
@@ -88,16 +88,6 @@ def _numbers(comparison: Comparison) -> Grid:
     return Grid(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
-def _shared(comparison: Comparison) -> dict[str, Any]:
-    """Return the parameters that all methods were run with."""
-    first, *others = [found.settled_parameters for found in comparison.blankets.values()] or [{}]
-    return {
-        key: value
-        for key, value in first.items()
-        if all(other.get(key) == value for other in others)
-    }
-
-
 def _notes(comparison: Comparison) -> Iterator[str]:
     blankets = list(comparison.blankets.values())
     if comparison.truth is not None and comparison.members:
@@ -111,8 +101,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield from cut_notes(blankets[0])
     if any(blanket.unreliable for blanket in blankets):
         yield (
-            "Caution: tests called unreliable had too few rows. Collect more, merge rare "
-            "levels, exclude columns with many levels, or bound the conditioning sets."
+            "Caution: unreliable tests had too few rows per cell. Collect more rows, merge rare "
+            "levels, exclude columns with many levels, or limit the size of conditioning sets."
         )
     if blankets:
         tests = plural(sum(blanket.tests for blanket in blankets), "test")
@@ -122,7 +112,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 def _setting_notes(comparison: Comparison) -> Iterator[str]:
     """Say what methods were run with that not all of them were."""
-    shared = _shared(comparison)
+    shared = shared_parameters(comparison.blankets.values())
     alike: dict[str, list[str]] = {}
     for label, blanket in comparison.blankets.items():
         settled = blanket.settled_parameters

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from komb.views.blanket_text import show_parameters
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -39,8 +41,8 @@ def explanation_sheet(explanation: Explanation) -> Sheet:
         f"{show_names(names, _NAMES_WIDTH) or 'empty'}",
         facts=f"method {explanation.method}, {_show_checks(explanation)}",
         grids=(
-            Grid(("member", "why it is in"), tuple(_member_rows(explanation))),
-            Grid(("left out", "why it is not in"), tuple(map(_show_reason, shown))),
+            Grid(("member", "why it is in the blanket"), tuple(_member_rows(explanation))),
+            Grid(("left out", "why it is not in the blanket"), tuple(map(_show_reason, shown))),
             *choice_grids(explanation.choices),
             *sight_grids(explanation.remarks),
         ),
@@ -49,18 +51,18 @@ def explanation_sheet(explanation: Explanation) -> Sheet:
     )
 
 
-def show_conditions(explanation: Explanation, count: int = 1) -> str:
-    """Say under which conditions one column, or several, were tested."""
+def show_independence(explanation: Explanation, target: str) -> str:
+    """Say of what, and under which conditions, unrelated columns are independent."""
     if not explanation.order or not explanation.members:
-        return "on its own" if count == 1 else "on their own"
-    return f"alone or given up to {plural(explanation.order, 'member')}"
+        return f"marginally independent of {target}"
+    members = plural(explanation.order, "member")
+    return f"independent of {target}, marginally and given up to {members}"
 
 
 def _show_checks(explanation: Explanation) -> str:
-    wordings = {"test": "test {}", "df": "df {}", "alpha": "alpha {}"}
-    given = explanation.parameters
-    parts = [words.format(given[key]) for key, words in wordings.items() if key in given]
-    return ", ".join([f"separators of up to {plural(explanation.max_separator, 'member')}", *parts])
+    given = {key: explanation.parameters.get(key) for key in ("test", "df", "alpha")}
+    separators = f"separators of up to {plural(explanation.max_separator, 'member')}"
+    return ", ".join(filter(None, [separators, show_parameters(given)]))
 
 
 def _show_reason(reason: Reason) -> tuple[str, str]:
@@ -68,44 +70,52 @@ def _show_reason(reason: Reason) -> tuple[str, str]:
 
 
 def _member_rows(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """Show why each member is in, and below it what could stand in its place."""
-    for reason in explanation.members:
+    """Show why each member is in, the strongest first, and below it what could replace it."""
+    for reason in sorted(explanation.members, key=_weakness):
         yield _show_reason(reason)
         for line in alternatives(explanation.remarks, reason.name):
-            yield line, f"could stand in the place of {show_name(reason.name)}."
+            yield line, f"could replace {show_name(reason.name)} in the blanket."
+
+
+def _weakness(reason: Reason) -> tuple[float, float]:
+    """Sort the strongest member first, and those by request last."""
+    if reason.status == "by request" or reason.shown is None:
+        return math.inf, 0.0
+    return -reason.shown.bits, -reason.shown.statistic
 
 
 def _notes(explanation: Explanation) -> Iterator[str]:
     target = show_name(explanation.target)
     n_more = len(explanation.rejected) - _SHOWN
     if n_more > 0:
-        depend = "column depends" if n_more == 1 else "columns depend"
         was = "was" if n_more == 1 else "were"
-        yield f"{n_more:,} more {depend} on {target}, less clearly, and {was} left out."
+        columns = plural(n_more, "more column")
+        yield f"{columns} with weaker dependence on {target} {was} left out."
     if explanation.unrelated:
         count = len(explanation.unrelated)
         columns = plural(count, "other column" if explanation.reasons else "column")
-        yield f"{columns} never depended on {target}, {show_conditions(explanation, count)}."
+        are = "is" if count == 1 else "are"
+        yield f"{columns} {are} {show_independence(explanation, target)}."
     yield from check_notes(explanation)
     yield from sight_notes(explanation.remarks)
     if any(not test.reliable for reason in explanation.reasons for test in reason.tests):
-        yield "Unreliable: a table with too few rows for its test to be trusted."
+        yield "Unreliable: the table has too few rows per cell for the test to be trusted."
 
 
 def check_notes(explanation: Explanation) -> Iterator[str]:
-    """Say where less was looked at than in the search, and not for lack of members."""
+    """Say where an explanation makes fewer tests than the search, unless it lacks members."""
     largest = max(1, len(explanation.members))
     given = explanation.parameters
     asked = given.get("max_separator") or given.get("max_conditioning")
     if asked is not None and min(asked, largest) > explanation.max_separator:
         yield (
-            f"Separators of more than {plural(explanation.max_separator, 'member')} were not tried "
-            f"here, up to {asked} in the search: there are too many."
+            f"To limit the number of tests, this explanation tries separators of up to "
+            f"{plural(explanation.max_separator, 'member')}; the search tried up to {asked}."
         )
     order = given.get("order")
     is_automatic = "order" in explanation.choices  # asks more of groups than these tests do
     if order is not None and not is_automatic and min(order, largest) > explanation.order:
         yield (
-            f"Dependences given more than {plural(explanation.order, 'member')} were not looked "
-            f"for here, up to {order} in the search: there are too many."
+            f"To limit the number of tests, this explanation conditions on up to "
+            f"{plural(explanation.order, 'member')}; the search conditioned on up to {order}."
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from komb.citests.registry import statistic_symbol
 from komb.data.encode.codes import Name
 from komb.views.text import plural, show_freedom, show_name, show_names, show_p_value
 
@@ -13,24 +14,22 @@ if TYPE_CHECKING:
     from komb.results.explanation import Evidence, Reason
 
 _NAMES_WIDTH = 50  # characters of a list of names in a sentence
-_LETTERS = {"g": "G", "chi2": "chi-square", "perm": "G", "x2": "X2"}  # what statistics are called
 
 
 def show_evidence(test: Evidence) -> str:
     """Say what a test gave: the statistic, the degrees of freedom and the p-value."""
     if test.p_value is None:
         return show_brief(test)
-    letter = _LETTERS.get(test.test, test.test)
     freedom = "" if test.df is None else f", df {show_freedom(test.df)}"
-    return f"{letter} = {test.statistic:,.2f}{freedom}, {show_brief(test)}"
+    return f"{statistic_symbol(test.test)} = {test.statistic:,.2f}{freedom}, {show_brief(test)}"
 
 
 def show_brief(test: Evidence) -> str:
     """Say the p-value of a test, or what stands for it, in a few words."""
     trust = "" if test.reliable else ", unreliable"
     if test.p_value is None:
-        bits = f"{test.statistic:,.2f}" if test.is_dependent else "no"
-        return f"{test.test} saves {bits} bits{trust}"
+        bits = f"{test.statistic:,.2f} bits of evidence" if test.is_dependent else "no evidence"
+        return f"{bits} by {test.test}{trust}"
     shown = show_p_value(test.p_value)
     return f"p {shown if shown.startswith('<') else f'= {shown}'}{trust}"
 
@@ -50,7 +49,7 @@ class Wording:
     order, max_separator
         How many members were tried as a condition, and how many as a separator.
     is_automatic
-        Whether the search chose those, and how clear a dependence must be.
+        Whether the search chose those, and how strong the evidence must be.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class Wording:
     >>> wording = Wording("lamp", "komb", 1, 1, 1)
     >>> alone = Evidence((), True, 12.5, 2, 0.0019, "g", True)
     >>> print(wording.say(Reason("hall", "member", alone, alone)))
-    depends on lamp on its own: G = 12.50, df 2, p = 0.0019. There is no other member ...
+    is marginally dependent on lamp: G = 12.50, df 2, p = 0.0019. There is no other member ...
     """
 
     target: Name
@@ -76,11 +75,10 @@ class Wording:
             return self._dependence(reason) + "."
         if reason.shown is None:
             fewer = min(self.order, self.n_members - 1)
-            given = f", nor given up to {plural(fewer, 'other member')}" if fewer else ""
-            return f"is there by request: alone it does not depend on {self._target} " + (
-                f"({reason.alone.brief}){given}."
-            )
-        return f"is there by request: {self._dependence(reason)}."
+            given = f" and given up to {plural(fewer, 'other member')}" if fewer else ""
+            independent = f"it is independent of {self._target}, marginally ({reason.alone.brief})"
+            return f"is there by request: {independent}{given}."
+        return f"is there by request: it {self._dependence(reason)}."
 
     @property
     def _target(self) -> str:
@@ -91,11 +89,11 @@ class Wording:
         assert shown is not None  # a member without a witness is there by request
         witness = self._set(shown.given, "other ")
         if not shown.given:
-            yield f"depends on {self._target} on its own: {shown}."
+            yield f"is marginally dependent on {self._target}: {shown}."
         elif alone.is_dependent:
             yield f"depends on {self._target} given {witness}: {shown}."
         elif len(shown.given) > 1 and reason.part is None:  # whether all are needed is not known
-            yield f"depends on {self._target} given {witness}: {shown}; alone {alone.brief}."
+            yield f"depends on {self._target} given {witness}: {shown}; marginally {alone.brief}."
         else:
             yield self._together(shown, alone, reason.part)
         if reason.separator is not None:
@@ -105,61 +103,59 @@ class Wording:
         if shown.given and alone.is_dependent:
             yield self._alone_too(reason)
 
-    @staticmethod
-    def _together(shown: Evidence, alone: Evidence, part: Evidence | None) -> str:
-        is_strict = part is None or not part.is_dependent
-        enters = "enters only together with" if is_strict else "enters together with"
+    def _together(self, shown: Evidence, alone: Evidence, part: Evidence | None) -> str:
+        only = " only" if part is None or not part.is_dependent else ""
         less = "" if part is None else f", given fewer of them at best {part.brief}"
-        given = f"given {_pronoun(shown.given)}, {shown}; alone {alone.brief}{less}"
-        return f"{enters} {_names(shown.given)}: {given}."
+        evidence = f"{shown}; marginally {alone.brief}{less}"
+        return f"depends on {self._target}{only} given {_names(shown.given)}: {evidence}."
 
     def _standing(self, reason: Reason, test: Evidence) -> str:
         """Say which other members come near to separating a member."""
         witness = reason.shown.given if reason.shown else ()
         others = _names(_besides(test, witness))
         if test.is_dependent:
-            nobody = self._nobody(reason).capitalize()
-            return f"{nobody} separates it; the closest is {others} ({test.brief})."
-        also = " too" if witness else ""
+            tried = self._tried(reason).capitalize()
+            return f"{tried} separates it; the closest is {others} ({test.brief})."
+        also = " as well" if witness else ""
         return (
-            f"Given {others}{also}, though, it is independent ({test.brief}); that is not what "
-            f"{self.method} goes by."
+            f"Given {others}{also}, however, it is independent ({test.brief}); {self.method} does "
+            "not decide by that test."
         )
 
     def _alone_too(self, reason: Reason) -> str:
-        text = f"Alone it depends on {self._target} too ({reason.alone.brief})"
+        text = f"It is marginally dependent too ({reason.alone.brief})"
         test = reason.alone_separator
         if test is None:
             return f"{text}."
         if test.is_dependent:
             closest = f"the closest is {_names(test.given)} ({test.brief})"
-            return f"{text}; {self._nobody(reason, ())} separates it, {closest}."
-        return f"{text}, but not given {_names(test.given)} ({test.brief})."
+            return f"{text}; {self._tried(reason, ())} separates it, {closest}."
+        return f"{text}, but independent given {_names(test.given)} ({test.brief})."
 
     def _dependence(self, reason: Reason) -> str:
-        """Say how a column depends on the target although nothing speaks for it in the end."""
+        """Say how a column that was not found depends on the target, and what separates it."""
         shown, test = reason.shown, reason.separator
         assert shown is not None  # only columns that depend are explained
         if shown.given:
-            evidence = f"given {_names(shown.given)} ({shown.brief}; alone {reason.alone.brief})"
+            evidence = f"{shown.brief}; marginally {reason.alone.brief}"
+            text = f"depends on {self._target} given {_names(shown.given)} ({evidence})"
         else:
-            evidence = f"on its own ({shown.brief})"
-        text = f"depends on {self._target} {evidence}"
+            text = f"is marginally dependent on {self._target} ({shown.brief})"
         if test is not None and not test.is_dependent:
-            return f"{text}, but not given {self._separator(reason, test)} ({test.brief})"
+            return f"{text}, but independent given {self._separator(reason, test)} ({test.brief})"
         if self.max_separator == 0:
-            text = f"{text}; separators were not looked for"
+            text = f"{text}; separators were not searched"
         elif test is None:
             text = f"{text}, and there is no member that could separate it"
         else:
             closest = f"{_names(_besides(test, shown.given))}, {test.brief}"
-            text = f"{text}, and {self._nobody(reason)} separates it (the closest: {closest})"
+            text = f"{text}, and {self._tried(reason)} separates it (the closest: {closest})"
         if reason.status == "by request":
             return text
         if self.is_automatic:
             return (
-                f"{text}: among all tests of the search this is not clear enough, or other columns "
-                "than members separate it"
+                f"{text}: the evidence does not pass the multiple-testing threshold, or columns "
+                "outside the blanket separate it"
             )
         return f"{text}: {self.method} left it out for a reason that these tests do not show"
 
@@ -176,7 +172,7 @@ class Wording:
         n_all = self.n_members - bool(other)
         return f"all {n_all} {other}members" if 2 < len(names) == n_all else _names(names)
 
-    def _nobody(self, reason: Reason, witness: Sequence[Name] | None = None) -> str:
+    def _tried(self, reason: Reason, witness: Sequence[Name] | None = None) -> str:
         """Name what was tried as a separator in vain."""
         if witness is None:
             witness = reason.shown.given if reason.shown else ()
@@ -192,10 +188,6 @@ class Wording:
 
 def _names(names: Sequence[Name]) -> str:
     return show_names(names, _NAMES_WIDTH)
-
-
-def _pronoun(names: Sequence[Name]) -> str:
-    return {1: "it", 2: "both"}.get(len(names), f"all {len(names)}")
 
 
 def _besides(test: Evidence, witness: Sequence[Name]) -> list[Name]:

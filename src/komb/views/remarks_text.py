@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 _NAMES_WIDTH = 60  # characters of a list of names
 _CHOICE_HEADINGS = ("chosen", "value>", "why")
-_SIGHT_HEADINGS = ("order>", "tests>", "p-value at most>", "weakest seen, bits per row>")
+_SIGHT_HEADINGS = (
+    "order>", "tests>", "p-value threshold>", "detectable effect, bits per row>",
+)  # fmt: skip
+_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value threshold"}
 
 
 def warnings_of(remarks: Remarks, target: Name) -> Iterator[str]:
@@ -29,7 +32,7 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
     Examples
     --------
     >>> print(*leak_warnings([Leak("bwt", 1.0)], "low"))
-    Possible leak: 'bwt' determines 'low' completely. Leave it out (exclude=['bwt']) if it is ...
+    Possible leak: 'bwt' determines 'low' completely. Exclude it if its value is not known ...
     """
     for leak in leaks:
         how = (
@@ -38,8 +41,8 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
             else f"explains {_percent(leak.share)} of the entropy of {target!r}"
         )
         yield (
-            f"Possible leak: {leak.column!r} {how}. Leave it out (exclude=[{leak.column!r}]) "
-            f"if it is not known before {target!r}."
+            f"Possible leak: {leak.column!r} {how}. Exclude it if its value is not known before "
+            f"that of {target!r}."
         )
 
 
@@ -49,15 +52,16 @@ def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
     Examples
     --------
     >>> print(*omission_warnings([Omission(2, 1_000_000, 75.0, "the time budget is spent")]))
-    Not looked at: order 2, the time budget is spent (1,000,000 tests, about 75 s).
+    Skipped order 2: the time budget is spent (1,000,000 tests would take about 75 s).
     """
     for left_out in omissions:
-        cost = f"{plural(left_out.n_tests, 'test')}, about {show_seconds(left_out.seconds)}"
-        yield f"Not looked at: order {left_out.order}, {left_out.reason} ({cost})."
+        seconds = show_seconds(left_out.seconds)
+        cost = f"{plural(left_out.n_tests, 'test')} would take about {seconds}"
+        yield f"Skipped order {left_out.order}: {left_out.reason} ({cost})."
 
 
 def alternatives(remarks: Remarks, member: Name) -> Iterator[str]:
-    """Name what could stand in the place of a member, one line each.
+    """Name what could replace a member, one line each.
 
     Examples
     --------
@@ -75,17 +79,21 @@ def choice_grids(choices: Mapping[str, Choice]) -> tuple[Grid, ...]:
     Examples
     --------
     >>> choice_grids({"order": Choice(2, "as far as the tests allow")})[0].rows
-    (('order', '2', 'as far as the tests allow'),)
+    (('order (searched up to)', '2', 'as far as the tests allow'),)
     """
     rows = [
-        (name, NOTHING if choice.value is None else str(choice.value), choice.reason)
+        (
+            _CHOICE_NAMES.get(name, name),
+            NOTHING if choice.value is None else str(choice.value),
+            choice.reason,
+        )
         for name, choice in choices.items()
     ]
     return (Grid(_CHOICE_HEADINGS, tuple(rows)),) if rows else ()
 
 
 def sight_grids(remarks: Remarks) -> tuple[Grid, ...]:
-    """Show what could be seen, one line per order; nothing if the search does not say.
+    """Show which dependences could be found, one line per order, if the search says so.
 
     Examples
     --------
@@ -105,8 +113,8 @@ def sight_notes(remarks: Remarks) -> Iterator[str]:
     """Say what the numbers of :func:`sight_grids` mean."""
     if remarks.sight:
         yield (
-            "Weakest seen: a dependence of so many bits of information per row is found with "
-            "80 % power at this order; weaker ones may be missed."
+            "Detectable effect: the weakest dependence, in bits of information per row, that the "
+            "search finds with 80 % power at this order; it may miss weaker ones."
         )
 
 

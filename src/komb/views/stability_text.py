@@ -23,12 +23,12 @@ def stability_grids(blanket: Blanket) -> tuple[Grid, ...]:
         return ()
     groups = {frozenset((m.name, *m.witness)) for m in blanket.details if m.witness}
     rows = [
-        (show_names(group.columns, _NAMES_WIDTH), f"{group.share:.2f}", "members seen together")
+        (show_names(group.columns, _NAMES_WIDTH), f"{group.share:.2f}", "members found together")
         for group in stability.groups
         if frozenset(group.columns) in groups
     ]
     rows += [
-        (show_name(name), f"{share:.2f}", "no member")
+        (show_name(name), f"{share:.2f}", "not a member")
         for name, share in stability.shares.items()
         if name not in blanket and share >= stability.threshold
     ]
@@ -39,14 +39,14 @@ def stability_notes(stability: Stability) -> Iterator[str]:
     """Say what was done, and what it bounds."""
     halves = plural(stability.n_halves, "half-sample")
     yield (
-        f"Stability: share of {halves} with a column in their blanket "
+        f"Stability: share of {halves} in which the column is in the blanket "
         f"({show_seconds(stability.seconds)})."
     )
     found = (_show_bound(stability, share) for share in (stability.threshold, _STRICT_THRESHOLD))
-    yield f"{'; '.join(found)}. By chance: no more often than a column taken at random."
+    yield f"Stability of {'; of '.join(found)}. By chance: no more often than a random column."
 
 
 def _show_bound(stability: Stability, threshold: float) -> str:
     count = sum(share >= threshold for share in stability.shares.values())
-    bound = f"on average at most {stability.bound_at(threshold):.2g} by chance"
-    return f"Share of at least {threshold}: {plural(count, 'column')}, {bound}"
+    bound = f"of which at most {stability.bound_at(threshold):.2g} are expected by chance"
+    return f"at least {threshold}: {plural(count, 'column')}, {bound}"

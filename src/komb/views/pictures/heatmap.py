@@ -28,9 +28,9 @@ class Cell(NamedTuple):
     Attributes
     ----------
     bits
-        How clearly it depends on the target; ``None`` for a member by request.
+        The evidence for it; ``None`` for a member by request.
     is_together
-        Whether it is seen only together with others.
+        Whether it depends on the target only given others.
     is_one_sided
         Whether the member's own blanket was searched, and does not have the target.
     """
@@ -70,7 +70,7 @@ def draw_heatmap(
     cells: Mapping[tuple[int, int], Cell],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which target has which member, and how clearly.
+    """Draw which target has which member, and how strong the evidence is.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _colour(cell: Cell) -> tuple[float, float, float]:
 
 
 def _mark(axes: Axes, cells: Mapping[tuple[int, int], Cell], inches: float) -> None:
-    """Put a sign on cells that are one-sided or seen only together, in ink that can be seen."""
+    """Put a sign on cells that are one-sided or need others, in ink that can be seen."""
     for (row, column), cell in cells.items():
         red, green, blue = _colour(cell)
         ink = "black" if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else "white"
@@ -215,7 +215,7 @@ def _add_legend(axes: Axes, cells: Mapping[tuple[int, int], Cell]) -> None:
     if any(cell.is_one_sided for cell in cells.values()):
         signs["one-sided: the member does not have the target"] = {"marker": "o", "color": "black"}
     if any(cell.is_together for cell in cells.values()):
-        signs["seen together with others"] = {
+        signs["dependent only given others"] = {
             "marker": "s", "markerfacecolor": "none", "color": "black",
         }  # fmt: skip
     if any(cell.bits is None for cell in cells.values()):

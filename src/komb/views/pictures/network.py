@@ -1,9 +1,9 @@
 """A blanket as a picture: the target in the middle, its members around it.
 
-A member that is seen alone has a line to the target. Members that are seen together share a
-coloured area with the target, and meet in a point inside it before a line goes on to the target: it
-is one thing with several ends, not several lines. In the area, a dotted line comes from a column
-that is held fixed for the others to be seen, and owes its place to something else.
+A member that is marginally dependent has a line to the target. Members that depend on it given each
+other share a coloured area with the target, and meet in a point inside it before a line goes on to
+the target: it is one thing with several ends. In the area, a dotted line comes from a column
+that the others are conditioned on, and owes its place to something else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _THINNEST, _THICKEST = 1.0, 7.0  # points
 _ALL_LINES = 200.0  # points; where there are many lines, they have to be thinner
 _INWARDS = 0.45  # how far the sides of an area are drawn to its middle
 _FAN = math.radians(130)  # that an area may take up, for the target to be at its edge
-_WIDEST_STEP = math.radians(75)  # between members that are seen together
+_WIDEST_STEP = math.radians(75)  # between members of one area
 _HUB = 0.26  # radius of the target where there are many members
 _RADIUS, _SPACING = 1.35, 0.3  # inches, at least: of the circle, and between members
 
@@ -52,9 +52,9 @@ class Spoke(NamedTuple):
     name
         The column.
     witness
-        What it is seen together with; ``None`` for a member by request.
+        What it depends on the target given; ``None`` for a member by request.
     bits
-        How clearly it depends on the target; ``None`` without a test.
+        The evidence for it; ``None`` without a test.
     label
         That in words.
     is_last_of_all
@@ -69,7 +69,7 @@ class Spoke(NamedTuple):
 
     @property
     def area(self) -> frozenset[Name]:
-        """Columns that are seen together, if there is a point in drawing that; empty otherwise."""
+        """The member and its witness, if there is a point in drawing an area; empty otherwise."""
         if not self.witness or self.is_last_of_all or len(self.witness) >= _LARGEST_AREA:
             return frozenset()
         return frozenset((self.name, *self.witness))
@@ -140,7 +140,7 @@ def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) 
 def arrange(spokes: Sequence[Spoke]) -> dict[Name, Point]:
     """Give every member, and every witness that is none, a place on a circle.
 
-    Columns that are seen together are neighbours as far as that is possible.
+    Columns of one area are neighbours as far as that is possible.
 
     Examples
     --------
@@ -210,16 +210,16 @@ class _Drawing:
         return min(width(spoke.bits), _ALL_LINES / len(self.nodes))
 
     def _draw_line(self, spoke: Spoke) -> None:
-        """Draw the line of a member that shows on its own, or given too many to draw."""
+        """Draw the line of a member that depends marginally, or given too many to draw."""
         x, y = self.nodes[spoke.name]
         style: dict[str, Any] = {"color": _ALONE, "linewidth": self._width(spoke)}
-        meaning = "seen alone"
+        meaning = "marginally dependent"
         if spoke.witness is None:
             style = {"color": _FAINT, "linewidth": _THINNEST, "linestyle": (0, (4, 3))}
             meaning = "by request"
         elif spoke.witness:
             style |= {"linestyle": (0, (3, 1))}
-            meaning = "seen given all other members"
+            meaning = "dependent given all other members"
         (line,) = self.axes.plot([0, x], [0, y], zorder=2, solid_capstyle="butt", **style)
         self.legend.setdefault(meaning, line)
 
@@ -234,7 +234,7 @@ class _Drawing:
             _hull(corners, middle), facecolor=(colour, 0.22), edgecolor="none", zorder=1
         )
         self.axes.add_patch(patch)
-        self.legend.setdefault("seen together", patch)
+        self.legend.setdefault("dependent given each other", patch)
         owners = [n for n in names if n in self.spokes and self.spokes[n].area == area]
         widths = [self._width(self.spokes[name]) for name in owners]
         self._join(middle, (0.0, 0.0), colour, max(widths))
@@ -243,7 +243,7 @@ class _Drawing:
                 self._join(middle, self.nodes[name], colour, self._width(self.spokes[name]))
             else:
                 line = self._join(middle, self.nodes[name], colour, 1.4, (0, (1, 1.2)))
-                self.legend.setdefault("held fixed for the others to be seen", line)
+                self.legend.setdefault("conditioned on for the others", line)
         self.axes.plot(*middle, "o", color=colour, markersize=max(5.0, max(widths) + 2), zorder=3)
 
     def _join(
