@@ -15,9 +15,9 @@ import pytest
 from komb import __version__
 from komb.errors import FileError, InputError, Interrupted, ParameterError, UnknownNameError
 from komb.reproduction import Record, Reproduction, reproduce, reproduction
-from komb.reproduction.headline import summarise
-from komb.reproduction.records import Journal
+from komb.reproduction.journal import Journal
 from komb.reproduction.runner import Conditions, RunProgress, run_units
+from komb.reproduction.summary import summarise
 from tests.reproduction.files import NETWORK, write_samples
 
 

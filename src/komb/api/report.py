@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from komb.api.compare import compare
-from komb.api.find import Progress, markov_blanket
+from komb.api.find import OPTION_DEFAULTS, Progress, markov_blanket
 from komb.api.settings import check_name, list_names
 from komb.data import defaults
 from komb.data.encode.codes import Name
@@ -18,6 +18,7 @@ from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
 from komb.search import algorithms
+from komb.views.report.code_to_repeat import chosen
 from komb.views.report.files import check_page, write_page
 from komb.views.report.page import Content, make_page
 from komb.views.text import plural
@@ -181,7 +182,7 @@ exclude, discretize, bins, missing, seed, time_budget, stability
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,
-        options={"method": method, "stability": stability, **options},
+        options=chosen({"method": method, "stability": stability, **options}, OPTION_DEFAULTS),
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),

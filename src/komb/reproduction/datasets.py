@@ -22,21 +22,17 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.models.bayesian_network import graph_blanket
-from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_network, boolean_table
+from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.read.bif import read_bif
 from komb.data.read.source import read_bytes
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, FileError, MissingPackageError, ParameterError, UnknownNameError
+from komb.reproduction.paper import BENCHMARK_ROWS, FUNCTIONS, NETWORKS
 
 if TYPE_CHECKING:
     import networkx as nx
 
-FUNCTIONS = tuple(BOOLEAN_FUNCTIONS)
-
-NETWORKS = {"Alarm1": "alarm", "Barley": "barley", "Insurance": "insurance", "Mildew": "mildew"}
-"""Names in the paper, and in pgmpy's wheel."""
-
-N_ROWS = 5000
+N_ROWS = BENCHMARK_ROWS
 """Size of the samples from networks."""
 
 _SUPPLEMENT = "https://pages.mtu.edu/~lebrown/supplements/mmhc_paper/mmhc_index.html"
@@ -101,7 +97,9 @@ class BundledNetwork(Dataset):
     """A network out of pgmpy's wheel, any by its file; the number of a sample is its seed."""
 
     def __init__(self, name: str) -> None:
-        self._file = _bundled_folder() / f"{NETWORKS.get(name, name)}.bif.gz"
+        # In pgmpy's wheel the paper's Alarm1 is called alarm.
+        file = name.lower().removesuffix("1") if name in NETWORKS else name
+        self._file = _bundled_folder() / f"{file}.bif.gz"
         self._network = read_bif(self._file)
         super().__init__(name, self._network.graph)
 
@@ -166,7 +164,7 @@ def open_dataset(name: str, data: str | os.PathLike[str] | None = None) -> Datas
     >>> open_dataset("parity").name
     'parity'
     """
-    if name in BOOLEAN_FUNCTIONS:
+    if name in FUNCTIONS:
         return BooleanDataset(name)
     if name not in NETWORKS:
         raise UnknownNameError.among("dataset", name, [*FUNCTIONS, *NETWORKS])

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from komb.reproduction import paper
+from komb.reproduction.averages import Metric, Runs, Variant, average
+from komb.reproduction.journal import Record
 from komb.reproduction.paper import Setting
-from komb.reproduction.records import Record
-from komb.reproduction.runs import Metric, Runs, Variant, summarise
 from komb.views.pictures.canvas import need_matplotlib
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _draw(runs: Runs, functions: Sequence[str], start: str) -> Figure:
 def _draw_panel(axes: Axes, runs: Runs, function: str, metric: Metric, start: str) -> None:
     for line in _LINES:
         found = _by_size(runs, function, line, start)
-        means = [summarise(some, metric).mean or 0.0 for some in found.values()]
+        means = [average(some, metric).mean or 0.0 for some in found.values()]
         axes.plot(
             list(found),
             means,

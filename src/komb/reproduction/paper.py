@@ -23,15 +23,20 @@ SIZES = (50, 100, 200, 300, 400, 500, 750, 1000)
 """Rows of the samples that the figure traces."""
 
 SYNTHETIC_ROWS, BENCHMARK_ROWS = 100, 5000
-SYNTHETIC_RUNS, BENCHMARK_RUNS = 40, 100
-"""Runs behind a number: ten samples, by four or by ten targets."""
+"""Rows of the samples that the tables are about."""
+
+N_SAMPLES, N_TARGETS = 10, 10
+"""Samples of each dataset, and targets in each sample of a network."""
+
+SYNTHETIC_RUNS, BENCHMARK_RUNS = 4 * N_SAMPLES, N_TARGETS * N_SAMPLES
+"""Runs behind a number; a Boolean function has four variables, and each is a target."""
 
 TIME_CAP = 1800.0
 """Seconds after which a search was stopped."""
 
 MACHINE = "Apple M4 Mac mini"
 
-TEST, DF = "g-sci", "observed"
+TEST, DF, ALPHA = "g-sci", "observed", 0.01
 """How dependence is tested for kOMB."""
 
 
@@ -79,22 +84,16 @@ def read_printed(text: str) -> Printed:
     {'Alarm1': Published(mean=0.7721, std=0.1599), 'Barley': None}
     """
     head, *lines = (line.split() for line in text.strip().splitlines())
-    return {
-        _read_setting(name): dict(zip(head, map(_read_number, numbers), strict=True))
-        for name, *numbers in lines
-    }
-
-
-def _read_setting(text: str) -> Setting:
-    method, *numbers = text.split(",")
-    return Setting(method, *map(int, numbers))
+    printed: Printed = {}
+    for name, *numbers in lines:
+        method, *bounds = name.split(",")
+        row = Setting(method, *map(int, bounds))
+        printed[row] = dict(zip(head, map(_read_number, numbers), strict=True))
+    return printed
 
 
 def _read_number(text: str) -> Published | None:
-    if text == "--":
-        return None
-    mean, _, std = text.partition("±")
-    return Published(float(mean), float(std) if std else None)
+    return None if text == "--" else Published(*map(float, text.split("±")))
 
 
 INTRODUCTION = read_printed("""

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from komb.errors import FileError, MissingPackageError
+from komb.reproduction.averages import Variant
 from komb.reproduction.claims import check_claims
 from komb.reproduction.figures import KINDS, Kind, draw_metrics, render, to_inline_svg
-from komb.reproduction.filling import how_to_add
-from komb.reproduction.formats import claims_to_markdown, to_csv, to_latex, to_markdown
-from komb.reproduction.layout import Table
+from komb.reproduction.journal import Record, SeparatorRecord
 from komb.reproduction.page import Content, make_page
-from komb.reproduction.records import Record, SeparatorRecord
-from komb.reproduction.runs import Variant
-from komb.reproduction.tables import make_tables
+from komb.reproduction.paper_tables import how_to_add, make_tables
+from komb.reproduction.table_text import claims_to_markdown, to_csv, to_latex, to_markdown
+from komb.reproduction.tables import Table
 
 _FORMATS: Mapping[str, Callable[[Table], str]] = {
     "md": to_markdown,

@@ -16,25 +16,21 @@ from komb.data.read.source import to_path
 from komb.errors import FileError, Interrupted, ParameterError
 from komb.reproduction import datasets
 from komb.reproduction.datasets import Dataset
+from komb.reproduction.journal import Journal, Record, SeparatorRecord
 from komb.reproduction.manifest import count_cores, describe_run, now, read_manifest, write_manifest
+from komb.reproduction.paper import FUNCTIONS, N_SAMPLES, N_TARGETS, NETWORKS, TIME_CAP
 from komb.reproduction.plan import (
     EVERYTHING,
-    N_SAMPLES,
-    N_TARGETS,
     SUITES,
     Unit,
     check_suites,
     make_plan,
     needs_networks,
 )
-from komb.reproduction.records import Journal, Record, SeparatorRecord
+from komb.reproduction.result_files import in_order, read_separators, write_results
 from komb.reproduction.runner import Conditions, RunProgress, run_units
 from komb.reproduction.separators import measure_separators
-from komb.reproduction.tidy import in_order, read_separators, write_results
 from komb.views.text import plural
-
-TIME_CAP = 1800.0
-"""Seconds a search, as in the paper."""
 
 Observer = Callable[[RunProgress], None]
 
@@ -159,7 +155,7 @@ class _Settings:
 def _settle(given: Mapping[str, Any], earlier: Mapping[str, Any] | None) -> _Settings:
     """Check the parameters; what was not given is as it was in an earlier run."""
     defaults: dict[str, Any] = {
-        "suites": EVERYTHING, "data": None, "networks": tuple(datasets.NETWORKS),
+        "suites": EVERYTHING, "data": None, "networks": NETWORKS,
         "samples": N_SAMPLES, "targets": N_TARGETS, "time_cap": TIME_CAP,
     }  # fmt: skip
     if earlier is not None:
@@ -275,7 +271,7 @@ class _Run:
 
     def _plan(self) -> list[Unit]:
         settings = self._settings
-        known = {name: datasets.open_dataset(name) for name in datasets.FUNCTIONS} | self._networks
+        known = {name: datasets.open_dataset(name) for name in FUNCTIONS} | self._networks
         return make_plan(settings.suites, known, samples=settings.samples, targets=settings.targets)
 
     def _separators(self) -> list[SeparatorRecord]:

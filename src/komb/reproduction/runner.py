@@ -26,8 +26,9 @@ from komb.data.table import DiscreteTable
 from komb.errors import ParameterError
 from komb.reproduction.datasets import Dataset, open_dataset
 from komb.reproduction.deadline import Deadline, TimeUp
-from komb.reproduction.plan import ALPHA, Cell, Unit
-from komb.reproduction.records import PARTS, Journal, Record, score_fields
+from komb.reproduction.journal import PARTS, Journal, Record, score_fields
+from komb.reproduction.paper import ALPHA
+from komb.reproduction.plan import Cell, Unit
 from komb.results.blanket import Blanket
 
 _TABLES_KEPT = 4

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from komb.reproduction.datasets import Dataset
-from komb.reproduction.records import SeparatorRecord
+from komb.reproduction.journal import SeparatorRecord
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from komb.errors import FileError
-from komb.reproduction.records import Record, SeparatorRecord
+from komb.reproduction.journal import Record, SeparatorRecord
 
 if TYPE_CHECKING:
     import polars as pl

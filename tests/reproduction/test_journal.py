@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from komb.errors import FileError, ParameterError
-from komb.reproduction.records import Journal, Record, score_fields
+from komb.reproduction.journal import Journal, Record, score_fields
 
 RECORD = Record(
     "benchmark", "Alarm1", 5000, 1, "V1", "komb", "iamb", 2, 3, "g-sci", "observed", 0.01,
