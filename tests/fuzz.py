@@ -36,7 +36,7 @@ from komb.cli import main
 from komb.errors import InputError
 from komb.reproduction.journal import Journal, Record
 from tests import naive
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
 
 Random = np.random.Generator
@@ -83,9 +83,9 @@ def searches(rng: Random, folder: Path) -> None:
     found = komb.markov_blanket(
         table, names[-1], method="komb", order=order, max_separator=bound, test=test, alpha=alpha
     )
-    session = naive.DataSession(columns_of(table), test, alpha, "observed")
+    session = naive.sessions.DataSession(columns_of(table), test, alpha, "observed")
     others = frozenset(range(len(names) - 1))
-    twin = naive.komb(session, others, len(names) - 1, order, bound, frozenset(), frozenset())
+    twin = naive.komb.komb(session, others, len(names) - 1, order, bound, frozenset(), frozenset())
     members = tuple(names[i] for i in sorted(twin))
     if found.members != members:
         raise WrongError(f"{found.members}, not {members}")

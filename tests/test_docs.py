@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib.util
 import re
 import sys
@@ -13,9 +12,8 @@ import pytest
 
 import komb
 from komb import cli
-from tests.test_readme import Checker, steady
+from tests.documentation import ROOT, check_command, check_examples
 
-ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
 
@@ -65,13 +63,7 @@ def test_pages_with_examples_are_seen() -> None:
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
 def test_python_examples(page: str) -> None:
-    # In a doctest a blank line ends the output unless it is marked.
-    marked = re.sub(r"\n\n(?!\Z)(?!>>>)", "\n<BLANKLINE>\n", WITH_EXAMPLES[page])
-    examples = doctest.DocTestParser().get_doctest(marked, {}, page, page, 0)
-    problems: list[str] = []
-    runner = doctest.DocTestRunner(Checker(), optionflags=doctest.ELLIPSIS)
-    runner.run(examples, out=problems.append)
-    assert not problems, "".join(problems)
+    check_examples(WITH_EXAMPLES[page], page)
 
 
 COMMANDS = [
@@ -83,15 +75,12 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(
-    ("page", "command", "expected"), COMMANDS, ids=[f"{page}: {line}" for page, line, _ in COMMANDS]
+    ("command", "expected"),
+    [entry[1:] for entry in COMMANDS],
+    ids=[f"{page}: {line}" for page, line, _ in COMMANDS],
 )
-def test_commands(
-    page: str, command: str, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(command.split())
-    printed = capsys.readouterr()
-    assert steady(printed.out + printed.err) == steady(expected), page
+def test_commands(command: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check_command(command, expected, capsys)
 
 
 # -------------------------------------------------------------------------------------------- links

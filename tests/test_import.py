@@ -1,4 +1,7 @@
-"""What `import komb` costs and offers, and which layer may see which."""
+"""What `import komb` loads, and what it offers.
+
+How long it takes is measured by ``benchmarks/startup.py``.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ import ast
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,23 +17,8 @@ import komb
 
 SOURCE = Path(komb.__file__).parent
 
-LAYERS = (
-    "errors",
-    "data",
-    "counts",
-    "citests",
-    "sessions",
-    "search",
-    "views",
-    "results",
-    "api",
-    "reproduction",
-    "cli",
-)
-"""A module imports from its own layer and from those before it."""
-
-FREE = {"__version__"}  # may be imported by all
-AT_THE_TOP = {"__init__", "__main__"}  # may import all
+MOST_MODULES = 40
+"""That ``import komb`` may load, all told: 30 do today, nearly all of them Python's own."""
 
 HEAVY = (
     "numba",
@@ -104,15 +90,10 @@ class TestImport:
         loaded = loaded_after("import komb.cli")
         assert not {"numba", "scipy", "polars", "numpy"} & set(ast.literal_eval(loaded))
 
-    def test_it_is_quick(self) -> None:
-        best = min(self._seconds() for _ in range(3))
-        assert best < 0.3
-
-    @staticmethod
-    def _seconds() -> float:
-        began = time.perf_counter()
-        run_python("import komb")
-        return time.perf_counter() - began
+    def test_few_modules_are_loaded(self) -> None:
+        count = "print(len(sys.modules) - before)"
+        loaded = run_python(f"import sys; before = len(sys.modules); import komb; {count}")
+        assert int(loaded) <= MOST_MODULES
 
 
 class TestNames:
@@ -140,56 +121,3 @@ class TestNames:
         block = next(node for node in tree.body if isinstance(node, ast.If))
         seen = [alias.name for node in block.body for alias in node.names]  # type: ignore[attr-defined]
         assert sorted([*seen, "__version__"]) == PUBLIC
-
-
-def imports_of(file: Path) -> Iterator[str]:
-    """Every module that a file imports, wherever in the file that is."""
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: imports are absolute"
-            assert node.module is not None
-            if node.module == "komb":
-                yield from (f"komb.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
-
-
-def layer_of(parts: tuple[str, ...]) -> str:
-    return parts[0].removesuffix(".py")
-
-
-FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
-
-
-class TestLayers:
-    @pytest.mark.parametrize("file", FILES, ids=str)
-    def test_a_module_imports_only_from_layers_before_its_own(self, file: Path) -> None:
-        layer = layer_of(file.parts)
-        if layer in FREE | AT_THE_TOP:
-            return
-        assert layer in LAYERS, f"give {layer!r} a place in LAYERS"
-        allowed = {*LAYERS[: LAYERS.index(layer) + 1], *FREE}
-        for module in imports_of(SOURCE / file):
-            if module.startswith("komb."):
-                assert module.split(".")[1] in allowed, f"{file} must not import {module}"
-
-    @pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] == "search"], ids=str)
-    def test_a_search_never_sees_data(self, file: Path) -> None:
-        for module in imports_of(SOURCE / file):
-            assert not module.startswith(("komb.data", "komb.counts", "komb.sessions.data"))
-
-    @pytest.mark.parametrize("file", FILES, ids=str)
-    def test_kernels_live_in_one_place(self, file: Path) -> None:
-        uses_numba = any(module.split(".")[0] == "numba" for module in imports_of(SOURCE / file))
-        assert not uses_numba or file.parts[0] == "counts"
-
-    @pytest.mark.parametrize("file", FILES, ids=str)
-    def test_nothing_prints_but_the_command_line(self, file: Path) -> None:
-        calls = [
-            node.func.id
-            for node in ast.walk(ast.parse((SOURCE / file).read_text()))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        ]
-        assert "print" not in calls

@@ -279,8 +279,8 @@ class TestNumbers:
             "komb",
             parameters,
         )
-        session = naive.DataSession(table.codes.tolist(), test, 0.1)
-        told = naive.explain(session, others, target, witnesses, order, bound)
+        session = naive.sessions.DataSession(table.codes.tolist(), test, 0.1)
+        told = naive.explanation.explain(session, others, target, witnesses, order, bound)
         assert {
             table.index(reason.name): _told(table, reason) for reason in explanation.reasons
         } == told
@@ -306,11 +306,11 @@ class TestNumbers:
         assert "Dependences given more than 1 member were not looked for" in str(explanation)
 
 
-def _told(table: DiscreteTable, reason: Reason) -> naive.Told:
+def _told(table: DiscreteTable, reason: Reason) -> naive.explanation.Told:
     def positions(test: Evidence | None) -> frozenset[int] | None:
         return None if test is None else frozenset(map(table.index, test.given))
 
-    return naive.Told(
+    return naive.explanation.Told(
         positions(reason.shown), positions(reason.separator), positions(reason.alone_separator)
     )
 

@@ -22,7 +22,7 @@ from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY
 from tests import naive
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
@@ -82,8 +82,10 @@ def test_moments_of_seven_rows(xs: tuple[int, ...], ys: tuple[int, ...]) -> None
 def check_moments_of_stratum(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
     """Compare twin and kernel with what a list of all orders says."""
     *expected, third = moments_of_all_orders(xs, ys)
-    assert naive.moments_of_stratum(xs, ys) == tuple(expected)
-    assert naive.third_of_stratum(xs, ys) == pytest.approx(float(third), rel=1e-12, abs=1e-12)
+    assert naive.moments.moments_of_stratum(xs, ys) == tuple(expected)
+    assert naive.moments.third_of_stratum(xs, ys) == pytest.approx(
+        float(third), rel=1e-12, abs=1e-12
+    )
     levels = [len(xs), len(ys)]
     codes = np.stack([np.repeat(np.arange(len(c)), c) for c in (xs, ys)]).astype(np.uint8)
     scale = Contingency(codes, np.array(levels), 0).third_scales[1]
@@ -104,13 +106,13 @@ def test_the_third_cumulant_is_near_that_of_drawn_orders(
     xs: tuple[int, ...], ys: tuple[int, ...]
 ) -> None:
     """Four standard errors, from the spread of the third powers themselves."""
-    mean, variance = map(float, naive.moments_of_stratum(xs, ys))
+    mean, variance = map(float, naive.moments.moments_of_stratum(xs, ys))
     drawn = random_table(xs, ys, seed=0).rvs(20_000 if len(xs) * len(ys) < 100 else 300)
     expected = np.outer(xs, ys) / sum(xs)
     deviations = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2)) - mean
     cubes = deviations**3
     error = cubes.std() / math.sqrt(len(cubes)) + 1e-3 * variance**1.5
-    assert abs(cubes.mean() - naive.third_of_stratum(xs, ys)) < 4 * error
+    assert abs(cubes.mean() - naive.moments.third_of_stratum(xs, ys)) < 4 * error
 
 
 def moments(
@@ -167,12 +169,12 @@ def test_the_largest_cumulants_stay_within_64_bits(levels: int) -> None:
     codes = np.stack([column, column]).astype(np.uint16)
     contingency = Contingency(codes, np.array([levels, levels]), 0)
     counts = [n_rows - levels + 1] + [1] * (levels - 1)
-    mean, variance = naive.moments_of_stratum(counts, counts)
+    mean, variance = naive.moments.moments_of_stratum(counts, counts)
     _, own_mean, own_variance, own_third = moments(codes, [levels, levels], 0, 1, [])
     found = own_third / contingency.third_scales[1]
     assert 0 < found < float(n_rows * levels) ** 2
     if levels < 1000:  # the twin takes the cube of the levels
-        assert found == pytest.approx(naive.third_of_stratum(counts, counts), rel=1e-9)
+        assert found == pytest.approx(naive.moments.third_of_stratum(counts, counts), rel=1e-9)
     assert own_mean / contingency.pearson_scale == pytest.approx(float(mean), rel=1e-9)
     assert own_variance / contingency.variance_scales[1] == pytest.approx(float(variance), rel=1e-9)
 
@@ -184,9 +186,9 @@ def test_no_third_cumulant_is_beyond_its_bound(n_rows: int) -> None:
     chosen = np.random.default_rng(n_rows).permutation(len(margins))[:25]
     for xs, ys in product([margins[index] for index in chosen], repeat=2):
         bound = n_rows**2 * (len(xs) - 1) * (len(ys) - 1)
-        assert abs(naive.third_of_stratum(xs, ys)) <= bound
+        assert abs(naive.moments.third_of_stratum(xs, ys)) <= bound
     rare = (n_rows - 1, 1)
-    assert naive.third_of_stratum(rare, rare) <= n_rows**2
+    assert naive.moments.third_of_stratum(rare, rare) <= n_rows**2
 
 
 @pytest.mark.parametrize("n_rows", [6, 30, 999, 30_000])
@@ -223,7 +225,7 @@ def test_outcomes_with_missing_values_equal_their_twins(table: DiscreteTable, se
 def test_strengths_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     asked = DataSession(table, "auto", alpha=0.3)
-    twin = naive.DataSession(columns_of(table), "auto", 0.3)
+    twin = naive.sessions.DataSession(columns_of(table), "auto", 0.3)
     for _ in range(3):
         target, *others = rng.permutation(table.n_columns).tolist()
         members = frozenset(others[: rng.integers(len(others))])
@@ -239,7 +241,7 @@ def test_strengths_beyond_the_smallest_number() -> None:
     session = DataSession(table, "auto")
     assert session.outcome(0, 1, []).p_value == 0.0
     [bits] = session.strengths(0, [({1}, EMPTY)])
-    assert bits[1] == pytest.approx(-naive.log2_p_value(20_000 * math.log(4), 1), rel=1e-2)
+    assert bits[1] == pytest.approx(-naive.decision.log2_p_value(20_000 * math.log(4), 1), rel=1e-2)
 
 
 def test_a_p_value_is_at_least_that_of_g_with_one_degree_of_freedom() -> None:

@@ -138,7 +138,9 @@ def test_logarithms_of_p_values_in_closed_form(half: int, magnitude: float) -> N
     statistic = 2 * half * 10**magnitude
     expected = exact_log2_p(statistic, half)
     assert log2_p(statistic, 2 * half) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert naive.log2_p_value(statistic, 2 * half) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert naive.decision.log2_p_value(statistic, 2 * half) == pytest.approx(
+        expected, rel=1e-12, abs=1e-12
+    )
 
 
 @settings(max_examples=120, deadline=None, derandomize=True)
@@ -147,7 +149,7 @@ def test_logarithms_of_p_values_with_odd_freedom(half: int, magnitude: float) ->
     freedom = 2 * half + 1
     statistic = freedom * 10**magnitude
     computed = log2_p(statistic, freedom)
-    expected = naive.log2_p_value(statistic, freedom)
+    expected = naive.decision.log2_p_value(statistic, freedom)
     assert computed == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert computed < exact_log2_p(statistic, half + 1)  # more freedom makes it less surprising
     if half:
@@ -166,7 +168,7 @@ def test_there_is_no_seam_where_p_values_are_no_longer_numbers(freedom: int) -> 
     """Right and strictly falling around 1e-290, where the way of computing changes."""
     around = float(chi2.isf(1e-290, freedom)) * np.array([0.99, 0.9999, 1.0001, 1.01])
     values = log2_p_values(around, np.full(4, freedom))
-    expected = [naive.log2_p_value(statistic, freedom) for statistic in around.tolist()]
+    expected = [naive.decision.log2_p_value(statistic, freedom) for statistic in around.tolist()]
     assert values.tolist() == pytest.approx(expected, rel=1e-11)
     assert values[1] > math.log2(1e-290) > values[2]
     assert (np.diff(values) < 0).all()

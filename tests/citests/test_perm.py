@@ -63,7 +63,9 @@ def test_p_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
     session = DataSession(table, "perm", seed=seed)
     for _ in range(3):
         target, x, members = draw_test(table.n_columns, rng)
-        twin = naive.run_test(columns_of(table), target, x, members, "perm", 0.01, "observed", seed)
+        twin = naive.decision.run_test(
+            columns_of(table), target, x, members, "perm", 0.01, "observed", seed
+        )
         outcome = session.outcome(target, x, members)
         assert outcome.p_value == twin.p_value  # to the last bit
         assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
@@ -85,7 +87,7 @@ def test_thick_tables_equal_their_twins(
     ]
     levels = [int(column.max()) + 1 for column in columns]
     made = run(columns, levels, 0, 1, [2], seed=seed, most=15)
-    twin = naive.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=15)
+    twin = naive.permutation.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=15)
     assert perm.p_values(made)[0] == twin.p_value
     assert made.shuffles[0] == len(twin.statistics)
 
@@ -102,16 +104,16 @@ def test_rows_with_a_missing_value_are_left_out(table: DiscreteTable, seed: int)
     for _ in range(3):
         target, x, members = draw_test(table.n_columns, rng)
         made = run(codes, levels.tolist(), target, x, members, seed=seed, most=99)
-        twin = naive.permute(
+        twin = naive.permutation.permute(
             codes.tolist(), target, x, members, seed, most=99, levels=levels.tolist()
         )
         assert perm.p_values(made)[0] == twin.p_value
         assert made.varies[0] == twin.varies
         complete = (codes < levels[:, None])[[target, x, *members]].all(axis=0)
         if complete.any():
-            rest = naive.count(codes[:, complete].tolist(), target, x, members)
+            rest = naive.counts.count(codes[:, complete].tolist(), target, x, members)
             nats = 2 * math.log(2) * made.statistic[0]
-            assert nats == pytest.approx(naive.g(rest), rel=1e-9, abs=1e-9)
+            assert nats == pytest.approx(naive.statistics.g(rest), rel=1e-9, abs=1e-9)
 
 
 def test_a_column_of_missing_values_leaves_nothing_to_permute() -> None:
@@ -132,7 +134,7 @@ def test_moments_are_those_of_the_shuffles(table: DiscreteTable, seed: int) -> N
     if table.codes.max() > 255:
         return
     made = run(table.codes, levels, target, x, members, most=50)
-    twin = naive.permute(columns_of(table), target, x, members, 0, most=50)
+    twin = naive.permutation.permute(columns_of(table), target, x, members, 0, most=50)
     statistics = twin.statistics or [0.0]
     assert made.mean[0] == pytest.approx(fmean(statistics), rel=1e-9, abs=1e-9)
     assert made.variance[0] == pytest.approx(pvariance(statistics), rel=1e-6, abs=1e-6)
@@ -160,7 +162,7 @@ def all_orders(columns: list[list[int]], target: int, x: int, members: list[int]
 
     def statistic(column: list[int]) -> float:
         replaced = [column if v == x else columns[v] for v in range(len(columns))]
-        return naive.g(naive.count(replaced, target, x, members))
+        return naive.statistics.g(naive.counts.count(replaced, target, x, members))
 
     data = statistic(columns[x])
     found = [statistic(column) for column in shuffled(list(strata.values()), list(columns[x]))]
@@ -240,7 +242,7 @@ def test_the_order_of_columns_does_not_matter(table: DiscreteTable, seed: int) -
 
 def test_batches_and_sweeps_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table([2, 3, "parity", "copy", 4, "parity"], 60, seed=0)
-    sets = list(naive.subsets(frozenset(range(1, 6)), 2))
+    sets = list(naive.steps.subsets(frozenset(range(1, 6)), 2))
     everyone = set(range(1, 6))
     alone = {
         z: [x for x in everyone - z if DataSession(table, "perm").is_dependent(0, x, z)]
@@ -391,7 +393,7 @@ def test_strengths_agree_with_the_twin() -> None:
     for z in [EMPTY, frozenset({4})]:
         [answer] = asked.strengths(0, [({1, 2, 3, 5}, z)])
         for x in {1, 2, 3, 5}:
-            twin = naive.run_test(columns_of(table), 0, x, z, "perm", 0.2, "observed")
+            twin = naive.decision.run_test(columns_of(table), 0, x, z, "perm", 0.2, "observed")
             assert twin.p_value is not None
             if twin.independent:
                 assert x not in answer
@@ -427,8 +429,8 @@ def test_a_search_equals_its_twin() -> None:
         found = find_algorithm("komb").search(
             DataSession(table, "perm", alpha=0.05), task, order=1, max_separator=1
         )
-        twin = naive.DataSession(columns_of(table), "perm", alpha=0.05)
-        assert found.witnesses == naive.komb(twin, range(4), 4, 1, 1)
+        twin = naive.sessions.DataSession(columns_of(table), "perm", alpha=0.05)
+        assert found.witnesses == naive.komb.komb(twin, range(4), 4, 1, 1)
 
 
 def test_many_levels_and_rows_of_two_bytes() -> None:

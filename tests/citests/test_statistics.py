@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
 
 from komb.citests import tests as registered
 from komb.citests.registry import make_test
@@ -18,35 +15,11 @@ from komb.errors import ParameterError, UnknownNameError
 from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST, HAS_NO_FREEDOM
+from tests.citests.twins import check_against_twin, check_some_against_twins
 from tests.counts.tables import columns_of, make_table, tables
 
 thorough = settings(max_examples=40, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
-
-
-def check_against_twin(
-    table: DiscreteTable,
-    target: int,
-    x: int,
-    members: frozenset[int],
-    session: DataSession,
-    **kind: Any,
-) -> None:
-    twin = naive.run_test(columns_of(table), target, x, members, **kind)
-    outcome = session.outcome(target, x, members)
-    assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
-    assert outcome.df == (twin.df and pytest.approx(twin.df, rel=1e-9))
-    if twin.df is None or twin.p_value is None:
-        assert outcome.p_value is None
-    else:
-        assert outcome.p_value == pytest.approx(twin.p_value, rel=1e-8, abs=1e-10)
-        if twin.df > 0 and isinstance(twin.df, int):
-            own = float(chi2.sf(outcome.statistic, twin.df))
-            assert outcome.p_value == pytest.approx(own, rel=1e-10, abs=1e-300)
-    assert outcome.test == twin.test
-    assert outcome.independent == twin.independent
-    assert outcome.reliable == twin.reliable
-    assert session.is_dependent(target, x, members) is not twin.independent
 
 
 @every_test
@@ -58,26 +31,13 @@ def test_outcomes_equal_their_twins(
     check_some_against_twins(test, df, table, seed, alpha)
 
 
-def check_some_against_twins(
-    test: str, df: str, table: DiscreteTable, seed: int, alpha: float
-) -> None:
-    """Compare the outcomes of some tests, drawn at random, with what is obvious."""
-    rng = np.random.default_rng(seed)
-    session = DataSession(table, test, alpha=alpha, df=df)
-    for _ in range(6):
-        target, x, *others = rng.permutation(table.n_columns).tolist()
-        members = frozenset(others[: rng.integers(0, min(4, len(others)) + 1)])
-        kind = {"test": test, "df": df, "alpha": alpha}
-        check_against_twin(table, target, x, members, session, **kind)
-
-
 @every_test
 @pytest.mark.parametrize("function", ["parity", "ex-1", "and"])
 def test_outcomes_on_thick_tables(test: str, df: str, function: str) -> None:
     """Enough rows a cell for g-sci to stay with G."""
     table = boolean_table(function, 800, n_irrelevant=1, seed=3)
     session = DataSession(table, test, df=df)
-    for members in naive.subsets(frozenset({1, 2, 4}), 3):
+    for members in naive.steps.subsets(frozenset({1, 2, 4}), 3):
         kind = {"test": test, "df": df, "alpha": 0.01}
         check_against_twin(table, 3, 0, members, session, **kind)
         if test == "g-sci":
@@ -94,7 +54,7 @@ def test_large_statistics_of_columns_with_many_levels(test: str, df: str) -> Non
     session = DataSession(table, test, df=df)
     columns = columns_of(table)
     for members in ([], [3]):
-        twin = naive.run_test(columns, 0, 1, members, test, 0.01, df)
+        twin = naive.decision.run_test(columns, 0, 1, members, test, 0.01, df)
         outcome = session.outcome(0, 1, members)
         assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9)
         assert outcome.independent == twin.independent
@@ -107,7 +67,7 @@ def test_large_statistics_of_columns_with_many_levels(test: str, df: str) -> Non
 def test_a_constant_is_independent_of_everything(test: str, df: str) -> None:
     table = make_table([2, 1, 3, "id", 2], 60, seed=0)
     session = DataSession(table, test, df=df)
-    for members in naive.subsets(frozenset({2, 3, 4}), 3):
+    for members in naive.steps.subsets(frozenset({2, 3, 4}), 3):
         for target, x in [(0, 1), (1, 0)]:
             outcome = session.outcome(target, x, members)
             assert outcome.independent
@@ -154,7 +114,7 @@ def test_stochastic_complexity_never_sees_dependence_in_nothing() -> None:
     for n_rows in [1, 2, 3, 10, 63, 64, 65, 300]:
         table = make_table([1, 2, 3, "id", 1, "copy"], n_rows, seed=n_rows)
         session = DataSession(table, "sci")
-        for members in naive.subsets(frozenset(range(1, table.n_columns - 1)), 3):
+        for members in naive.steps.subsets(frozenset(range(1, table.n_columns - 1)), 3):
             for x in range(1, table.n_columns):
                 if x in members:
                     continue
@@ -246,7 +206,7 @@ def test_half_a_row_a_cell_is_called_unreliable() -> None:
 def test_stochastic_complexity_is_to_blame() -> None:
     """The false alarms with five conditions are the statistic's: the twin has them too."""
     table = make_table([3] * 7, 1000, seed=0)
-    twin = naive.sci(naive.count(columns_of(table), 0, 1, range(2, 7)))
+    twin = naive.statistics.sci(naive.counts.count(columns_of(table), 0, 1, range(2, 7)))
     assert twin > 50
     statistic = DataSession(table, "sci").outcome(0, 1, range(2, 7)).statistic
     assert statistic == pytest.approx(twin, rel=1e-9)

@@ -93,6 +93,6 @@ def columns_of(table: DiscreteTable) -> list[list[int]]:
     """The table as its naive twins want it."""
     columns: list[list[int]] = table.codes.tolist()
     return [
-        [naive.MISSING if code == levels else code for code in column]
+        [naive.counts.MISSING if code == levels else code for code in column]
         for column, levels in zip(columns, table.cardinalities.tolist(), strict=True)
     ]

@@ -58,7 +58,7 @@ def test_moments_are_those_of_all_orders_of_the_rows(
 ) -> None:
     """Exact, since a count that can be 0, 1 or 2 more than its least has two degrees."""
     expected = pytest.approx(moments_of_all_orders(xs, ys), rel=1e-9, abs=1e-12)
-    assert naive.g_moments_of_stratum(tuple(xs), tuple(ys)) == expected
+    assert naive.moments.g_moments_of_stratum(tuple(xs), tuple(ys)) == expected
     codes = np.array([column_with(xs), column_with(ys)], dtype=np.uint8)
     assert moments(codes, [len(xs), len(ys)], 0, 1, []) == expected
 
@@ -67,7 +67,7 @@ def test_higher_degrees_are_nearly_uncorrelated() -> None:
     """Counts up to 4: all orders give the same mean, and nearly the same variance."""
     xs, ys = (4, 4), (4, 4)
     mean, variance = moments_of_all_orders(xs, ys)
-    own_mean, own_variance = naive.g_moments_of_stratum(tuple(xs), tuple(ys))
+    own_mean, own_variance = naive.moments.g_moments_of_stratum(tuple(xs), tuple(ys))
     assert own_mean == pytest.approx(mean)
     assert math.sqrt(own_variance) == pytest.approx(math.sqrt(variance), rel=0.03)
 
@@ -79,7 +79,7 @@ def test_large_strata_agree_with_the_twin(levels: tuple[int, int], n_rows: int) 
     rng = np.random.default_rng(n_rows)
     codes = np.array([np.minimum(rng.geometric(2 / (n + 2), n_rows) - 1, n - 1) for n in levels])
     xs, ys = (list(Counter(column).values()) for column in codes.tolist())
-    expected = naive.g_moments_of_stratum(tuple(xs), tuple(ys))
+    expected = naive.moments.g_moments_of_stratum(tuple(xs), tuple(ys))
     found = moments(codes.astype(np.uint8), levels, 0, 1, [])
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
@@ -87,8 +87,8 @@ def test_large_strata_agree_with_the_twin(levels: tuple[int, int], n_rows: int) 
 @pytest.mark.parametrize(("n", "a", "b"), [(5000, 40, 1350), (3000, 100, 280), (200, 64, 50)])
 def test_series_continue_sums(n: int, a: int, b: int) -> None:
     """Where the one takes over from the other, a cell is about the same either way."""
-    mean, alpha, rest = naive.g_by_series(n, a, b)
-    exact_mean, exact, exact_rest = naive.g_by_sum(n, a, b)
+    mean, alpha, rest = naive.moments.g_by_series(n, a, b)
+    exact_mean, exact, exact_rest = naive.moments.g_by_sum(n, a, b)
     assert mean == pytest.approx(exact_mean, rel=0.01)
     assert alpha == pytest.approx(exact, abs=0.01)
     assert rest == pytest.approx(exact_rest, abs=0.02)
@@ -99,10 +99,10 @@ def test_polynomials_of_the_twin_have_the_norm_it_says(k: int) -> None:
     for n, a, b in [(4, 2, 2), (9, 3, 5), (20, 12, 11)]:
         counts = range(max(0, a + b - n), min(a, b) + 1)
         squares = [
-            math.comb(b, m) * math.comb(n - b, a - m) * naive.hahn(k, m, n, a, b) ** 2
+            math.comb(b, m) * math.comb(n - b, a - m) * naive.moments.hahn(k, m, n, a, b) ** 2
             for m in counts
         ]
-        norm = float(naive.hahn_norm(k, n, a, b))
+        norm = float(naive.moments.hahn_norm(k, n, a, b))
         assert math.fsum(squares) / math.comb(n, a) == pytest.approx(norm)
 
 
@@ -112,8 +112,8 @@ def test_tests_with_missing_values_agree_with_the_twin(table: DiscreteTable, see
     rng = np.random.default_rng(seed)
     target, x, *others = rng.permutation(table.n_columns).tolist()
     members = others[: rng.integers(0, len(others) + 1)]
-    t = naive.count(columns_of(table), target, x, members)
-    expected = naive.g_moments(t) if t.z else (0.0, 0.0)
+    t = naive.counts.count(columns_of(table), target, x, members)
+    expected = naive.moments.g_moments(t) if t.z else (0.0, 0.0)
     found = moments(table.codes, table.cardinalities.tolist(), target, x, members)
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
 

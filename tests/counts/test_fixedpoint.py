@@ -52,7 +52,7 @@ def test_no_rows_cost_nothing() -> None:
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.integers(1, 300), st.integers(0, 300))
 def test_log2_normaliser_is_exact(levels: int, n: int) -> None:
-    expected = naive.log2_normaliser(levels, n)
+    expected = naive.counts.log2_normaliser(levels, n)
     assert log2_normaliser(levels, max(n, 1))[n] == pytest.approx(expected, rel=1e-12, abs=1e-12)
     scale = scale_for(300)
     rounded = length_table(levels, 300, scale)[n] / scale
@@ -61,7 +61,7 @@ def test_log2_normaliser_is_exact(levels: int, n: int) -> None:
 
 @pytest.mark.parametrize("n", [62, 63, 64, 65, 100, 1000, 3000])
 def test_two_levels_where_the_sum_gives_way_to_the_series(n: int) -> None:
-    exact = naive.normaliser_of_two(n)
+    exact = naive.counts.normaliser_of_two(n)
     expected = math.log2(exact.numerator) - math.log2(exact.denominator)
     assert log2_normaliser(2, n)[n] == pytest.approx(expected, rel=1e-12)
 

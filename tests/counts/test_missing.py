@@ -16,8 +16,7 @@ from komb.counts.contingency import Contingency, Summaries
 from komb.data.table import DiscreteTable
 from komb.errors import DataError
 from tests import naive
-from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps
-from tests.counts.test_contingency import (
+from tests.counts.batches import (
     EVERYTHING,
     NO_TABLES,
     PER_TEST,
@@ -31,6 +30,7 @@ from tests.counts.test_contingency import (
     summarise,
     twin_split,
 )
+from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
 pytestmark = pytest.mark.xdist_group("missing")
@@ -66,18 +66,20 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
     test = 0
     for members, candidates in questions:
         for x in candidates:
-            used = naive.complete(columns, [target, x, *members])
-            t = naive.count(columns, target, x, members)
+            used = naive.counts.complete(columns, [target, x, *members])
+            t = naive.counts.count(columns, target, x, members)
             union = (*members, x)
             assert sums.rows[test] == t.n_rows
-            assert sums.strata[test] == naive.strata(used, members)
-            assert sums.union_strata[test] == naive.strata(used, union)
-            assert sums.fit[test] / scale == close(naive.fit(used, target, members))
-            assert sums.union_fit[test] / scale == close(naive.fit(used, target, union))
+            assert sums.strata[test] == naive.counts.strata(used, members)
+            assert sums.union_strata[test] == naive.counts.strata(used, union)
+            assert sums.fit[test] / scale == close(naive.counts.fit(used, target, members))
+            assert sums.union_fit[test] / scale == close(naive.counts.fit(used, target, union))
             for length, of in ((sums.length, members), (sums.union_length, union)):
-                assert length[test] / scale == close(naive.length(used, of, levels[target]))
-            assert sums.freedom[test] == naive.degrees_of_freedom(t, "adjusted")
-            assert sums.pearson[test] / contingency.pearson_scale == close(naive.pearson(t))
+                assert length[test] / scale == close(naive.counts.length(used, of, levels[target]))
+            assert sums.freedom[test] == naive.statistics.degrees_of_freedom(t, "adjusted")
+            assert sums.pearson[test] / contingency.pearson_scale == close(
+                naive.statistics.pearson(t)
+            )
             check_moments(contingency, sums, test, x, t)
             split = twin_split(used, target, members, levels[x])
             assert sums.split[test] / scale == close(split)

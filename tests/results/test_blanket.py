@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -15,36 +15,7 @@ import komb
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.blanket import Blanket, Blankets, Member, show_strength
 from tests import naive
-
-PARAMETERS: dict[str, Any] = {
-    "order": 1,
-    "max_separator": 2,
-    "alpha": 0.05,
-    "test": "g-sci",
-    "df": "observed",
-    "start": (),
-    "include": ("sex",),
-    "exclude": (),
-}
-
-
-def make_blanket(**changes: Any) -> Blanket:
-    blanket = Blanket(
-        target="ill",
-        details=(
-            Member("age", ("smoker",), 1234.567, 2, 3e-20, "g", True),
-            Member("smoker", (), 7.5, None, None, "sci", True),
-            Member("sex", None),
-        ),
-        method="komb",
-        parameters=PARAMETERS,
-        n_rows=1500,
-        n_columns=10,
-        tests=120,
-        tables=60,
-        seconds=0.25,
-    )
-    return replace(blanket, **changes)
+from tests.results.blankets import PARAMETERS, make_blanket
 
 
 class TestCollection:
@@ -298,7 +269,7 @@ class TestStrength:
 
     def test_p_values_too_small_for_a_number(self) -> None:
         bits = Member("a", (), 1e5, 4, 0.0, "g", True).bits
-        assert bits == pytest.approx(-naive.log2_p_value(1e5, 4))
+        assert bits == pytest.approx(-naive.decision.log2_p_value(1e5, 4))
 
     @pytest.mark.parametrize(
         ("member", "text"),

@@ -12,7 +12,7 @@ import komb
 from komb.results.remarks import Remarks
 from komb.search import registry
 from komb.search.task import Found, Leak, Omission, Sight, Task
-from tests.results.test_blanket import make_blanket
+from tests.results.blankets import make_blanket
 
 TABLE = komb.boolean_table("and", 500, n_irrelevant=2)  # X1, X2, X3, Y, E1, E2
 REMARKS = Remarks(

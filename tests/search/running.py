@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from komb.data.table import DiscreteTable
 from komb.search.task import Task
 from komb.sessions.data import DataSession
 from komb.sessions.oracles import DSeparationOracle
-from komb.sessions.session import EMPTY, Outcome, Session, Variables
+from komb.sessions.session import EMPTY, Session, Variables
 from tests import naive
 from tests.counts.tables import LOW_KIND, columns_of, tables
 
@@ -53,10 +52,10 @@ def search(name: str, session: Session, task: Task, bound: int | None) -> Witnes
 
 
 def search_naively(
-    name: str, session: naive.WeighingSession, task: Task, bound: int | None
+    name: str, session: naive.sessions.WeighingSession, task: Task, bound: int | None
 ) -> Witnesses:
     """Run its twin; a search without one fails here."""
-    twin = getattr(naive, name.replace("-", "_"))
+    twin: Any = naive.CLASSICS[name]
     found: Witnesses = twin(session, task.candidates, task.target, bound, task.start, task.include)
     return found
 
@@ -96,60 +95,13 @@ class NaiveOnTable(OneByOne):
 
     def __init__(self, table: DiscreteTable, test: str, alpha: float) -> None:
         super().__init__(DataSession(table, test, alpha=alpha))
-        self.twin = naive.DataSession(columns_of(table), test, alpha)
+        self.twin = naive.sessions.DataSession(columns_of(table), test, alpha)
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
         return self.twin.independent(y, x, given)
 
     def strength(self, y: int, x: int, given: Variables) -> float:
         return self.twin.strength(y, x, given)
-
-
-class Dice(Session):
-    """Answers by throwing dice, but always the same: strengths of 1 to ``sides``, or 0."""
-
-    def __init__(self, n_variables: int, seed: int, bias: float, sides: int = 3) -> None:
-        super().__init__(n_variables)
-        self.seed, self.bias, self.sides = seed, bias, sides
-        self.largest = 0  # the largest condition asked for
-
-    def strength(self, y: int, x: int, given: Variables) -> float:
-        thrown = blake2b(repr((self.seed, y, x, sorted(given))).encode(), digest_size=8).digest()
-        is_zero = int.from_bytes(thrown[:4]) < self.bias * 2**32
-        return 0.0 if is_zero else 1.0 + int.from_bytes(thrown[4:]) % self.sides
-
-    def independent(self, y: int, x: int, given: Variables) -> bool:
-        return self.strength(y, x, given) == 0
-
-    def can_detect(
-        self, target: int, candidate: int, given: Variables, witness: Variables, share: float
-    ) -> bool:
-        thrown = blake2b(repr((self.seed, candidate, sorted(given))).encode(), digest_size=1)
-        return thrown.digest()[0] >= 64
-
-    def confirmed(self, y: int, x: int, given: Variables) -> float:
-        return self.strength(y, x, given)
-
-    def is_large(self, y: int, x: int, given: Variables) -> bool:
-        return False
-
-    def _weigh(
-        self,
-        target: int,
-        questions: Sequence[tuple[Sequence[int], Variables]],
-        *,
-        is_counted: bool = True,
-    ) -> Sequence[Sequence[float]]:
-        self.largest = max([self.largest, *(len(given) for _, given in questions)])
-        return [[self.strength(target, x, given) for x in xs] for xs, given in questions]
-
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        return [[bits > 0 for bits in answer] for answer in self._weigh(target, questions)]
-
-    def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
-        raise NotImplementedError
 
 
 class QuickOracle(DSeparationOracle):
@@ -197,3 +149,29 @@ def tasks(
     }
     candidates = EMPTY.union(*by_role.values())
     return table, Task(target, candidates, by_role["start"], by_role["include"])
+
+
+def hinges_on_rounding(twin: naive.sessions.DataSession) -> bool:
+    """Whether two strengths for one target differ by so little that rounding may order them."""
+    by_target: dict[int, list[float]] = {}
+    for y, x, given_set in twin.memory:
+        by_target.setdefault(y, []).append(twin.strength(y, x, given_set))
+    return any(
+        0 < second - first <= 1e-9 * second
+        for strengths in by_target.values()
+        for first, second in pairwise(sorted(strengths))
+    )
+
+
+def compare_end_to_end(
+    table: DiscreteTable, task: Task, which: int, test: str, alpha: float, df: str
+) -> None:
+    """Counts, statistics, strengths, decisions and search: everything is done by the twin."""
+    twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
+    for name in CLASSICS:
+        bound = bounds(name)[which]
+        found = search(name, DataSession(table, test, alpha=alpha, df=df), task, bound)
+        expected = search_naively(name, twin, task, bound)
+        assert found == expected or hinges_on_rounding(twin), name
+        assert list(found) == sorted(found)
+        assert task.include <= found.keys() <= task.candidates

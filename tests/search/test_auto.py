@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,8 +28,9 @@ from komb.sessions.oracles import DistributionOracle
 from komb.sessions.session import Session, Variables
 from tests import naive
 from tests.counts.tables import with_gaps
-from tests.search.graphs import ASIA, CHILD
-from tests.search.running import Dice, NaiveOnTable, OneByOne, Witnesses, everyone, tasks
+from tests.data.models.graphs import ASIA, CHILD, draw_from
+from tests.search.running import NaiveOnTable, OneByOne, Witnesses, everyone, tasks
+from tests.sessions.random_answers import Dice
 
 ALPHA = 0.05
 
@@ -42,9 +42,9 @@ def search(session: Session, task: Task, alpha: float | None = ALPHA, **options:
     return dict(find_blanket(session, task, alpha=alpha, **options).witnesses)
 
 
-def rules(level: float = _thresholds.LEVEL) -> naive.Rules:
+def rules(level: float = _thresholds.LEVEL) -> naive.auto.Rules:
     """The numbers that the search goes by at this moment."""
-    return naive.Rules(
+    return naive.auto.Rules(
         level=level,
         first_share=_thresholds.SHARE_OF_ORDER_0,
         false_share=_thresholds.FALSE_SHARE,
@@ -58,14 +58,14 @@ def rules(level: float = _thresholds.LEVEL) -> naive.Rules:
 
 
 def search_naively(
-    session: naive.DoubtingSession,
+    session: naive.sessions.DoubtingSession,
     task: Task,
     alpha: float | None = ALPHA,
     order: int | None = None,
     max_separator: int | None = None,
     level: float = _thresholds.LEVEL,
 ) -> tuple[Witnesses, dict[int, Variables]]:
-    return naive.automatic(
+    return naive.auto.automatic(
         session,
         task.candidates,
         task.target,
@@ -80,7 +80,7 @@ def search_naively(
 
 def check_twin(
     session: Session,
-    twin: naive.DoubtingSession,
+    twin: naive.sessions.DoubtingSession,
     task: Task,
     alpha: float | None = ALPHA,
     **options: Any,
@@ -203,20 +203,6 @@ def test_tables_with_missing_values(
     table, task = drawn
     shares = np.random.default_rng(seed).choice([0, 0.1, 0.5], table.n_columns).tolist()
     check_table(with_gaps(table, shares, seed), test, task, 0.3)
-
-
-def draw_from(graph: Any, n_rows: int, seed: int) -> DiscreteTable:
-    """Rows of a network with random tables; columns are in the order of the nodes."""
-    rng = np.random.default_rng(seed)
-    columns: dict[Any, Any] = {}
-    for node in nx.topological_sort(graph):
-        code = np.zeros(n_rows, dtype=np.int64)
-        for parent in graph.predecessors(node):
-            code = 3 * code + columns[parent]
-        levels = int(rng.integers(2, 4))
-        shares = rng.dirichlet(np.full(levels, 0.5), int(code.max()) + 1)
-        columns[node] = (rng.random(n_rows)[:, None] > shares.cumsum(axis=1)[code]).sum(axis=1)
-    return DiscreteTable.from_codes(np.column_stack([columns[node] for node in graph]))
 
 
 @pytest.mark.parametrize(

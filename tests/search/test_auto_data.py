@@ -13,8 +13,7 @@ from scipy.stats import binom
 import komb
 from komb.data.table import DiscreteTable
 from tests.counts.tables import with_gaps
-from tests.search.graphs import ASIA, CHILD
-from tests.search.test_auto import draw_from
+from tests.data.models.graphs import ASIA, CHILD, draw_from
 
 Columns = dict[Any, Any]
 

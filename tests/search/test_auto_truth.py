@@ -21,6 +21,7 @@ from komb.search.auto import LARGEST_SEPARATOR, find_blanket
 from komb.search.komb import find_blanket as find_by_komb
 from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
 from komb.sessions.session import Session
+from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.search.distributions import (
     STYLES,
     Joint,
@@ -30,10 +31,7 @@ from tests.search.distributions import (
     with_combination,
     with_copy,
 )
-from tests.search.graphs import NETWORKS
 from tests.search.running import QuickOracle, everyone
-from tests.search.test_soundness import all_dags, true_blanket
-from tests.sessions.test_oracles import random_dag
 
 ORDER = 2
 

@@ -5,7 +5,6 @@ All of them are asked the same, so a search that is added to the registry is tes
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,46 +24,21 @@ from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of
 from tests.search.running import (
     CLASSICS,
-    Dice,
     OneByOne,
     bounds,
+    compare_end_to_end,
     everyone,
     search,
     search_naively,
     tasks,
 )
+from tests.sessions.random_answers import Dice
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 every_classic = pytest.mark.parametrize("name", CLASSICS)
 
 levels = st.sampled_from([0.01, 0.2])  # 0.2 makes many false alarms, and so more work all along
 which_bound = st.integers(0, 4)
-
-
-def hinges_on_rounding(twin: naive.DataSession) -> bool:
-    """Whether two strengths for one target differ by so little that rounding may order them."""
-    by_target: dict[int, list[float]] = {}
-    for y, x, given_set in twin.memory:
-        by_target.setdefault(y, []).append(twin.strength(y, x, given_set))
-    return any(
-        0 < second - first <= 1e-9 * second
-        for strengths in by_target.values()
-        for first, second in pairwise(sorted(strengths))
-    )
-
-
-def compare_end_to_end(
-    table: DiscreteTable, task: Task, which: int, test: str, alpha: float, df: str
-) -> None:
-    """Counts, statistics, strengths, decisions and search: everything is done by the twin."""
-    twin = naive.DataSession(columns_of(table), test, alpha, df)
-    for name in CLASSICS:
-        bound = bounds(name)[which]
-        found = search(name, DataSession(table, test, alpha=alpha, df=df), task, bound)
-        expected = search_naively(name, twin, task, bound)
-        assert found == expected or hinges_on_rounding(twin), name
-        assert list(found) == sorted(found)
-        assert task.include <= found.keys() <= task.candidates
 
 
 def compare_searches(
@@ -184,7 +158,7 @@ def test_boolean_functions(name: str, function: str) -> None:
         for bound in (1, 3):
             session = DataSession(table)
             task = everyone(session, target)
-            twin = naive.DataSession(columns_of(table))
+            twin = naive.sessions.DataSession(columns_of(table))
             assert search(name, session, task, bound) == search_naively(name, twin, task, bound)
 
 

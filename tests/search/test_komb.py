@@ -26,8 +26,9 @@ from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
+from tests.sessions.batch_sizes import SIZES_OF_BATCHES
+from tests.sessions.random_answers import Coin
 from tests.sessions.recorder import Recorder
-from tests.sessions.test_session import SIZES_OF_BATCHES, Coin
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
@@ -44,8 +45,8 @@ def search(
 def search_naively(
     table: DiscreteTable, target: int, k: int, most: int, test: str = "g-sci", **options: Any
 ) -> Witnesses:
-    session = naive.DataSession(columns_of(table), test, **options)
-    return naive.komb(session, range(table.n_columns), target, k, most)
+    session = naive.sessions.DataSession(columns_of(table), test, **options)
+    return naive.komb.komb(session, range(table.n_columns), target, k, most)
 
 
 # ------------------------------------------------------------------------------------ random tables
@@ -61,8 +62,8 @@ def test_random_tables(
     table, task = drawn
     session = DataSession(table, test, alpha=alpha, df=df)
     found = find_blanket(session, task, order=k, max_separator=most).witnesses
-    twin = naive.komb(
-        naive.DataSession(columns_of(table), test, alpha, df),
+    twin = naive.komb.komb(
+        naive.sessions.DataSession(columns_of(table), test, alpha, df),
         task.candidates,
         task.target,
         k,
@@ -82,8 +83,8 @@ def test_random_tables_with_many_levels(
 ) -> None:
     table, task = drawn
     found = find_blanket(DataSession(table), task, order=k, max_separator=most).witnesses
-    twin = naive.DataSession(columns_of(table))
-    assert found == naive.komb(
+    twin = naive.sessions.DataSession(columns_of(table))
+    assert found == naive.komb.komb(
         twin, task.candidates, task.target, k, most, task.start, task.include
     )
 
@@ -99,7 +100,7 @@ def test_answers_that_are_pure_chance(seed: int) -> None:
     include = frozenset(x for x in free if rng.random() < 0.1)
     coin = Coin(n, seed, bias)
     found = find_blanket(coin, Task(0, free, start, include), order=k, max_separator=most)
-    assert found.witnesses == naive.komb(coin, free, 0, k, most, start, include)
+    assert found.witnesses == naive.komb.komb(coin, free, 0, k, most, start, include)
     assert len(coin.computed) == len(set(coin.computed)) == coin.counts.tests
 
 
@@ -139,14 +140,14 @@ def grow(
 
 
 def grow_naively(
-    session: naive.Session, task: Task, k: int, most: int
+    session: naive.sessions.Session, task: Task, k: int, most: int
 ) -> tuple[list[tuple[int, ...]], Witnesses]:
     y, free, s = task.target, task.candidates, task.start | task.include
     blankets: list[tuple[int, ...]] = []
-    while found := naive.find_inter_dep(session, free, y, frozenset(), s, free - s, k, most):
+    while found := naive.komb.find_inter_dep(session, free, y, frozenset(), s, free - s, k, most):
         s = s | found
         blankets.append(tuple(sorted(s)))
-    return blankets, naive.komb(session, free, y, k, most, task.start, task.include)
+    return blankets, naive.komb.komb(session, free, y, k, most, task.start, task.include)
 
 
 def draw_together(seed: int, sizes: tuple[int, int]) -> tuple[Together, Task, int, int]:
@@ -500,5 +501,5 @@ def test_the_first_witness_is_the_first_even_if_a_later_one_has_stood_longer() -
     scripted = Scripted(8, dependences)
     task = Task(target, variables, include=include)
     found = find_blanket(scripted, task, order=3, max_separator=1).witnesses
-    assert found == naive.komb(scripted, variables, target, 3, 1, frozenset(), include)
+    assert found == naive.komb.komb(scripted, variables, target, 3, 1, frozenset(), include)
     assert set(found) == {c, e}

@@ -18,7 +18,8 @@ from komb.search.task import Progress, Task
 from komb.sessions.data import DataSession
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import make_table
-from tests.search.running import CLASSICS, METHODS, Dice, Witnesses, everyone, search
+from tests.search.running import CLASSICS, METHODS, Witnesses, everyone, search
+from tests.sessions.random_answers import Dice
 from tests.sessions.recorder import Recorder
 
 every_method = pytest.mark.parametrize("name", METHODS)

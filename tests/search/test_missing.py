@@ -16,8 +16,7 @@ from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, with_gaps
-from tests.search.running import tasks
-from tests.search.test_classics import compare_end_to_end
+from tests.search.running import compare_end_to_end, tasks
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
 pytestmark = pytest.mark.xdist_group("missing")
@@ -41,8 +40,8 @@ def test_komb(
 ) -> None:
     table, task = drawn
     session = DataSession(table, test, alpha=alpha, df=df)
-    twin = naive.DataSession(columns_of(table), test, alpha, df)
-    assert find_blanket(session, task, order=k, max_separator=most).witnesses == naive.komb(
+    twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
+    assert find_blanket(session, task, order=k, max_separator=most).witnesses == naive.komb.komb(
         twin, task.candidates, task.target, k, most, task.start, task.include
     )
 

@@ -22,7 +22,8 @@ from komb.search.task import Task
 from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY, Session, Variables
 from tests.counts.tables import Codes
-from tests.search.running import Dice, everyone
+from tests.search.running import everyone
+from tests.sessions.random_answers import Dice
 
 N_ROWS = 2000
 

@@ -13,9 +13,7 @@ has no meaning here: the hardest case for a search that hopes to see the neighbo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, product
 from typing import Any
 
 import networkx as nx
@@ -24,21 +22,12 @@ import pytest
 
 import komb
 from komb.search.komb import find_blanket as find_by_komb
-from tests.search.graphs import NETWORKS
+from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.search.running import CLASSICS, QuickOracle, everyone, search, unbounded
-from tests.sessions.test_oracles import random_dag
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)
 SOUND = [name for name in CLASSICS if komb.algorithms()[name].is_sound]
 every_sound = pytest.mark.parametrize("name", SOUND)
-
-
-def true_blanket(graph: Any, target: int) -> set[int]:
-    """Parents, children and the children's other parents; a node is named by its position."""
-    names = list(graph)
-    children = set(graph.successors(names[target]))
-    parents = {p for node in (names[target], *children) for p in graph.predecessors(node)}
-    return {names.index(node) for node in (children | parents) - {names[target]}}
 
 
 def found_blanket(name: str, oracle: QuickOracle, target: int, bound: int | None) -> set[int]:
@@ -65,23 +54,6 @@ def test_random_graphs(first: int) -> None:
 
 
 # --------------------------------------------------------------------------------------- all graphs
-
-
-@cache
-def all_dags(n: int) -> list[Any]:
-    """Every directed acyclic graph over n labelled nodes."""
-    return [graph for graph in _all_orientations(n) if nx.is_directed_acyclic_graph(graph)]
-
-
-def _all_orientations(n: int) -> Iterator[Any]:
-    pairs = list(combinations(range(n), 2))
-    for chosen in product((None, False, True), repeat=len(pairs)):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(n))
-        for (a, b), is_reversed in zip(pairs, chosen, strict=True):
-            if is_reversed is not None:
-                graph.add_edge(*((b, a) if is_reversed else (a, b)))
-        yield graph
 
 
 @cache

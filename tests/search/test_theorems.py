@@ -35,7 +35,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
 from komb.sessions.session import Session
 from tests import naive
-from tests.sessions.test_oracles import random_dag
+from tests.data.models.graphs import random_dag
 
 
 def members(session: Session, target: int, order: int, max_separator: int) -> set[int]:
@@ -114,7 +114,7 @@ def test_so_do_higher_orders(seed: int) -> None:
 
 
 def has_no_separator(graph: Any, y: int, x: int, pool: set[int]) -> bool:
-    parts = naive.subsets(frozenset(pool - {x}), len(pool))
+    parts = naive.steps.subsets(frozenset(pool - {x}), len(pool))
     return not any(nx.is_d_separator(graph, {y}, {x}, set(part)) for part in parts)
 
 
@@ -233,7 +233,7 @@ def test_example_2_hides_x1_at_first_sight(pathological: DiscreteTable) -> None:
 def test_example_2_yields_x1_to_one_witness(pathological: DiscreteTable) -> None:
     """Given X2, or X3, or both, X1 tells about Y; so order 1 returns all three."""
     oracle = empirical(pathological)
-    exact = naive.ExactSession.of_sample(pathological.codes.tolist())
+    exact = naive.sessions.ExactSession.of_sample(pathological.codes.tolist())
     for z in ({1}, {2}, {1, 2}):
         assert oracle.is_dependent(3, 0, frozenset(z))
         assert not exact.independent(3, 0, frozenset(z))
@@ -243,7 +243,7 @@ def test_example_2_yields_x1_to_one_witness(pathological: DiscreteTable) -> None
             assert members(oracle, 3, order, max_separator) == {0, 1, 2}
             task = Task(3, frozenset({0, 1, 2}))
             found = find_blanket(oracle, task, order=order, max_separator=max_separator)
-            assert found.witnesses == naive.komb(exact, range(4), 3, order, max_separator)
+            assert found.witnesses == naive.komb.komb(exact, range(4), 3, order, max_separator)
             assert found.witnesses[0] == frozenset({1})
 
 

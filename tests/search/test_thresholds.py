@@ -55,7 +55,7 @@ def test_bits_of_a_p_value_that_is_equal_to_the_level(alpha: float) -> None:
 def test_what_is_believed(bits: list[float], others: int, share: float) -> None:
     n = len(bits) + others or 1
     needed = false_discovery_bits(bits, n, share)
-    assert needed == naive.false_discovery_bits(bits, n, share)
+    assert needed == naive.auto.false_discovery_bits(bits, n, share)
     p_values = sorted(2.0**-own for own in bits)
     accepted = [rank for rank, p in enumerate(p_values, 1) if p <= rank * share / n * (1 - 1e-12)]
     doubtful = [rank for rank, p in enumerate(p_values, 1) if p <= rank * share / n * (1 + 1e-12)]

@@ -17,7 +17,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.citests.test_statistics import check_some_against_twins
+from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, with_gaps
 from tests.sessions.recorder import Recorder
 
@@ -44,7 +44,7 @@ def test_outcomes_equal_their_twins(
 def test_strengths_agree_with_the_twin(test: str, df: str, table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     asked = DataSession(table, test, alpha=0.3, df=df)
-    twin = naive.DataSession(columns_of(table), test, 0.3, df)
+    twin = naive.sessions.DataSession(columns_of(table), test, 0.3, df)
     for _ in range(4):
         target, *others = rng.permutation(table.n_columns).tolist()
         members = frozenset(others[: rng.integers(len(others))])
@@ -128,7 +128,7 @@ def test_sweeps_answer_like_single_tests(
 @every_test
 def test_sweeps_agree_with_the_twin(test: str, df: str) -> None:
     table = with_gaps(boolean_table("ex-1", 150, n_irrelevant=2, seed=1), [0.1] * 6, seed=1)
-    twin = naive.DataSession(columns_of(table), test=test, df=df)
+    twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     swept = DataSession(table, test, df=df)
     pool = frozenset({0, 1, 2, 4, 5})
     for size in (1, 2, 3):
@@ -161,19 +161,19 @@ def test_sweeps_report_how_far_they_are(
 def test_separators_and_what_stands(table: DiscreteTable, most: int) -> None:
     """The longer questions: first separators, weakest strengths, dependences that stand."""
     asked = DataSession(table, "g", alpha=0.3)
-    twin = naive.DataSession(columns_of(table), "g", 0.3)
+    twin = naive.sessions.DataSession(columns_of(table), "g", 0.3)
     pool = frozenset(range(1, table.n_columns))
     separators = asked.separators(0, pool, pool, most)
     assert separators == {
-        x: s for x in pool if (s := naive.separable(twin, 0, x, pool, most)) is not None
+        x: s for x in pool if (s := naive.steps.separable(twin, 0, x, pool, most)) is not None
     }
     known = asked.strengths(0, [(set(pool), EMPTY)])[0]
     least, _ = asked.weakest(0, known, pool, most)
     for x, bits in least.items():
-        assert bits == pytest.approx(naive.weakest(twin, 0, x, pool, most), rel=1e-8)
-    givens = {x: list(naive.subsets(pool - {x}, 1)) for x in pool}
+        assert bits == pytest.approx(naive.steps.weakest(twin, 0, x, pool, most), rel=1e-8)
+    givens = {x: list(naive.steps.subsets(pool - {x}, 1)) for x in pool}
     standing = asked.first_standing(0, list(givens.items()), pool, most)
     assert standing == [
-        next((z for z in mine if naive.no_seps(twin, 0, x, z, pool, most)), None)
+        next((z for z in mine if naive.komb.no_seps(twin, 0, x, z, pool, most)), None)
         for x, mine in givens.items()
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,18 +14,7 @@ from komb.data.models.boolean_functions import boolean_network
 from komb.data.models.markov_field import MarkovField
 from komb.sessions.oracles import DistributionOracle, DSeparationOracle, SeparationOracle
 from tests import naive
-
-
-def random_dag(n: int, density: float, rng: np.random.Generator) -> Any:
-    """A graph whose nodes come in no particular order."""
-    order = rng.permutation(n).tolist()
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(n))
-    for low in range(n):
-        for high in range(low + 1, n):
-            if rng.random() < density:
-                graph.add_edge(order[low], order[high])
-    return graph
+from tests.data.models.graphs import random_dag
 
 
 def triples(n: int) -> list[tuple[int, int, frozenset[int]]]:
@@ -34,7 +22,7 @@ def triples(n: int) -> list[tuple[int, int, frozenset[int]]]:
         (y, x, z)
         for y, x in product(range(n), repeat=2)
         if x != y
-        for z in naive.subsets(frozenset(range(n)) - {x, y}, n)
+        for z in naive.steps.subsets(frozenset(range(n)) - {x, y}, n)
     ]
 
 
@@ -109,7 +97,7 @@ def test_distribution_equals_its_twin(seed: int) -> None:
         for row, weight in np.ndenumerate(weights)
         if weight
     }
-    oracle, twin = DistributionOracle(weights / total), naive.ExactSession(joint)
+    oracle, twin = DistributionOracle(weights / total), naive.sessions.ExactSession(joint)
     for y, x, z in triples(4):
         assert oracle.is_dependent(y, x, z) is not twin.independent(y, x, z)
 

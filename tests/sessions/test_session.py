@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from typing import Any, Never
+from typing import Never
 
 import numpy as np
 import pytest
@@ -17,40 +17,19 @@ from komb.data.table import DiscreteTable
 from komb.sessions import data, separation, session, sweeps
 from komb.sessions.data import DataSession
 from komb.sessions.separation import subsets
-from komb.sessions.session import EMPTY, Outcome, Question, Session, Variables
+from komb.sessions.session import EMPTY, Question, Variables
 from komb.sessions.sweeps import colex_subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables
+from tests.sessions.batch_sizes import SIZES_OF_BATCHES
+from tests.sessions.random_answers import Coin
 from tests.sessions.recorder import Recorder
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 SCREENED = {("auto", "observed"), ("g", "adjusted")}
 MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
-
-
-class Coin(Session):
-    """Answers like a coin, but always the same."""
-
-    def __init__(self, n_variables: int, seed: int, bias: float) -> None:
-        super().__init__(n_variables)
-        self.seed, self.bias = seed, bias
-        self.computed: list[tuple[int, int, Variables]] = []
-
-    def independent(self, y: int, x: int, given: Variables) -> bool:
-        rng = np.random.default_rng([self.seed, y, x, *sorted(given)])
-        return bool(rng.random() < self.bias)
-
-    def _decide(
-        self, target: int, questions: Sequence[tuple[Sequence[int], Variables]]
-    ) -> Sequence[Sequence[bool]]:
-        for candidates, members in questions:
-            self.computed += [(target, x, members) for x in candidates]
-        return [[not self.independent(target, x, z) for x in xs] for xs, z in questions]
-
-    def outcome(self, target: int, candidate: int, given: Any) -> Outcome:
-        raise NotImplementedError
 
 
 # ---------------------------------------------------------------------------------------- memory
@@ -166,10 +145,10 @@ Line = tuple[int, list[Variables]]  # a candidate and given sets
 
 
 def first_standing_naively(
-    answers: naive.Session, target: int, lines: list[Line], pool: Variables, most: int
+    answers: naive.sessions.Session, target: int, lines: list[Line], pool: Variables, most: int
 ) -> list[Variables | None]:
     return [
-        next((z for z in givens if naive.no_seps(answers, target, x, z, pool, most)), None)
+        next((z for z in givens if naive.komb.no_seps(answers, target, x, z, pool, most)), None)
         for x, givens in lines
     ]
 
@@ -260,17 +239,6 @@ def test_a_long_line_of_what_one_set_undoes_ends(monkeypatch: pytest.MonkeyPatch
     assert independent.first_standing(0, lines, EMPTY, 0) == [None] * 3
 
 
-SIZES_OF_BATCHES = [
-    "_TESTS_AT_FIRST",
-    "_TESTS_AT_MOST",
-    "_TESTS_A_BATCH",
-    "_MOST_SEPARATORS",
-    "_LINES_AT_FIRST",
-    "_LINES_AT_MOST",
-    "_MOST_AHEAD",
-]
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_sizes_of_batches_do_not_matter(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
@@ -310,7 +278,7 @@ def test_one_success_is_enough() -> None:
 @given(tables(kinds=LOW_KIND, n_columns=(3, 6), n_rows=(5, 150)), st.integers(0, 10**6))
 def test_first_standing_on_data(test: str, df: str, table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    twin = naive.DataSession(columns_of(table), test=test, df=df)
+    twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     asked = DataSession(table, test, df=df)
     lines = draw_lines(table.n_columns, rng)
     for most in (2, 1):
@@ -445,7 +413,7 @@ def test_sweeps_answer_like_single_tests(
 @every_test
 def test_sweeps_agree_with_the_twin(test: str, df: str) -> None:
     table = boolean_table("ex-1", 120, n_irrelevant=3, seed=1)
-    twin = naive.DataSession(columns_of(table), test=test, df=df)
+    twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     swept = DataSession(table, test, df=df)
     pool = frozenset({0, 1, 2, 4, 5, 6})
     for size in (1, 2, 3):

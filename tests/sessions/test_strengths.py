@@ -19,7 +19,7 @@ from komb.sessions.session import EMPTY, Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables
-from tests.search.running import Dice
+from tests.sessions.random_answers import Dice
 from tests.sessions.recorder import Recorder
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
@@ -39,7 +39,7 @@ def test_strengths_agree_with_the_twin(
 ) -> None:
     rng = np.random.default_rng(seed)
     asked = DataSession(table, test, alpha=alpha, df=df)
-    twin = naive.DataSession(columns_of(table), test, alpha, df)
+    twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
     for _ in range(6):
         target, *others = rng.permutation(table.n_columns).tolist()
         members = frozenset(others[: rng.integers(len(others))])
@@ -89,7 +89,7 @@ def test_candidates_in_the_condition_are_ignored() -> None:
 def test_nothing_is_weighed_or_decided_after_it_was_weighed(test: str, df: str) -> None:
     asked = Recorder(make_table(MIXED, 200, seed=0), test, df=df)
     others = set(range(1, 8))
-    questions = [(others, z) for z in naive.subsets(frozenset(others), 2)]
+    questions = [(others, z) for z in naive.steps.subsets(frozenset(others), 2)]
     first = asked.strengths(0, questions)
     counts = asked.counts
     assert counts.tests == len(asked.weighed) == len(set(asked.weighed))
@@ -116,7 +116,7 @@ def test_targets_do_not_share_strengths() -> None:
         for target in range(5):
             others = set(range(5)) - {target}
             fresh = DataSession(asked._table, alpha=0.5)
-            for z in naive.subsets(frozenset(others), 1):
+            for z in naive.steps.subsets(frozenset(others), 1):
                 assert asked.strengths(target, [(others, z)]) == fresh.strengths(
                     target, [(others, z)]
                 )
@@ -124,7 +124,7 @@ def test_targets_do_not_share_strengths() -> None:
 
 def test_strengths_survive_forgetting(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(MIXED, 80, seed=0)
-    questions = [(set(range(1, 8)), z) for z in naive.subsets(frozenset(range(1, 8)), 2)] * 2
+    questions = [(set(range(1, 8)), z) for z in naive.steps.subsets(frozenset(range(1, 8)), 2)] * 2
     expected = DataSession(table).strengths(0, questions)
     monkeypatch.setattr(session_module, "ROWS_REMEMBERED_BYTES", 0)
     assert DataSession(table).strengths(0, questions) == expected
@@ -213,7 +213,8 @@ def test_separators_are_the_first_in_order(n: int, seed: int, bias: float) -> No
         candidates, pool, core, least, most = draw_sets(n, rng)
         found = dice.separators(0, candidates, pool, most, min_size=least, core=core)
         expected = {
-            x: naive.separable(plain, 0, x, pool, most, core, least) for x in candidates - core
+            x: naive.steps.separable(plain, 0, x, pool, most, core, least)
+            for x in candidates - core
         }
         assert found == {x: z for x, z in expected.items() if z is not None}
         for x, z in found.items():
@@ -265,10 +266,10 @@ def test_weakest_is_the_least_of_all(n: int, seed: int, bias: float) -> None:
         least, separators = dice.weakest(0, known, pool, most, core=core)
         assert known == before  # what was passed in is left alone
         for x in known:
-            separator = naive.separable(plain, 0, x, pool, most, core)
+            separator = naive.steps.separable(plain, 0, x, pool, most, core)
             if separator is None:
                 assert x not in separators
-                assert least[x] == min(known[x], naive.weakest(plain, 0, x, pool, most, core))
+                assert least[x] == min(known[x], naive.steps.weakest(plain, 0, x, pool, most, core))
             else:
                 assert x not in least
                 assert separators[x] == separator
@@ -277,7 +278,7 @@ def test_weakest_is_the_least_of_all(n: int, seed: int, bias: float) -> None:
 
 def test_weakest_on_data() -> None:
     table = make_table([2, "copy", 3, "parity", 2, "parity"], 150, seed=2)
-    twin = naive.DataSession(columns_of(table), alpha=0.5)
+    twin = naive.sessions.DataSession(columns_of(table), alpha=0.5)
     asked = DataSession(table, alpha=0.5)
     pool = frozenset(range(1, 6))
     known = asked.strengths(0, [(set(pool), EMPTY)])[0]
@@ -286,6 +287,6 @@ def test_weakest_on_data() -> None:
     assert least
     assert separators
     for x in known:
-        assert separators.get(x) == naive.separable(twin, 0, x, pool, 2)
+        assert separators.get(x) == naive.steps.separable(twin, 0, x, pool, 2)
         if x in least:
-            assert least[x] == pytest.approx(naive.weakest(twin, 0, x, pool, 2))
+            assert least[x] == pytest.approx(naive.steps.weakest(twin, 0, x, pool, 2))

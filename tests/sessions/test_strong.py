@@ -114,7 +114,7 @@ def swept_and_asked(
     assert swept._screen(alpha) is not None
     for size in (1, 2):
         swept.sweep(0, pool, size)
-    sets = [z for z in naive.subsets(pool, 2) if z]
+    sets = [z for z in naive.steps.subsets(pool, 2) if z]
     by_sweep, one_by_one = (
         {(x, z) for z in sets for x in session.dependents(0, pool - z, z)}
         for session in (swept, plain)
@@ -270,7 +270,7 @@ def test_what_a_test_can_detect(test: str) -> None:
 def test_power_agrees_with_the_formula(table: DiscreteTable, test: str, share: float) -> None:
     """Mean and variance of a noncentral chi-square, from the twin's statistics."""
     session = DataSession(table, test, alpha=0.05)
-    twin = naive.DataSession(columns_of(table), test, 0.05)
+    twin = naive.sessions.DataSession(columns_of(table), test, 0.05)
     for x, given_set, witness in [(1, {2}, set()), (2, {1, 3}, {3}), (3, set(), {1})]:
         shown = twin.answer(0, x, frozenset(witness))
         tested = twin.answer(0, x, frozenset(given_set))
@@ -319,7 +319,7 @@ def test_determined_columns() -> None:
 def test_determined_columns_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     session, columns = DataSession(table), columns_of(table)
     x, *chosen = np.random.default_rng(seed).permutation(table.n_columns)[:3].tolist()
-    used = naive.complete(columns, [x, *chosen])
+    used = naive.counts.complete(columns, [x, *chosen])
     values: dict[tuple[int, ...], set[int]] = {}
     for row in range(len(used[0])):
         values.setdefault(tuple(used[z][row] for z in chosen), set()).add(used[x][row])
@@ -328,14 +328,14 @@ def test_determined_columns_agree_with_the_twin(table: DiscreteTable, seed: int)
     assert session.determines(frozenset(chosen), x) == expected
 
 
-def naive_share(columns: naive.Columns, y: int, x: int) -> float:
+def naive_share(columns: naive.counts.Columns, y: int, x: int) -> float:
     """Pearson's statistic between its mean under independence and its maximum."""
-    t = naive.count(columns, y, x, [])
+    t = naive.counts.count(columns, y, x, [])
     y_levels, x_levels = len(t.yz), len(t.xz)
     if t.n_rows < 2 or y_levels < 2 or x_levels >= t.n_rows:
         return 0.0
     mean = t.n_rows * (x_levels - 1) * (y_levels - 1) / (t.n_rows - 1)
-    return (naive.pearson(t) - mean) / (t.n_rows * (y_levels - 1) - mean)
+    return (naive.statistics.pearson(t) - mean) / (t.n_rows * (y_levels - 1) - mean)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

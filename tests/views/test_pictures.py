@@ -22,7 +22,7 @@ from komb.views.pictures.heatmap import Cell, draw_heatmap
 from komb.views.pictures.matrix import Mark, draw_matrix
 from komb.views.pictures.network import Spoke, _middle, arrange, draw_blanket
 from tests.optional import reason
-from tests.results.test_comparison import make_comparison
+from tests.results.comparisons import make_comparison
 
 pytest.importorskip("matplotlib", reason=reason("matplotlib"))
 
@@ -116,7 +116,7 @@ class TestComparison:
         code = (
             "import sys\n"
             "import komb\n"
-            "from tests.results.test_comparison import make_comparison\n"
+            "from tests.results.comparisons import make_comparison\n"
             "comparison = make_comparison()\n"
             "comparison.plot()\n"
             "komb.plot_blankets(list(comparison.blankets.values())[:1])\n"

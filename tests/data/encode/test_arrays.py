@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from komb.data.encode.arrays import encode_by_lookup, encode_columns
 from komb.data.table import DiscreteTable
 from komb.errors import ContinuousColumnError, DataError, MissingValuesError
+from tests.data.encode.missing_values import MISSING, series
 from tests.optional import pandas as pd
 from tests.optional import pyarrow as pa
 
@@ -23,10 +24,6 @@ def encode(values: object) -> tuple[list[int], tuple[object, ...]]:
     """Encode one column, in a mapping unless it is a table already."""
     table = DiscreteTable.from_data(values if hasattr(values, "columns") else {"x": values})
     return table.codes[0].tolist(), table.levels[0]
-
-
-def series(values: Any, dtype: Any = None) -> pd.DataFrame:
-    return pd.DataFrame({"x": pd.Series(values, dtype=dtype)})
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
@@ -255,39 +252,6 @@ def test_continuous_objects(kind: Callable[[float], Any]) -> None:
     with pytest.raises(ContinuousColumnError, match="3 distinct values in 3 rows"):
         encode([kind(0.5), kind(0.25), 10**400])
     assert len(encode([kind(0.5), kind(0.25), "rest"])[1]) == 3
-
-
-MISSING = [
-    [None, "a", None],
-    [float("nan"), 1.0, float("nan")],
-    [None, 1, float("nan")],
-    [pd.NA, "a", pd.NaT],
-    [Decimal("NaN"), Decimal(1), Decimal("NaN")],
-    np.array([np.nan, 1, np.nan]),
-    np.array([np.nan, 1, np.nan], np.float16),
-    np.array(["NaT", "2020-01-01", "NaT"], "M8[D]"),
-    np.array([np.datetime64("NaT", "s"), 1, None], object),
-    np.ma.MaskedArray([1, 2, 3], [True, False, True]),
-    series([None, "a", None]),
-    series([None, "a", None], object),
-    series([None, 1, None], "Int64"),
-    series([None, 1.5, None], "Float64"),
-    series([np.nan, 1.5, np.nan]),
-    series([None, True, None], "boolean"),
-    series(pd.Categorical([None, "a", None])),
-    series([None, dt.datetime(2020, 1, 1), None], "datetime64[us]"),
-    pl.Series([None, 1, None]),
-    pl.Series([None, 1.0, float("nan")]),
-    pl.Series([None, "a", None]),
-    pl.Series([None, True, None]),
-    pl.Series([None, "a", None], dtype=pl.Categorical),
-    pl.Series([None, dt.date(2020, 1, 1), None]),
-    pa.array([None, 1, None]),
-    pa.table({"x": pa.array([None, 1.0, float("nan")])}),
-    pa.table({"x": pa.array([None, "a", None])}),
-    pa.table({"x": pa.array([None, "a", None]).dictionary_encode()}),
-    pa.table({"x": pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([None, "a"]))}),
-]
 
 
 @pytest.mark.parametrize("values", MISSING)

@@ -31,7 +31,7 @@ def labelled(draw: st.DrawFn) -> tuple[list[float], list[int]]:
 def test_it_agrees_with_its_twin(rows: tuple[list[float], list[int]]) -> None:
     values, classes = rows
     found = mdl_cuts(np.array(values), np.array(classes))
-    assert list(found) == naive.mdl_cuts(values, classes)
+    assert list(found) == naive.discretization.mdl_cuts(values, classes)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -42,7 +42,7 @@ def test_it_agrees_with_its_twin_on_longer_columns(n_classes: int) -> None:
     classes = np.digitize(noisy, np.linspace(-1.5, 1.5, n_classes - 1))
     found = mdl_cuts(values, classes.astype(np.uint8))
     assert len(found) >= n_classes - 1 - (n_classes > 3) * 3
-    assert list(found) == naive.mdl_cuts(values.tolist(), classes.tolist())
+    assert list(found) == naive.discretization.mdl_cuts(values.tolist(), classes.tolist())
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

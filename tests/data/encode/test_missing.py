@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from komb.data.read.files import read_table
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, MissingValuesError, ParameterError
-from tests.data.encode.test_arrays import MISSING
+from tests.data.encode.missing_values import MISSING
 from tests.optional import pandas as pd
 from tests.optional import pyarrow as pa
 

@@ -1,0 +1,57 @@
+"""Slow, obvious twins of everything fast: dictionaries, loops and the formulas as printed.
+
+Nothing here imports komb. A table is a list of columns, a column a list of level numbers; a
+variable is the number of its column. ``y`` is the target, ``x`` a candidate, ``given`` (or ``z``)
+the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on separators. Every
+search has a twin of the same name, with an underscore for a hyphen.
+
+By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
+``decision`` (citests); ``sessions``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
+with their ``steps`` (search); ``explanation`` (api).
+"""
+
+from tests.naive import (
+    auto,
+    bamb,
+    counts,
+    decision,
+    discretization,
+    explanation,
+    growing,
+    komb,
+    moments,
+    neighbours,
+    permutation,
+    sessions,
+    statistics,
+    steps,
+)
+
+CLASSICS = {
+    "gs": growing.gs,
+    "iamb": growing.iamb,
+    "lrh": growing.lrh,
+    "hiton-mb": neighbours.hiton_mb,
+    "mmmb": neighbours.mmmb,
+    "pcmb": neighbours.pcmb,
+    "stmb": neighbours.stmb,
+    "bamb": bamb.bamb,
+}
+
+__all__ = [
+    "CLASSICS",
+    "auto",
+    "bamb",
+    "counts",
+    "decision",
+    "discretization",
+    "explanation",
+    "growing",
+    "komb",
+    "moments",
+    "neighbours",
+    "permutation",
+    "sessions",
+    "statistics",
+    "steps",
+]

@@ -1,0 +1,359 @@
+"""Twin of the automatic search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from tests.naive.counts import Set
+from tests.naive.sessions import DoubtingSession
+from tests.naive.steps import Witnesses, first_strongest, separable, subsets
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The numbers that the automatic search goes by."""
+
+    level: float  # chance of a blanket where there is none
+    first_share: float  # of the level for order 0; of what is left the same share for order 1, ...
+    false_share: float  # of what is believed
+    partner_chance: float
+    share_to_detect: float
+    largest_pool: int  # members that separators are made of
+    clearly_closer: float
+    largest_witness: int
+    most_tests: Mapping[int, int]  # by order
+
+    def share_of_level(self, order: int) -> float:
+        left = 1.0
+        for _ in range(order):
+            left *= 1 - self.first_share
+        return self.level * self.first_share * left
+
+
+def family_bits(n: int, chance: float) -> float:
+    """Bonferroni: n p-values of 2^-b are below it with this chance in all."""
+    return math.log2(max(n, 1) / chance)
+
+
+def false_discovery_bits(bits: Iterable[float], n: int, share: float) -> float:
+    """Benjamini & Hochberg: the largest rank whose p-value is at most rank * share / n."""
+    needed = math.inf
+    for rank, own in enumerate(sorted(bits, reverse=True), start=1):
+        if own >= math.log2(n / (rank * share)):
+            needed = math.log2(n / (rank * share))
+    return needed
+
+
+Strong = tuple[float, int, Set]  # bits, variable, given
+
+
+@dataclass
+class Automatic:
+    """All that the automatic search knows, found before it is needed."""
+
+    session: DoubtingSession
+    y: int
+    v: Set  # without y
+    single: float  # bits that any test needs
+    most: int
+    rules: Rules
+    start: Set = frozenset()
+    include: Set = frozenset()
+    alone: dict[int, dict[int, float]] = field(default_factory=dict)
+    members: dict[int, dict[int, float]] = field(default_factory=dict)  # with their least bits
+    separated: dict[int, dict[int, Set]] = field(default_factory=dict)
+    needed: float = 0.0
+    blanket: dict[int, Set] = field(default_factory=dict)  # with what each is seen given
+    separators: dict[int, Set] = field(default_factory=dict)
+    reached: int = 0
+
+    def __post_init__(self) -> None:
+        everything = self.v | {self.y}
+        for a in sorted(everything):
+            bits = {b: self.session.strength(a, b, frozenset()) for b in sorted(everything - {a})}
+            self.alone[a] = {b: own for b, own in bits.items() if own > 0}
+        for a in sorted(everything):
+            self.members[a], self.separated[a] = self.look_around(a)
+        bits_of_y, n = self.alone[self.y].values(), len(self.v)
+        chance = self.rules.share_of_level(0)
+        sure = [self.session.confirmed(self.y, x, frozenset()) for x in self.alone[self.y]]
+        if false_discovery_bits(sure, n, chance) == math.inf:
+            self.needed = math.inf
+        else:
+            by_share = false_discovery_bits(bits_of_y, n, self.rules.false_share)
+            self.needed = max(self.single, by_share)
+        self.blanket = {x: frozenset() for x in sorted(self.include)}
+
+    def nearest(self, a: int, pool: Set, most: int | None = None) -> Set:
+        """Those that depend on a most, of equals the first ones."""
+        by_strength = sorted(pool, key=lambda z: (-self.alone[a].get(z, 0.0), z))
+        return frozenset(by_strength[: self.rules.largest_pool if most is None else most])
+
+    def look_around(self, a: int) -> tuple[dict[int, float], dict[int, Set]]:
+        """MMPC of one variable, whose separators are made of few members."""
+        waiting = dict(self.alone[a])
+        first, fixed = frozenset[int](), frozenset[int]()
+        if a == self.y:
+            first, fixed = self.start | self.include, self.include
+            for x in fixed:
+                waiting.setdefault(x, 0.0)
+        separators = {b: frozenset[int]() for b in (self.v | {self.y}) - {a} - waiting.keys()}
+        members: dict[int, float] = {}
+        while waiting:
+            b = min(first & waiting.keys(), default=first_strongest(waiting))
+            members[b] = waiting.pop(b)
+            for x in sorted(waiting.keys() - fixed):
+                near = self.nearest(x, frozenset(members))
+                if b in near:
+                    core = frozenset({b})
+                    self.confront(a, x, core, near - core, self.most - 1, waiting, separators)
+        for b in sorted(members):
+            before = members[b]
+            near = self.nearest(b, frozenset(members) - {b})
+            self.confront(a, b, frozenset(), near, self.most, members, separators)
+            if b in fixed:  # it stays to separate others, whatever separates it
+                members.setdefault(b, before)
+        return members, separators
+
+    def confront(
+        self,
+        a: int,
+        x: int,
+        core: Set,
+        pool: Set,
+        bound: int,
+        strengths: dict[int, float],
+        separators: dict[int, Set],
+    ) -> None:
+        """Lower the strength of x to its least given any set; a separator takes it out."""
+        for z in subsets(pool, bound):
+            bits = self.session.strength(a, x, core | z)
+            if bits == 0:
+                separators[x] = core | z
+                del strengths[x]
+                return
+            strengths[x] = min(strengths[x], bits)
+
+    def sees(self, a: int, b: int) -> float:
+        """Least bits of a neighbour; 0 for anybody else."""
+        return 0.0 if b in self.separated[a] else self.members[a].get(b, 0.0)
+
+    def joined(self, a: int, b: int, bits: float = 0.0) -> float:
+        """Least bits on the side of a or b that sees the other, if they are enough."""
+        if self.alone[a].get(b, 0.0) < bits:
+            return 0.0
+        found = self.sees(a, b)
+        if found == 0:
+            separator = self.separated[a].get(b, frozenset())
+            if not separator:
+                return 0.0
+            if len(separator) == 1:
+                middle, own = self.alone[b].get(min(separator), 0.0), self.alone[b].get(a, 0.0)
+                if own < math.inf and middle >= self.rules.clearly_closer * own:
+                    return 0.0
+            found = self.sees(b, a)
+        return found if found >= bits else 0.0
+
+    def outside(self) -> list[int]:
+        return sorted(self.v - self.blanket.keys())
+
+    def depends(self, x: int, z: Set) -> bool:
+        return not self.session.independent(self.y, x, z)
+
+    def separator(self, x: int, witness: Set) -> Set | None:
+        """Members that undo the dependence of x given its witness."""
+        pool = self.nearest(x, frozenset(self.blanket) - witness - {x})
+        found = separable(self.session, self.y, x, pool, self.most, witness)
+        return None if found is None else found - witness
+
+    def find_neighbours(self) -> None:
+        self.separators = dict.fromkeys(sorted(self.v), frozenset())
+        if self.needed == math.inf:
+            return
+        found = {x: self.joined(self.y, x, self.needed) for x in self.alone[self.y]}
+        found = {x: bits for x, bits in found.items() if bits > 0}
+        least = false_discovery_bits(found.values(), len(self.v), self.rules.false_share)
+        for x in sorted(found):
+            if found[x] >= least:
+                self.blanket.setdefault(x, frozenset())
+        for x in self.alone[self.y].keys() - self.blanket.keys():
+            nearest = self.nearest(x, frozenset(self.blanket), self.most)
+            self.separators[x] = self.separated[self.y].get(x, nearest)
+
+    def find_spouses(self) -> None:
+        best: dict[int, tuple[float, Set]] = {}
+        family = set()
+        for child in sorted(self.blanket):
+            for x in self.outside():
+                if x not in self.alone[child]:
+                    continue
+                family.add(x)
+                z = self.separators[x] | {child}
+                bits = self.session.strength(self.y, x, z)
+                if bits < self.single or bits <= best.get(x, (0.0, z))[0]:
+                    continue
+                if self.joined(child, x):
+                    best[x] = bits, z
+        found = [bits for bits, _ in best.values()]
+        needed = false_discovery_bits(found, len(family), self.rules.false_share)
+        for x in sorted(best):
+            bits, z = best[x]
+            if bits >= needed:
+                self.blanket.setdefault(x, z)
+
+    def add_inseparable(self) -> None:
+        """One at a time; separators that are found on the way are kept."""
+        while True:
+            has_grown = False
+            doubtful = [
+                x
+                for x in self.outside()
+                if x in self.alone[self.y]
+                and self.alone[self.y][x] >= self.needed
+                and not self.separators[x] <= self.blanket.keys()
+            ]
+            for x in doubtful:
+                separator = self.separator(x, frozenset())
+                if separator is None:
+                    self.blanket[x] = frozenset()
+                    has_grown = True
+                    break
+                self.separators[x] = separator
+            if not has_grown:
+                return
+
+    def strong(self, xs: Iterable[int], sets: Collection[Set], bits: float) -> list[Strong]:
+        """Dependences given a set and what separates a variable, the strongest first."""
+        found = []
+        for x in xs:
+            for z in sets:
+                if x in z or z & self.separators[x]:
+                    continue
+                given = z | self.separators[x]
+                own = self.session.strength(self.y, x, given)
+                if 0 < own >= bits:
+                    found.append((own, x, given))
+        return sorted(found, key=lambda each: (-each[0], each[1], sorted(each[2])))
+
+    def add_partners(self) -> None:
+        fresh = sorted(self.blanket)
+        strong: list[Strong] = []
+        while fresh:
+            n_tests = len(self.outside()) * len(self.blanket)
+            needed = max(self.single, family_bits(n_tests, self.rules.partner_chance))
+            strong += self.strong(self.outside(), [frozenset({w}) for w in fresh], needed)
+            fresh = self.add_strong(strong)
+
+    def add_groups(self, size: int) -> None:
+        n_tests = len(self.v) * math.comb(len(self.v) - 1, size)
+        needed = max(self.single, family_bits(n_tests, self.rules.share_of_level(size)))
+        sets = [frozenset(chosen) for chosen in combinations(sorted(self.v), size)]
+        strong = [
+            (bits, x, given)
+            for bits, x, given in self.strong(self.outside(), sets, needed)
+            if self.separators[x] or not self.session.is_large(self.y, x, given)
+            if self.session.confirmed(self.y, x, given) >= needed
+        ]
+        self.add_strong(strong)
+
+    def add_strong(self, strong: Iterable[Strong]) -> list[int]:
+        """Those that nothing in the blanket separates, and their witnesses if they depend too.
+
+        The strongest first, then all that are left are looked at again.
+        """
+        left = [(bits, x, given - self.separators[x]) for bits, x, given in strong]
+        added: list[int] = []
+        while True:
+            standing: dict[int, Strong] = {}
+            for bits, x, witness in left:
+                if x in self.blanket or x in standing:
+                    continue
+                if self.separator(x, witness) is None:
+                    standing[x] = bits, x, witness
+            if not standing:
+                return added
+            _, x, witness = max(standing.values(), key=lambda one: (one[0], -one[1]))
+            left = [one for one in left if one[1] in standing and one[1] != x]
+            self.blanket[x] = witness
+            added.append(x)
+            for ally in sorted(witness - self.blanket.keys()):
+                rest = (witness - {ally}) | {x}
+                if self.depends(ally, rest) and self.separator(ally, rest) is None:
+                    self.blanket[ally] = rest
+                    added.append(ally)
+
+    def grow(self, order: int | None) -> None:
+        if order == 0:
+            return
+        self.add_inseparable()
+        self.add_partners()
+        for size in range(1, (max(self.rules.most_tests) if order is None else order) + 1):
+            outside = self.outside()
+            n_tests = len(outside) * math.comb(len(self.v) - 1, size) if outside else 0
+            if n_tests == 0 or (order is None and n_tests > self.rules.most_tests[size]):
+                return
+            self.add_groups(size)
+            self.reached = size
+
+    def shrink(self, bound: int | None) -> None:
+        """The least strong member that the others make independent goes; then all over again."""
+        while bound is None or len(self.blanket) <= bound + 1:
+            alone = self.alone[self.y]
+            for x in sorted(self.blanket.keys() - self.include, key=lambda x: (alone.get(x, 0), x)):
+                others = frozenset(self.blanket) - {x}
+                share, seen = self.rules.share_to_detect, self.blanket[x]
+                if self.depends(x, others):
+                    continue
+                if self.session.can_detect(self.y, x, others, seen, share):
+                    del self.blanket[x]
+                    self.separators[x] = others
+                    break
+            else:
+                return
+
+    def witness(self, x: int) -> Set | None:
+        others = frozenset(self.blanket) - {x}
+        if self.blanket[x] <= others and self.depends(x, self.blanket[x]):
+            return self.blanket[x]
+        bound = max(self.reached, self.rules.largest_witness)
+        for z in subsets(self.nearest(x, others), bound):
+            if self.depends(x, z):
+                return z
+        return None
+
+    def find_witnesses(self) -> Witnesses:
+        while True:
+            found = {x: self.witness(x) for x in sorted(self.blanket)}
+            for x in self.include:
+                z = found[x]
+                if z is not None and self.separator(x, z) is not None:
+                    found[x] = None  # only by request
+            hidden = [x for x, z in found.items() if z is None and x not in self.include]
+            if not hidden:
+                return found
+            del self.blanket[hidden[0]]
+
+
+def automatic(
+    session: DoubtingSession,
+    variables: Iterable[int],
+    y: int,
+    alpha: float | None,
+    rules: Rules,
+    order: int | None = None,
+    bound: int | None = None,
+    start: Set = frozenset(),
+    include: Set = frozenset(),
+) -> tuple[Witnesses, dict[int, Set]]:
+    """The members with their witnesses, and what separates the others."""
+    single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
+    most = 3 if bound is None else bound
+    search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
+    search.find_neighbours()
+    search.find_spouses()
+    search.grow(order)
+    search.shrink(bound)
+    return search.find_witnesses(), search.separators

@@ -1,0 +1,169 @@
+"""Where things are: the folders of the package, which of them may see which, and the tests."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import komb
+
+SOURCE = Path(komb.__file__).parent
+TESTS = Path(__file__).parent
+
+LAYERS = (
+    "errors",
+    "data",
+    "counts",
+    "citests",
+    "sessions",
+    "search",
+    "views",
+    "results",
+    "api",
+    "reproduction",
+    "cli",
+)
+"""A module imports from its own layer and from those before it."""
+
+FOR_TYPES = {"views": {"results"}}
+"""What a layer may import where only type checkers look: a result shows itself through a view."""
+
+AT_THE_TOP = {"__init__.py", "__main__.py", "errors.py", "py.typed"}
+"""All that lies beside the folders; ``python -m komb`` looks for ``__main__`` there."""
+
+SHARED_STEMS = {
+    "init": "Python asks for it",
+    "auto": "the automatic test and the automatic search",
+    "compare": "a function and its command",
+    "find": "a function and its command",
+    "page": "the page about a column and the page of a reproduction",
+    "remarks": "how a search finds them and how a result keeps them",
+    "registry": "one of tests and one of searches",
+    "report": "a function and its command; and the report of a reproduction",
+}
+"""Names of several modules, and why nobody takes one for the other."""
+
+NOT_IN_SOURCE = {"naive"}
+"""Folders of tests that mirror no folder of the package: the twins are there for all layers."""
+
+
+def files_below(folder: Path, pattern: str = "*.py") -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob(pattern))
+
+
+FILES = files_below(SOURCE)
+TEST_FILES = files_below(TESTS)
+
+every_file = pytest.mark.parametrize("file", FILES, ids=str)
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Every module that is imported, wherever that is."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Import):
+            yield from (alias.name for alias in each.names)
+        elif isinstance(each, ast.ImportFrom):
+            assert each.level == 0, "imports are absolute"
+            assert each.module is not None
+            yield each.module
+            yield from (f"{each.module}.{alias.name}" for alias in each.names)
+
+
+def imports_of(file: Path) -> set[str]:
+    return set(imported(ast.parse(file.read_text("utf-8"))))
+
+
+def imports_at_run_time(file: Path) -> set[str]:
+    """All imports but those that only type checkers see."""
+    tree = ast.parse(file.read_text("utf-8"))
+    tree.body = [node for node in tree.body if not is_for_types(node)]
+    return set(imported(tree))
+
+
+def layers_among(modules: set[str]) -> set[str]:
+    """The layers that modules of komb are in; a name at the top, as the version, is in none."""
+    parts = (module.split(".") for module in modules)
+    return {part[1] for part in parts if part[0] == "komb" and len(part) > 1}.intersection(LAYERS)
+
+
+class TestPackage:
+    def test_the_folders_are_the_layers(self) -> None:
+        """Few enough to be an architecture, not a queue."""
+        entries = {path.name for path in SOURCE.iterdir()} - {"__pycache__"}
+        assert entries == {*AT_THE_TOP, *LAYERS} - {"errors"}
+        assert len(LAYERS) <= 12
+
+    @every_file
+    def test_a_module_imports_only_from_layers_before_its_own(self, file: Path) -> None:
+        layer = file.parts[0].removesuffix(".py")
+        if file.name in AT_THE_TOP - {"errors.py"} and len(file.parts) == 1:
+            return
+        allowed = set(LAYERS[: LAYERS.index(layer) + 1])
+        assert layers_among(imports_at_run_time(SOURCE / file)) <= allowed
+        seen = layers_among(imports_of(SOURCE / file))
+        assert seen <= allowed | FOR_TYPES.get(layer, set())
+
+    @pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] == "search"], ids=str)
+    def test_a_search_never_sees_data(self, file: Path) -> None:
+        for module in imports_of(SOURCE / file):
+            assert not module.startswith(("komb.data", "komb.counts", "komb.sessions.data"))
+
+    @every_file
+    def test_kernels_live_in_one_place(self, file: Path) -> None:
+        uses_numba = any(module.split(".")[0] == "numba" for module in imports_of(SOURCE / file))
+        assert not uses_numba or file.parts[0] == "counts"
+
+    @every_file
+    def test_nothing_prints_but_the_command_line(self, file: Path) -> None:
+        calls = [
+            node.func.id
+            for node in ast.walk(ast.parse((SOURCE / file).read_text("utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        ]
+        assert "print" not in calls
+
+    def test_no_two_modules_have_names_that_confuse(self) -> None:
+        by_stem = defaultdict(list)
+        for file in FILES:
+            by_stem[file.stem.strip("_")].append(str(file))
+        shared = {stem: files for stem, files in by_stem.items() if len(files) > 1}
+        assert not {stem: shared[stem] for stem in shared.keys() - SHARED_STEMS.keys()}
+
+
+class TestTests:
+    def test_tests_mirror_the_package(self) -> None:
+        """Every folder of tests is one of the package, and every layer has its tests."""
+        folders = {path.parent for path in TEST_FILES} - {Path(), *map(Path, NOT_IN_SOURCE)}
+        assert folders <= {path.parent for path in FILES}
+        assert {folder.parts[0] for folder in folders} == set(LAYERS) - {"errors"}
+
+    @pytest.mark.parametrize("file", TEST_FILES, ids=str)
+    def test_no_test_module_imports_another(self, file: Path) -> None:
+        """What tests share is in modules beside them, named after what they hold."""
+        for module in imports_of(TESTS / file):
+            assert module.split(".")[0] != "tests" or ".test_" not in module
+
+    @pytest.mark.parametrize("file", [f for f in TEST_FILES if f.parts[0] == "naive"], ids=str)
+    def test_twins_know_nothing_of_what_they_check(self, file: Path) -> None:
+        assert not [name for name in imports_of(TESTS / file) if name.split(".")[0] == "komb"]
+
+    @pytest.mark.parametrize(
+        "file", [f for f in TEST_FILES if not f.stem.startswith("test_")], ids=str
+    )
+    def test_what_tests_share_holds_no_test(self, file: Path) -> None:
+        """Pytest would not find it."""
+        tree = ast.parse((TESTS / file).read_text("utf-8"))
+        names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        assert not [name for name in names if name.startswith("test_")]
