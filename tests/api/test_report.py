@@ -18,7 +18,7 @@ from komb.api.find import OPTION_DEFAULTS, Progress
 from komb.api.report import Report
 from komb.errors import FileError, Interrupted, ParameterError, UnknownNameError
 from komb.views.report.code_to_repeat import chosen, show_code, show_command
-from komb.views.report.files import check_page
+from komb.views.report.page_file import check_page
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
 VOID = {"meta", "br", "img", "rect"}
@@ -333,7 +333,13 @@ class TestRepeating:
         )
 
     def test_what_holds_anyway_is_not_said(self) -> None:
-        options: dict[str, Any] = {"order": None, "start": [], "bins": 4, "missing": "error", "seed": 0}
+        options: dict[str, Any] = {
+            "order": None,
+            "start": [],
+            "bins": 4,
+            "missing": "error",
+            "seed": 0,
+        }
         assert chosen(options, OPTION_DEFAULTS) == {}
 
     def test_the_code_runs(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

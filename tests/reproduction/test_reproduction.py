@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -32,15 +30,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Reports are made elsewhere: note what they are made of."""
     calls: list[tuple[Any, ...]] = []
-    module = ModuleType("komb.reproduction.report")
 
     def write_report(out: Path, *arguments: Any) -> list[Path]:
         calls.append(arguments)
         (out / "report.html").touch()
         return [out / "report.html"]
 
-    module.write_report = write_report  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "komb.reproduction.report", module)
+    monkeypatch.setattr(reproduction, "write_report", write_report)
     return calls
 
 

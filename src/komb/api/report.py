@@ -19,8 +19,8 @@ from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
 from komb.search import algorithms
 from komb.views.report.code_to_repeat import chosen
-from komb.views.report.files import check_page, write_page
 from komb.views.report.page import Content, make_page
+from komb.views.report.page_file import check_page, write_page
 from komb.views.text import plural
 
 

@@ -96,8 +96,14 @@ def _is_manifest(found: object) -> TypeGuard[dict[str, Any]]:
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
     """Write a manifest; whoever is killed on the way leaves the old one or the new one."""
     fresh = out / f"{FILE}.new"
-    fresh.write_text(f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n", "utf-8")
-    os.replace(fresh, out / FILE)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n", "utf-8")
+        os.replace(fresh, out / FILE)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        remedy = "Name another folder, or make room for it."
+        raise FileError(f"Cannot write to {str(out)!r}: {why}. {remedy}") from None
 
 
 def count_cores() -> int:

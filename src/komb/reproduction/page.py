@@ -17,7 +17,7 @@ from komb.reproduction.differences import measure_differences
 from komb.reproduction.manifest import show_command, show_in_short, show_provenance
 from komb.reproduction.tables import Column, Entry, Table
 from komb.results.export import dump_json
-from komb.views.html.page import render
+from komb.views.html.renderer import render
 
 _SUMMED_UP = ("introduction", "synthetic", "full-results", "full-runtimes")  # what others repeat
 _FIGURE_AFTER = "synthetic"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from komb import __version__
 from komb.data.table import DiscreteTable
 from komb.search.task import Choice
-from komb.views.html.page import render
+from komb.views.html.renderer import render
 from komb.views.html.versions import show_versions
 from komb.views.report.code_to_repeat import show_code, show_command
 from komb.views.report.overview import describe_table
