@@ -12,7 +12,7 @@ import pytest
 from komb.reproduction.claims import Claim, Finding, check_claims
 from komb.reproduction.journal import Record
 from komb.reproduction.manifest import show_command, show_in_short, show_provenance
-from komb.reproduction.page import Content, make_page
+from komb.reproduction.page import make_page
 from komb.reproduction.paper import Published
 from komb.reproduction.paper_tables import make_tables
 from komb.reproduction.plan import SUITES
@@ -93,7 +93,7 @@ def page_of(records: Sequence[Record] = RECORDS, **changes: Any) -> str:
         "suites": ("synthetic", "benchmark"),
         "out": "out",
     }
-    return make_page(Content(**values | changes))
+    return make_page(**values | changes)
 
 
 class TestWholeness:
@@ -128,7 +128,7 @@ class TestWholeness:
         assert "<fast>" not in page
 
     def test_an_empty_page(self) -> None:
-        read(make_page(Content([], [])))
+        read(make_page([], []))
 
 
 class TestContent:
@@ -180,7 +180,7 @@ class TestTable:
         columns = (column or Column("F1", "or", 3),)
         rows = (Row("GS", "", (entry,)), Row("IAMB", "", (Entry(0.0),)))
         table = Table("n", "T", "", "method", columns, (Section("", rows),))
-        page = make_page(Content([], [table]))
+        page = make_page([], [table])
         return page[page.index("<tbody>") : page.index("</tbody>")]
 
     @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ class TestTable:
 
     def test_notes_with_commands(self) -> None:
         notes = ("A < B.", "This runs it: komb <x>")
-        page = make_page(Content([], [Table("n", "T", "", "method", notes=notes)]))
+        page = make_page([], [Table("n", "T", "", "method", notes=notes)])
         assert "<li>A &lt; B.</li>" in page
         assert "<li>This runs it: <code>komb &lt;x&gt;</code></li>" in page
 

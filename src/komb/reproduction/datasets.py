@@ -14,9 +14,10 @@ import io
 import os
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -142,22 +143,10 @@ class SampledNetwork(Dataset):
 
 
 def open_dataset(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
-    """Find a dataset by its name in the paper.
+    """Find a Boolean function or a network by its name in the paper.
 
-    Parameters
-    ----------
-    name
-        A Boolean function or a network.
-    data
-        Folder with the files of the MMHC supplement, unpacked or in zip archives. Without it
-        networks are sampled.
-
-    Raises
-    ------
-    komb.errors.MissingPackageError
-        If networks are to be sampled and pgmpy is not installed.
-    komb.errors.FileError
-        If the folder lacks a file.
+    ``data`` is a folder with the files of the MMHC supplement, unpacked or in zip archives. Without
+    it networks are sampled, which needs pgmpy.
 
     Examples
     --------
@@ -213,21 +202,16 @@ class _Files:
             )
         archive, member = self._archive_of[name]
         with _open_archive(archive) as opened:
-            try:
-                return opened.read(member)
-            except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-                _refuse_archive(archive, error)
+            return opened.read(member)
 
 
-def _open_archive(path: Path) -> zipfile.ZipFile:
+@contextmanager
+def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
-        _refuse_archive(path, error)
-
-
-def _refuse_archive(path: Path, error: Exception) -> NoReturn:
-    raise FileError(f"Cannot read {str(path)!r}: {error}. Get the archive once more.") from None
+        with zipfile.ZipFile(path) as opened:
+            yield opened
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
+        raise FileError(f"Cannot read {str(path)!r}: {error}. Get the archive once more.") from None
 
 
 def _bundled_folder() -> Path:

@@ -158,7 +158,7 @@ def _options(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def show_provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say what a run was made with, leaving out what the manifest does not tell.
+    """Say what a run was made with, as far as the manifest tells.
 
     Examples
     --------
@@ -167,9 +167,9 @@ def show_provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     if "komb" in manifest:
         yield "komb", str(manifest["komb"])
-    machine = _part(manifest, "machine")
+    machine = _describe_machine(_part(manifest, "machine"))
     if machine:
-        yield "machine", ", ".join(_describe_machine(machine))
+        yield "machine", ", ".join(machine)
     versions = _part(manifest, "versions")
     if versions:
         yield "versions", ", ".join(f"{name} {number}" for name, number in versions.items())

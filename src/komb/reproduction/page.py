@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from komb.reproduction import paper
@@ -32,11 +31,19 @@ _TIME_STEPS = (0.02, 0.5, 1.5)  # the same for times, in powers of ten
 _COMMANDS = (" adds it: ", " runs it: ")  # what stands before a command, at the end of a note
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What goes onto the page.
+def make_page(
+    claims: Sequence[Claim],
+    tables: Sequence[Table],
+    *,
+    figures: Mapping[str, str] | None = None,
+    figure_note: str = "",
+    manifest: Mapping[str, Any] | None = None,
+    suites: Sequence[str] = (),
+    out: str = "",
+) -> str:
+    """Write a report as HTML; the only links in it lead to the files of the tables, beside it.
 
-    Attributes
+    Parameters
     ----------
     claims, tables
         In the order in which they are shown.
@@ -44,36 +51,21 @@ class Content:
         SVG elements by their titles; and what to say if there are none.
     manifest
         What the run was made with; whatever is missing in it is left out.
-    suites
-        What was run.
-    out
-        The folder of the results.
-    """
-
-    claims: Sequence[Claim]
-    tables: Sequence[Table]
-    figures: Mapping[str, str] = field(default_factory=dict)
-    figure_note: str = ""
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    suites: Sequence[str] = ()
-    out: str = ""
-
-
-def make_page(content: Content) -> str:
-    """Write a report as HTML; the only links in it lead to the files of the tables, beside it.
+    suites, out
+        What was run, and the folder of the results.
 
     Examples
     --------
-    >>> page = make_page(Content([], [Table("synthetic", "Synthetic data", "", "method")]))
+    >>> page = make_page([], [Table("synthetic", "Synthetic data", "", "method")])
     >>> page.startswith("<!DOCTYPE html>"), "Synthetic data" in page
     (True, True)
     """
-    manifest, suites = content.manifest, content.suites
-    differences = measure_differences(t for t in content.tables if t.name in _SUMMED_UP)
+    manifest = manifest or {}
+    differences = measure_differences(table for table in tables if table.name in _SUMMED_UP)
     sections = {"claims": "Do the paper's claims hold here?"}
     if differences:
         sections["nearness"] = "How near are the numbers?"
-    for table in content.tables:
+    for table in tables:
         sections[f"table-{table.name}"] = table.title
         if table.name == _FIGURE_AFTER:
             sections["figure"] = "Figure: growing samples"
@@ -84,12 +76,15 @@ def make_page(content: Content) -> str:
         title="kOMB: the paper's experiments, run again",
         subtitle=" · ".join(filter(None, told)),
         sections=sections,
-        content=content,
+        claims=claims,
+        tables=tables,
+        figures=figures or {},
+        figure_note=figure_note,
         paper=paper,
-        verdicts=_count_verdicts(content.claims),
+        verdicts=_count_verdicts(claims),
         differences=differences,
         figure_after=_FIGURE_AFTER,
-        command=show_command(manifest, suites, content.out),
+        command=show_command(manifest, suites, out),
         provenance=list(show_provenance(manifest)),
         everything=dump_json(dict(manifest), 2),
         split_command=split_command,

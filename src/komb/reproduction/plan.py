@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 from komb.errors import ParameterError, UnknownNameError
 from komb.reproduction import paper
@@ -20,22 +21,18 @@ SUITES = ("intro", "synthetic", "benchmark", "ablation", "separators", "runtime"
 
 EVERYTHING = "all"
 
-Test = tuple[str, str]  # name, rule for the degrees of freedom
-
-_PAPER: Test = (paper.TEST, paper.DF)
-_ADJUSTED: Test = ("g", "adjusted")  # under which the classics are at their best
+_ADJUSTED = ("g", "adjusted")  # under which the classics are at their best
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One method with its settings; fields are those of :class:`komb.reproduction.Record`."""
 
     method: str
     start: str = ""
     order: int | None = None
     max_separator: int | None = None
-    test: str = _PAPER[0]
-    df: str = _PAPER[1]
+    test: str = paper.TEST
+    df: str = paper.DF
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +48,7 @@ class Unit:
 
     def key(self, cell: Cell) -> Key:
         """Return what a record of one of the cells is known by."""
-        return (
-            self.suite, self.dataset, self.n_rows, self.sample, self.target, cell.method,
-            cell.start, cell.order, cell.max_separator, cell.test, cell.df,
-        )  # fmt: skip
+        return (self.suite, self.dataset, self.n_rows, self.sample, self.target, *cell)
 
     def without(self, finished: Container[Key]) -> Unit:
         """Return what is left to do."""
@@ -81,8 +75,8 @@ class _Block:
                 yield Unit(self.suite, dataset.name, n_rows, sample, target, self.cells)
 
 
-def _classics(test: Test = _PAPER) -> tuple[Cell, ...]:
-    return tuple(Cell(method, test=test[0], df=test[1]) for method in paper.CLASSICS)
+def _classics(test: str = paper.TEST, df: str = paper.DF) -> tuple[Cell, ...]:
+    return tuple(Cell(method, test=test, df=df) for method in paper.CLASSICS)
 
 
 def _grid(orders: Iterable[int], start: str = "") -> tuple[Cell, ...]:
@@ -100,7 +94,7 @@ _BLOCKS: dict[str, tuple[_Block, ...]] = {
     "synthetic": (_Block("synthetic", paper.FUNCTIONS, paper.SIZES, _classics() + _ON_FUNCTIONS),),
     "benchmark": (
         _Block(
-            "benchmark", paper.NETWORKS, _LARGE, _classics() + _classics(_ADJUSTED) + _ON_NETWORKS
+            "benchmark", paper.NETWORKS, _LARGE, _classics() + _classics(*_ADJUSTED) + _ON_NETWORKS
         ),
     ),
     "ablation": (
@@ -150,14 +144,8 @@ def make_plan(
 ) -> list[Unit]:
     """List everything there is to do for some suites, in the order in which to do it.
 
-    Parameters
-    ----------
-    suites
-        Out of :data:`SUITES`.
-    datasets
-        By name; what is not there is left out.
-    samples, targets
-        At most so many samples of each dataset, and targets in each of them.
+    Datasets that are not there are left out. There are at most so many samples of each dataset,
+    and targets in each of them.
 
     Examples
     --------

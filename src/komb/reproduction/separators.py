@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 
 
 def measure_separators(dataset: Dataset) -> list[SeparatorRecord]:
-    """Measure separators between each target and every variable outside its blanket.
-
-    Parameters
-    ----------
-    dataset
-        Its graph and true blankets; every variable is a target.
-
-    Returns
-    -------
-    list of SeparatorRecord
-        Targets in order, and so are the others of each.
+    """Measure separators between every variable of a dataset and each one outside its blanket.
 
     Examples
     --------

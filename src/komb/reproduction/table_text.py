@@ -101,17 +101,15 @@ def _reading(table: Table, where: str) -> str:
 
 def _markdown_lines(table: Table, section: Section) -> Iterator[str]:
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    labels = [table.head, "start"] if table.has_details else [table.head]
-    yield _markdown_row(map(_mark_down, [*labels, *headings]))
-    yield _markdown_row(["---"] * len(labels) + ["---:"] * len(headings))
+    n_labels = 2 if table.has_details else 1
+    rows = [
+        [_mark_down(text) for text in (*(table.head, "start")[:n_labels], *headings)],
+        ["---"] * n_labels + ["---:"] * len(headings),
+    ]
     for row in section.rows:
-        names = [row.label, row.detail] if table.has_details else [row.label]
-        entries = (_markdown_entry(table, *pair) for pair in enumerate(row.entries))
-        yield _markdown_row([*map(_mark_down, names), *entries])
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        names = map(_mark_down, (row.label, row.detail)[:n_labels])
+        rows.append([*names, *(_markdown_entry(table, *pair) for pair in enumerate(row.entries))])
+    return (f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def _markdown_entry(table: Table, place: int, entry: Entry) -> str:
