@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
@@ -49,59 +49,44 @@ class Claim:
     is_of_the_paper: bool = True
 
 
-class _Entrant(NamedTuple):
-    setting: Setting
-    variant: Variant
+class _Contest(NamedTuple):
+    """Mean F1 of two in the runs that both have; without such runs on a dataset there are none."""
 
-
-class _Outcome(NamedTuple):
-    """Mean F1 of two in the runs that both have."""
-
+    place: str
+    favourite: str
+    rival: str
     ours: float
     theirs: float
     n_runs: int
+    published_runs: int
 
 
-class _Contest(NamedTuple):
-    """Two that are compared on some datasets of a suite."""
+_Entrant: TypeAlias = tuple[Setting, Variant]
 
-    suite: str
-    datasets: tuple[str, ...]
-    favourite: _Entrant
-    rival: _Entrant
-    may_tie: bool = False
 
-    @property
-    def place(self) -> str:
-        n_datasets = len(self.datasets)
-        return self.datasets[0] if n_datasets == 1 else f"{n_datasets} datasets together"
-
-    @property
-    def published_runs(self) -> int:
-        is_synthetic = self.suite == "synthetic"
-        n_runs = paper.SYNTHETIC_RUNS if is_synthetic else paper.BENCHMARK_RUNS
-        return n_runs * len(self.datasets)
-
-    def is_lost(self, outcome: _Outcome) -> bool:
-        is_tie = outcome.ours == outcome.theirs
-        return outcome.ours < outcome.theirs or (is_tie and not self.may_tie)
-
-    def hold(self, runs: Runs) -> _Outcome | None:
-        """Compare the two; ``None`` if on a dataset they have no run in common."""
-        ours, theirs = self._scores(runs, self.favourite), self._scores(runs, self.rival)
-        common = sorted(ours.keys() & theirs.keys())
-        if {dataset for dataset, *_ in common} != set(self.datasets):
-            return None
-        means = [statistics.fmean(scores[run] for run in common) for scores in (ours, theirs)]
-        return _Outcome(means[0], means[1], len(common))
-
-    def _scores(self, runs: Runs, entrant: _Entrant) -> dict[tuple[str, int, str], float]:
-        n_rows = paper.SYNTHETIC_ROWS if self.suite == "synthetic" else paper.BENCHMARK_ROWS
-        return {
+def _hold(runs: Runs, datasets: Sequence[str], favourite: _Entrant, rival: _Entrant) -> _Contest:
+    """Compare two on some datasets of one suite."""
+    suite, n_rows, n_runs = paper.experiment_on(datasets[0])
+    ours, theirs = (
+        {
             (dataset, run.sample, run.target): run.f1
-            for dataset in self.datasets
-            for run in runs.of(self.suite, dataset, n_rows, *entrant)
+            for dataset in datasets
+            for run in runs.of(suite, dataset, n_rows, *entrant)
         }
+        for entrant in (favourite, rival)
+    )
+    common = sorted(ours.keys() & theirs.keys())
+    if {dataset for dataset, *_ in common} != set(datasets):
+        common = []
+    return _Contest(
+        datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets together",
+        favourite[0].label,
+        rival[0].label,
+        statistics.fmean(ours[run] for run in common) if common else 0.0,
+        statistics.fmean(theirs[run] for run in common) if common else 0.0,
+        len(common),
+        n_runs * len(datasets),
+    )
 
 
 def check_claims(
@@ -136,7 +121,7 @@ def check_claims(
 
 def _on_networks(
     text: str,
-    contests: Callable[[Variant], Iterator[_Contest]],
+    contests: Callable[[Runs, Variant], Iterator[_Contest]],
     runs: Runs,
     out: str,
     *,
@@ -144,7 +129,7 @@ def _on_networks(
 ) -> Claim:
     """Judge kOMB on the networks, from wherever it was started."""
     findings = tuple(
-        _judge(runs, variant.origin, contests(variant), "benchmark", out)
+        _judge(variant.origin, contests(runs, variant), "benchmark", out)
         for variant in _komb_variants(runs, "benchmark")
     )
     return Claim(text, findings or (_untested("benchmark", out),), is_of_the_paper)
@@ -190,13 +175,14 @@ def _check_better_tests(runs: Runs, out: str) -> Iterator[Claim]:
 
 def _check_best_classic(runs: Runs, out: str) -> Claim:
     text = "Of the eight classics none is better than GS on the synthetic data at 100 rows."
-    favourite = _Entrant(Setting("gs"), _PAPERS_TEST)
+    best, *others = sorted(paper.CLASSICS, key=lambda method: method != "gs")
+    favourite = Setting(best), _PAPERS_TEST
     contests = (
-        _Contest("synthetic", paper.FUNCTIONS, favourite, rival, may_tie=True)
-        for rival in _classics(_PAPERS_TEST)
-        if rival != favourite
+        _hold(runs, paper.FUNCTIONS, favourite, (Setting(method), _PAPERS_TEST))
+        for method in others
     )
-    return Claim(text, (_judge(runs, "all on the same test", contests, "synthetic", out),))
+    judged = _judge("all on the same test", contests, "synthetic", out, may_tie=True)
+    return Claim(text, (judged,))
 
 
 def _check_separators(separators: Sequence[SeparatorRecord], out: str) -> Claim:
@@ -224,51 +210,49 @@ def _komb_variants(runs: Runs, suite: str) -> list[Variant]:
     return [variant for variant in runs.variants([suite]) if variant.section == section]
 
 
-def _classics(variant: Variant) -> list[_Entrant]:
-    return [_Entrant(Setting(method), variant) for method in paper.CLASSICS]
-
-
-def _against_classics(variant: Variant, test: Variant) -> Iterator[_Contest]:
+def _against_classics(runs: Runs, variant: Variant, test: Variant) -> Iterator[_Contest]:
     for name in paper.NETWORKS:
-        for rival in _classics(test):
-            yield _Contest("benchmark", (name,), _Entrant(_FIRST, variant), rival)
+        for method in paper.CLASSICS:
+            yield _hold(runs, (name,), (_FIRST, variant), (Setting(method), test))
 
 
-def _between_orders(variant: Variant) -> Iterator[_Contest]:
-    first, second = _Entrant(_FIRST, variant), _Entrant(_SECOND, variant)
+def _between_orders(runs: Runs, variant: Variant) -> Iterator[_Contest]:
+    first, second = (_FIRST, variant), (_SECOND, variant)
     for name in _FEW_LEVELS:
-        yield _Contest("benchmark", (name,), second, first)
+        yield _hold(runs, (name,), second, first)
     for name in _MANY_LEVELS:
-        yield _Contest("benchmark", (name,), first, second)
+        yield _hold(runs, (name,), first, second)
 
 
 def _judge(
-    runs: Runs, conditions: str, contests: Iterable[_Contest], suite: str, out: str
+    conditions: str, contests: Iterable[_Contest], suite: str, out: str, *, may_tie: bool = False
 ) -> Finding:
     """Say whether the favourites win all contests, which they lose, or which is the closest."""
-    outcomes = {contest: contest.hold(runs) for contest in contests}
-    held = {contest: outcome for contest, outcome in outcomes.items() if outcome is not None}
+    wanted = list(contests)
+    held = [contest for contest in wanted if contest.n_runs]
     if not held:
         return _untested(suite, out, conditions)
-    fewer = _say_fewer(
-        *min((found.n_runs, contest.published_runs) for contest, found in held.items())
-    )
-    lost = {contest: outcome for contest, outcome in held.items() if contest.is_lost(outcome)}
+    fewer = _say_fewer(*min((contest.n_runs, contest.published_runs) for contest in held))
+    lost = [
+        contest
+        for contest in held
+        if contest.ours < contest.theirs or (contest.ours == contest.theirs and not may_tie)
+    ]
     if lost:
         return Finding(conditions, "does not hold", _show(lost) + fewer)
-    closest = min(held, key=lambda contest: held[contest].ours - held[contest].theirs)
-    why = f"closest: {_show({closest: held[closest]})}{fewer}"
-    missing = dict.fromkeys(contest.place for contest in outcomes if contest not in held)
+    closest = min(held, key=lambda contest: contest.ours - contest.theirs)
+    missing = dict.fromkeys(contest.place for contest in wanted if not contest.n_runs)
     incomplete = f"; not complete: {_enumerate(missing)}" if missing else ""
-    return Finding(conditions, _holds(not missing), why + incomplete)
+    why = f"closest: {_show([closest])}{fewer}{incomplete}"
+    return Finding(conditions, _holds(not missing), why)
 
 
-def _show(outcomes: Mapping[_Contest, _Outcome]) -> str:
-    """Tell outcomes, those with the same favourite at the same place in one breath."""
+def _show(contests: Iterable[_Contest]) -> str:
+    """Tell contests, those with the same favourite at the same place in one breath."""
     rivals: dict[str, list[tuple[float, str]]] = {}
-    for contest, outcome in outcomes.items():
-        favourite = f"{contest.place}: {contest.favourite.setting.label} {outcome.ours:.4f}"
-        rival = (-outcome.theirs, f"{contest.rival.setting.label} {outcome.theirs:.4f}")
+    for contest in contests:
+        favourite = f"{contest.place}: {contest.favourite} {contest.ours:.4f}"
+        rival = (-contest.theirs, f"{contest.rival} {contest.theirs:.4f}")
         rivals.setdefault(favourite, []).append(rival)
     return "; ".join(
         f"{favourite} against {', '.join(name for _, name in sorted(some))}"

@@ -40,6 +40,27 @@ TEST, DF, ALPHA = "g-sci", "observed", 0.01
 """How dependence is tested for kOMB."""
 
 
+class Experiment(NamedTuple):
+    """What the tables say about a dataset comes from so many runs of a suite, at so many rows."""
+
+    suite: str
+    n_rows: int
+    n_runs: int
+
+
+def experiment_on(dataset: str) -> Experiment:
+    """Return how the paper's numbers about a dataset were made.
+
+    Examples
+    --------
+    >>> experiment_on("Barley")
+    Experiment(suite='benchmark', n_rows=5000, n_runs=100)
+    """
+    if dataset in NETWORKS:
+        return Experiment("benchmark", BENCHMARK_ROWS, BENCHMARK_RUNS)
+    return Experiment("synthetic", SYNTHETIC_ROWS, SYNTHETIC_RUNS)
+
+
 class Setting(NamedTuple):
     """A method, with its k and l if it has them.
 

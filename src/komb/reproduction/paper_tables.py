@@ -60,11 +60,6 @@ class Source:
         """What tells it from the other columns of a table."""
         return self.column.group, self.column.heading
 
-    @property
-    def published_runs(self) -> int:
-        """How many runs are behind a number of the paper."""
-        return paper.SYNTHETIC_RUNS if self.suite == "synthetic" else paper.BENCHMARK_RUNS
-
     def most_runs(self, runs: Runs) -> int:
         """Return how many runs are behind a number of ours, at most."""
         variants = runs.variants([self.suite])
@@ -130,9 +125,7 @@ def _recall(n_rows: int) -> Source:
 def _f1(
     printed: Printed, name: str, asked_as: str, digits: int = 4, *, finished_only: bool = False
 ) -> Source:
-    is_network = name in paper.NETWORKS
-    suite = "benchmark" if is_network else "synthetic"
-    n_rows = paper.BENCHMARK_ROWS if is_network else paper.SYNTHETIC_ROWS
+    suite, n_rows, _ = paper.experiment_on(name)
     column = Column("F1", name, digits)
     return Source(column, suite, name, n_rows, "f1", printed, name, asked_as, finished_only)
 
@@ -377,7 +370,7 @@ def _say_other_counts(filled: Sequence[Source], counts: Mapping[Name, int]) -> I
     """Say where a number of ours has more or fewer runs behind it than the paper's."""
     names: dict[tuple[int, int], list[Name]] = {}
     for source in filled:
-        ours, theirs = counts[source.name], source.published_runs
+        ours, theirs = counts[source.name], paper.experiment_on(source.dataset).n_runs
         if ours != theirs:
             names.setdefault((ours, theirs), []).append(source.name)
     for (ours, theirs), some in names.items():
