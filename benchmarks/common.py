@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from komb.data.table import DiscreteTable
-from komb.reproduction.datasets import NETWORKS, open_dataset
+from komb.reproduction.datasets import open_dataset
+from komb.reproduction.paper import NETWORKS
 from komb.results.comparison import Score
 
 __all__ = ["NETWORKS", "Samples", "best_of", "f1_score", "print_table"]

@@ -34,7 +34,7 @@ import komb
 from komb.citests import tests as registered
 from komb.cli import main
 from komb.errors import InputError
-from komb.reproduction.records import Journal, Record
+from komb.reproduction.journal import Journal, Record
 from tests import naive
 from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table

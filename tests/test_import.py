@@ -26,6 +26,7 @@ HEAVY = (
     "polars",
     "pandas",
     "matplotlib",
+    "jinja2",
     "typer",
     "rich",
     "networkx",

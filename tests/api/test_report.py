@@ -14,11 +14,12 @@ import pytest
 
 import komb
 from komb import cli
+from komb.api.options import DEFAULTS
 from komb.api.progress import Progress
 from komb.api.report import Report
 from komb.errors import FileError, Interrupted, ParameterError, UnknownNameError
-from komb.views.report.files import check_page
-from komb.views.report.reproduce_code import chosen, show_code, show_command
+from komb.views.report.code_to_repeat import chosen, show_code, show_command
+from komb.views.report.page_file import check_page
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
 VOID = {"meta", "br", "img", "rect"}
@@ -324,7 +325,8 @@ class TestRepeating:
 
     def test_the_command(self) -> None:
         reading = {"delimiter": "\t", "has_header": False}
-        command = show_command("my data.csv", "Y", "r.html", self.OPTIONS, reading)
+        options = chosen(self.OPTIONS, DEFAULTS)
+        command = show_command("my data.csv", "Y", "r.html", options, reading)
         assert command == (
             "komb report 'my data.csv' --target Y -o r.html --method gs --alpha 1e-05 "
             "--start-method iamb --include 'a b' --discretize age=18,65.5 --discretize size=mdl "
@@ -332,7 +334,14 @@ class TestRepeating:
         )
 
     def test_what_holds_anyway_is_not_said(self) -> None:
-        assert chosen({"order": None, "start": [], "bins": 4, "missing": "error", "seed": 0}) == {}
+        options: dict[str, Any] = {
+            "order": None,
+            "start": [],
+            "bins": 4,
+            "missing": "error",
+            "seed": 0,
+        }
+        assert chosen(options, DEFAULTS) == {}
 
     def test_the_code_runs(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file = tmp_path / "xor.csv"

@@ -16,7 +16,7 @@ import pytest
 import komb
 from komb.cli.exits import exit_codes
 from komb.results.export import dump_json, no_formula
-from komb.views.html.frame import POLICY
+from komb.views.html.renderer import POLICY
 from komb.views.text import neutralise, show_on_line
 from tests.conftest import Run
 

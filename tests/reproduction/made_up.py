@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from komb.reproduction.records import Record, SeparatorRecord
+from komb.reproduction.journal import Record, SeparatorRecord
 
 
 def make_record(dataset: str = "or", method: str = "gs", f1: float = 0.5, **changes: Any) -> Record:

@@ -7,7 +7,7 @@ from typing import Any
 
 from komb.reproduction import paper
 from komb.reproduction.claims import Claim, check_claims
-from komb.reproduction.records import Record, SeparatorRecord
+from komb.reproduction.journal import Record, SeparatorRecord
 from tests.reproduction.made_up import make_komb, make_record, make_separators
 
 UNLOCKED = ("parity", "ex-1", "ex-2")

@@ -31,7 +31,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what takes longer than the searches."""
-    monkeypatch.setattr("komb.reproduction.report.write_report", lambda *_: [])
+    monkeypatch.setattr("komb.reproduction.reproduction.write_report", lambda *_: [])
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from komb.errors import DataError, FileError, MissingPackageError, ParameterError, UnknownNameError
-from komb.reproduction.datasets import FUNCTIONS, N_ROWS, NETWORKS, Dataset, networks, open_dataset
+from komb.reproduction.datasets import N_ROWS, Dataset, networks, open_dataset
+from komb.reproduction.paper import FUNCTIONS
 from tests.reproduction.files import NETWORK, pack, write_matrix, write_samples
 
 
@@ -140,9 +141,6 @@ class TestBundledNetworks:
 
 
 class TestNames:
-    def test_networks_of_the_paper(self) -> None:
-        assert list(NETWORKS) == ["Alarm1", "Barley", "Insurance", "Mildew"]
-
     def test_unknown(self) -> None:
         with pytest.raises(UnknownNameError, match=r"no network 'Alarm'. Did you mean 'Alarm1'\?"):
             networks(names=["Alarm"])

@@ -12,7 +12,7 @@ import pytest
 from komb.errors import MissingPackageError
 from komb.reproduction import paper
 from komb.reproduction.figures import draw_metrics, render, to_inline_svg
-from komb.reproduction.records import Record
+from komb.reproduction.journal import Record
 from tests.optional import reason
 from tests.reproduction.made_up import make_komb, make_record
 

@@ -10,7 +10,7 @@ import pytest
 
 from komb.errors import FileError
 from komb.reproduction.manifest import read_manifest
-from komb.reproduction.tidy import read_separators
+from komb.reproduction.result_files import read_separators
 
 SOUND: dict[str, Any] = {
     "komb": "0.1.0",

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from komb.reproduction.claims import Claim, Finding, check_claims
-from komb.reproduction.layout import Column, Entry, Row, Section, Table
-from komb.reproduction.markup import note_html, table_html
-from komb.reproduction.page import Content, make_page
+from komb.reproduction.journal import Record
+from komb.reproduction.manifest import show_command, show_in_short, show_provenance
+from komb.reproduction.page import make_page
 from komb.reproduction.paper import Published
+from komb.reproduction.paper_tables import make_tables
 from komb.reproduction.plan import SUITES
-from komb.reproduction.provenance import show_command, show_in_short, show_provenance
-from komb.reproduction.records import Record
-from komb.reproduction.tables import make_tables
+from komb.reproduction.tables import Column, Entry, Row, Section, Table
 from tests.reproduction.made_up import make_komb, make_record, make_separators
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -94,7 +93,7 @@ def page_of(records: Sequence[Record] = RECORDS, **changes: Any) -> str:
         "suites": ("synthetic", "benchmark"),
         "out": "out",
     }
-    return make_page(Content(**values | changes))
+    return make_page(**values | changes)
 
 
 class TestWholeness:
@@ -129,7 +128,7 @@ class TestWholeness:
         assert "<fast>" not in page
 
     def test_an_empty_page(self) -> None:
-        read(make_page(Content([], [])))
+        read(make_page([], []))
 
 
 class TestContent:
@@ -180,7 +179,9 @@ class TestTable:
     def make(self, entry: Entry, column: Column | None = None) -> str:
         columns = (column or Column("F1", "or", 3),)
         rows = (Row("GS", "", (entry,)), Row("IAMB", "", (Entry(0.0),)))
-        return table_html(Table("n", "T", "", "method", columns, (Section("", rows),)))
+        table = Table("n", "T", "", "method", columns, (Section("", rows),))
+        page = make_page([], [table])
+        return page[page.index("<tbody>") : page.index("</tbody>")]
 
     @pytest.mark.parametrize(
         ("mean", "kind", "text"),
@@ -223,8 +224,10 @@ class TestTable:
         assert self.make(Entry(0.5)).count("entry best") == 1
 
     def test_notes_with_commands(self) -> None:
-        assert note_html("A < B.") == "A &lt; B."
-        assert note_html("This runs it: komb <x>").endswith("<code>komb &lt;x&gt;</code>")
+        notes = ("A < B.", "This runs it: komb <x>")
+        page = make_page([], [Table("n", "T", "", "method", notes=notes)])
+        assert "<li>A &lt; B.</li>" in page
+        assert "<li>This runs it: <code>komb &lt;x&gt;</code></li>" in page
 
 
 class TestProvenance:

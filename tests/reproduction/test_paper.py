@@ -7,7 +7,8 @@ import statistics
 import pytest
 
 import komb
-from komb.reproduction import paper, plan
+from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS
+from komb.reproduction import paper
 from komb.reproduction.paper import Printed, Published, Setting, read_printed
 
 GRID = [Setting("komb", k, bound) for k in range(4) for bound in (1, 2, 3)]
@@ -52,10 +53,9 @@ class TestShape:
             (3, "Barley"),
         }
 
-    def test_methods_and_sizes_are_those_that_are_run(self) -> None:
+    def test_methods_and_functions_are_those_of_komb(self) -> None:
         assert {*paper.CLASSICS, "komb", "auto"} == set(komb.algorithms())
-        assert set(paper.CLASSICS) == set(plan.CLASSICS)
-        assert paper.SIZES == plan.SIZES
+        assert tuple(BOOLEAN_FUNCTIONS) == paper.FUNCTIONS
 
 
 class TestNumbers:

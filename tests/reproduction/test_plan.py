@@ -11,10 +11,9 @@ import pytest
 import komb
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError, UnknownNameError
-from komb.reproduction.datasets import FUNCTIONS, N_ROWS, NETWORKS, Dataset, open_dataset
+from komb.reproduction.datasets import N_ROWS, Dataset, open_dataset
+from komb.reproduction.paper import CLASSICS, FUNCTIONS, NETWORKS, SIZES
 from komb.reproduction.plan import (
-    CLASSICS,
-    SIZES,
     SUITES,
     Unit,
     check_suites,

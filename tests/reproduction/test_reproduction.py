@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -15,9 +13,9 @@ import pytest
 from komb import __version__
 from komb.errors import FileError, InputError, Interrupted, ParameterError, UnknownNameError
 from komb.reproduction import Record, Reproduction, reproduce, reproduction
-from komb.reproduction.headline import summarise
-from komb.reproduction.records import Journal
+from komb.reproduction.journal import Journal
 from komb.reproduction.runner import Conditions, RunProgress, run_units
+from komb.reproduction.summary import summarise
 from tests.reproduction.files import NETWORK, write_samples
 
 
@@ -32,15 +30,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Reports are made elsewhere: note what they are made of."""
     calls: list[tuple[Any, ...]] = []
-    module = ModuleType("komb.reproduction.report")
 
     def write_report(out: Path, *arguments: Any) -> list[Path]:
         calls.append(arguments)
         (out / "report.html").touch()
         return [out / "report.html"]
 
-    module.write_report = write_report  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "komb.reproduction.report", module)
+    monkeypatch.setattr(reproduction, "write_report", write_report)
     return calls
 
 

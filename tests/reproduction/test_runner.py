@@ -19,8 +19,9 @@ from komb.errors import ParameterError
 from komb.reproduction import runner
 from komb.reproduction.datasets import open_dataset
 from komb.reproduction.deadline import Deadline, TimeUp
-from komb.reproduction.plan import ALPHA, Cell, Unit, make_plan
-from komb.reproduction.records import Journal, Record
+from komb.reproduction.journal import Journal, Record
+from komb.reproduction.paper import ALPHA
+from komb.reproduction.plan import Cell, Unit, make_plan
 from komb.reproduction.runner import Conditions, run_units
 from komb.results.comparison import Score
 from tests.reproduction.files import write_samples

@@ -10,7 +10,7 @@ import pytest
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.table import DiscreteTable
 from komb.reproduction.datasets import N_ROWS, Dataset
-from komb.reproduction.records import SeparatorRecord
+from komb.reproduction.journal import SeparatorRecord
 from komb.reproduction.separators import measure_separators
 
 

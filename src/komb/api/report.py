@@ -12,6 +12,7 @@ from komb.api.compare import compare
 from komb.api.find import markov_blanket
 from komb.api.keywords import complete, takes_options
 from komb.api.options import (
+    DEFAULTS,
     FIXED_ALPHA,
     SearchKeywords,
     SearchOptions,
@@ -24,8 +25,9 @@ from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
 from komb.search import algorithms
-from komb.views.report.files import check_page, write_page
+from komb.views.report.code_to_repeat import chosen
 from komb.views.report.page import Content, make_page
+from komb.views.report.page_file import check_page, write_page
 from komb.views.text import plural
 
 
@@ -176,7 +178,7 @@ def report(
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,
-        options=options,
+        options=chosen(options, DEFAULTS),
         source=source,
         reading=dict(reading or {}),
         path=str(path or "report.html"),

@@ -48,7 +48,7 @@ def report(
     arguments = options.to_search(search)
     from komb.api import report as reporting
     from komb.data.read.files import naming
-    from komb.views.report.files import check_page
+    from komb.views.report.page_file import check_page
 
     check_page(out)  # before the work, not after it
     reading: dict[str, Any] = {"delimiter": delimiter} if delimiter else {}

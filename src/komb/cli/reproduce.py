@@ -63,7 +63,7 @@ def reproduce(
 ) -> None:
     """Run the experiments of the paper again: tables, figures and a report in one folder."""
     from komb.reproduction import reproduction
-    from komb.reproduction.headline import summarise
+    from komb.reproduction.summary import summarise
 
     with CountBar("searches") as bar:
         result = reproduction.reproduce(

@@ -8,7 +8,7 @@
 ['bamb', 'gs', 'hiton-mb']
 """
 
-from komb.reproduction.records import Journal, Record, SeparatorRecord
+from komb.reproduction.journal import Journal, Record, SeparatorRecord
 from komb.reproduction.reproduction import Reproduction, reproduce
 from komb.reproduction.runner import RunProgress
 

@@ -14,15 +14,16 @@ import io
 import os
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data.models.bayesian_network import graph_blanket
-from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_network, boolean_table
+from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.read.bif import read_bif
 from komb.data.read.source import read_bytes
 from komb.data.table import DiscreteTable
@@ -34,16 +35,12 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from komb.reproduction.paper import BENCHMARK_ROWS, FUNCTIONS, NETWORKS
 
 if TYPE_CHECKING:
     import networkx as nx
 
-FUNCTIONS = tuple(BOOLEAN_FUNCTIONS)
-
-NETWORKS = {"Alarm1": "alarm", "Barley": "barley", "Insurance": "insurance", "Mildew": "mildew"}
-"""Names in the paper, and in pgmpy's wheel."""
-
-N_ROWS = 5000
+N_ROWS = BENCHMARK_ROWS
 """Size of the samples from networks."""
 
 _SUPPLEMENT = "https://pages.mtu.edu/~lebrown/supplements/mmhc_paper/mmhc_index.html"
@@ -108,7 +105,9 @@ class BundledNetwork(Dataset):
     """A network out of pgmpy's wheel, any by its file; the number of a sample is its seed."""
 
     def __init__(self, name: str) -> None:
-        self._file = _bundled_folder() / f"{NETWORKS.get(name, name)}.bif.gz"
+        # In pgmpy's wheel the paper's Alarm1 is called alarm.
+        file = name.lower().removesuffix("1") if name in NETWORKS else name
+        self._file = _bundled_folder() / f"{file}.bif.gz"
         self._network = read_bif(self._file)
         super().__init__(name, self._network.graph)
 
@@ -151,29 +150,17 @@ class SampledNetwork(Dataset):
 
 
 def open_dataset(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
-    """Find a dataset by its name in the paper.
+    """Find a Boolean function or a network by its name in the paper.
 
-    Parameters
-    ----------
-    name
-        A Boolean function or a network.
-    data
-        Folder with the files of the MMHC supplement, unpacked or in zip archives. Without it
-        networks are sampled.
-
-    Raises
-    ------
-    komb.errors.MissingPackageError
-        If networks are to be sampled and pgmpy is not installed.
-    komb.errors.FileError
-        If the folder lacks a file.
+    ``data`` is a folder with the files of the MMHC supplement, unpacked or in zip archives. Without
+    it networks are sampled, which needs pgmpy.
 
     Examples
     --------
     >>> open_dataset("parity").name
     'parity'
     """
-    if name in BOOLEAN_FUNCTIONS:
+    if name in FUNCTIONS:
         return BooleanDataset(name)
     if name not in NETWORKS:
         raise UnknownNameError.among("dataset", name, [*FUNCTIONS, *NETWORKS])
@@ -226,21 +213,16 @@ class _Files:
             )
         archive, member = self._archive_of[name]
         with _open_archive(archive) as opened:
-            try:
-                return opened.read(member)
-            except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-                _refuse_archive(archive, error)
+            return opened.read(member)
 
 
-def _open_archive(path: Path) -> zipfile.ZipFile:
+@contextmanager
+def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
-        _refuse_archive(path, error)
-
-
-def _refuse_archive(path: Path, error: Exception) -> NoReturn:
-    raise FileError(f"Cannot read {str(path)!r}: {error}. Get the archive once more.") from None
+        with zipfile.ZipFile(path) as opened:
+            yield opened
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
+        raise FileError(f"Cannot read {str(path)!r}: {error}. Get the archive once more.") from None
 
 
 def _bundled_folder() -> Path:

@@ -19,17 +19,7 @@ class Deadline:
     """A clock to run one search under: a context manager, and the search's ``progress`` callback.
 
     Searches report at their leisure, so where there are signals an alarm rings as well. It is heard
-    between two batches of tests, which are short.
-
-    Parameters
-    ----------
-    seconds
-        From the start of the ``with`` block.
-
-    Attributes
-    ----------
-    latest
-        What the search reported last.
+    between two batches of tests, which are short. ``latest`` is what the search reported last.
 
     Examples
     --------

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from komb.reproduction import paper
+from komb.reproduction.averages import Metric, Runs, Variant, average
+from komb.reproduction.journal import Record
 from komb.reproduction.paper import Setting
-from komb.reproduction.records import Record
-from komb.reproduction.runs import Metric, Runs, Variant, summarise
 from komb.views.pictures.canvas import need_matplotlib
 
 if TYPE_CHECKING:
@@ -32,15 +32,9 @@ _DPI = 200
 _PANEL = 1.9, 1.6  # inches
 _TICKS = (50, 100, 200, 500, 1000)
 _INK = "#1b1f24"  # of all that is neither line nor paper; a page puts its own there
-
-
-_STYLE: dict[Any, Any] = {
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
+_INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+_STYLE: dict[Any, Any] = dict.fromkeys(_INKED, _INK) | {
     "axes.facecolor": "none",
-    "xtick.color": _INK,
-    "ytick.color": _INK,
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
@@ -68,23 +62,9 @@ _LINES = (
 def draw_metrics(records: Sequence[Record], start: str = "") -> Figure | None:
     """Draw precision, recall and F1 over the size of samples, a column for each function.
 
-    Parameters
-    ----------
-    records
-        Of all suites; GS and kOMB with k=0 to 2 and l=3 are drawn, on the paper's test.
-    start
-        Where the searches of kOMB began: ``""`` is the empty set, anything else the method whose
-        blanket it was.
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        Only with functions that there are such records of kOMB of; ``None`` if there are none.
-
-    Raises
-    ------
-    komb.errors.MissingPackageError
-        If matplotlib is not installed.
+    GS and kOMB with k=0 to 2 and l=3 are drawn, on the paper's test. ``start`` is where the
+    searches of kOMB began: ``""`` is the empty set, anything else the method whose blanket it was.
+    Functions without such records of kOMB are left out; without any there is no figure.
 
     Examples
     --------
@@ -120,12 +100,7 @@ def render(figure: Figure, kind: Kind) -> bytes:
 def to_inline_svg(svg: bytes, prefix: str) -> str:
     """Turn an SVG file into an element of a page, in the colours of the text around it.
 
-    Parameters
-    ----------
-    svg
-        Out of :func:`render`.
-    prefix
-        Of the names of its parts, to tell them from those of other pictures on the page.
+    The prefix tells the names of its parts from those of other pictures on the page.
     """
     text = svg.decode("utf-8")
     element = text[text.index("<svg") :]
@@ -159,7 +134,7 @@ def _draw(runs: Runs, functions: Sequence[str], start: str) -> Figure:
 def _draw_panel(axes: Axes, runs: Runs, function: str, metric: Metric, start: str) -> None:
     for line in _LINES:
         found = _by_size(runs, function, line, start)
-        means = [summarise(some, metric).mean or 0.0 for some in found.values()]
+        means = [average(some, metric).mean or 0.0 for some in found.values()]
         axes.plot(
             list(found),
             means,

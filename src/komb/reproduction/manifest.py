@@ -1,22 +1,29 @@
-"""What a run was made with: settings, versions, machine. It lies beside the results."""
+"""What a run was made with: settings, versions, machine. As a file beside the results; in words."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from komb import __version__
 from komb.errors import Argument, FileError, Text
+from komb.reproduction import paper
+from komb.reproduction.plan import EVERYTHING, SUITES
 from komb.views.html.versions import PACKAGES, show_versions
+from komb.views.text import show_seconds
 
 FILE = "manifest.json"
 
 _PACKAGES = ("networkx", "joblib", "pgmpy")
+_DEFAULTS = {
+    "samples": paper.N_SAMPLES, "targets": paper.N_TARGETS, "time_cap": paper.TIME_CAP,
+}  # fmt: skip
 
 ANOTHER_FOLDER: Text = ("Or name another ", Argument("out"), ".")
 """What helps whenever a folder is not fit for a run."""
@@ -25,22 +32,10 @@ ANOTHER_FOLDER: Text = ("Or name another ", Argument("out"), ".")
 def describe_run(
     arguments: Mapping[str, object], fingerprints: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Write down everything about a run that begins now.
+    """Write down everything about a run that begins now, with these arguments and networks.
 
-    Parameters
-    ----------
-    arguments
-        What was asked for.
-    fingerprints
-        Of the networks, by name.
-
-    Returns
-    -------
-    dict
-        ``komb`` (its version), ``began`` (date and time), ``arguments``, ``fingerprints``,
-        ``versions`` (of packages) and ``machine`` (``cpu``, ``cores``, ``memory_gib``,
-        ``system``). A run that has ended has ``ended`` and ``seconds`` too, and one that was
-        resumed ``resumed``, a list of dates.
+    A run that has ended has ``ended`` and ``seconds`` too, and one that was resumed ``resumed``, a
+    list of dates.
 
     Examples
     --------
@@ -53,7 +48,12 @@ def describe_run(
         "arguments": dict(arguments),
         "fingerprints": dict(fingerprints),
         "versions": show_versions([*PACKAGES, *_PACKAGES]),
-        "machine": _machine(),
+        "machine": {
+            "cpu": _cpu(),
+            "cores": count_cores(),
+            "memory_gib": _memory(),
+            "system": platform.platform(),
+        },
     }
 
 
@@ -98,17 +98,14 @@ def _is_manifest(found: object) -> TypeGuard[dict[str, Any]]:
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
     """Write a manifest; whoever is killed on the way leaves the old one or the new one."""
     fresh = out / f"{FILE}.new"
-    fresh.write_text(f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n", "utf-8")
-    os.replace(fresh, out / FILE)
-
-
-def _machine() -> dict[str, object]:
-    return {
-        "cpu": _cpu(),
-        "cores": count_cores(),
-        "memory_gib": _memory(),
-        "system": platform.platform(),
-    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n", "utf-8")
+        os.replace(fresh, out / FILE)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        remedy = "Name another folder, or make room for it."
+        raise FileError(f"Cannot write to {str(out)!r}: {why}. {remedy}") from None
 
 
 def count_cores() -> int:
@@ -133,3 +130,91 @@ def _memory() -> float | None:
     except (AttributeError, OSError, ValueError):  # not on Windows
         return None
     return round(size / 2**30, 1)
+
+
+def show_command(manifest: Mapping[str, Any], suites: Sequence[str], out: str) -> str:
+    """Return the command that makes all of it; defaults are not spelled out.
+
+    Examples
+    --------
+    >>> show_command({"arguments": {"samples": 2, "targets": 10}}, ["intro"], "out")
+    'komb reproduce intro --out out --samples 2'
+    """
+    words = ["komb", "reproduce", *([EVERYTHING] if set(suites) == set(SUITES) else suites)]
+    words += ["--out", out, *_options(_part(manifest, "arguments"))]
+    return shlex.join(words)
+
+
+def _options(arguments: Mapping[str, Any]) -> Iterator[str]:
+    if arguments.get("data"):
+        yield from ("--data", str(arguments["data"]))
+    networks = arguments.get("networks", paper.NETWORKS)
+    if set(networks) != set(paper.NETWORKS):
+        yield from ("--networks", ",".join(networks))
+    for name, default in _DEFAULTS.items():
+        value = arguments.get(name, default)
+        if value != default:
+            yield from (f"--{name.replace('_', '-')}", f"{value:g}")
+    if "jobs" in arguments:
+        yield from ("--jobs", str(arguments["jobs"]))
+
+
+def show_provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say what a run was made with, as far as the manifest tells.
+
+    Examples
+    --------
+    >>> dict(show_provenance({"komb": "1.0", "machine": {"cpu": "M4", "cores": 8}}))
+    {'komb': '1.0', 'machine': 'M4, 8 cores'}
+    """
+    if "komb" in manifest:
+        yield "komb", str(manifest["komb"])
+    machine = _describe_machine(_part(manifest, "machine"))
+    if machine:
+        yield "machine", ", ".join(machine)
+    versions = _part(manifest, "versions")
+    if versions:
+        yield "versions", ", ".join(f"{name} {number}" for name, number in versions.items())
+    arguments = _part(manifest, "arguments")
+    if "data" in arguments:
+        data = arguments["data"]
+        drawn = "samples drawn from the networks in pgmpy, so not those of the paper"
+        given = f"the samples of the MMHC supplement, as in the paper, from {data}"
+        yield "networks", drawn if data is None else given
+    if "time_cap" in arguments:
+        yield "time cap", f"{arguments['time_cap']:g} s for one search"
+    if "began" in manifest:
+        yield "began", str(manifest["began"])
+    resumed = manifest.get("resumed")
+    if resumed:
+        yield "resumed", ", ".join(map(str, resumed))
+    if "ended" in manifest:
+        yield "ended", str(manifest["ended"])
+    if "seconds" in manifest:
+        last = " since it was last resumed" if resumed else ""
+        yield "took", f"{show_seconds(float(manifest['seconds']))}{last}"
+
+
+def show_in_short(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Say the most important of it: version, processor and date.
+
+    Examples
+    --------
+    >>> list(show_in_short({"komb": "1.0", "ended": "2026-07-01T12:00:00+00:00"}))
+    ['komb 1.0', '2026-07-01']
+    """
+    if "komb" in manifest:
+        yield f"komb {manifest['komb']}"
+    yield from _describe_machine(_part(manifest, "machine"))[:2]
+    if "ended" in manifest:
+        yield str(manifest["ended"]).partition("T")[0]
+
+
+def _describe_machine(machine: Mapping[str, Any]) -> list[str]:
+    words = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{:g} GiB of memory", "system": "{}"}
+    return [text.format(machine[name]) for name, text in words.items() if machine.get(name)]
+
+
+def _part(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = manifest.get(name)
+    return part if isinstance(part, Mapping) else {}

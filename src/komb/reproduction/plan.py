@@ -9,40 +9,30 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 from komb.errors import ParameterError, UnknownNameError
-from komb.reproduction.datasets import FUNCTIONS, N_ROWS, NETWORKS, Dataset
-from komb.reproduction.records import Key
+from komb.reproduction import paper
+from komb.reproduction.datasets import Dataset
+from komb.reproduction.journal import Key
 
 SUITES = ("intro", "synthetic", "benchmark", "ablation", "separators", "runtime")
 """What can be asked for. ``separators`` has no searches: it looks at graphs alone."""
 
 EVERYTHING = "all"
 
-N_SAMPLES = 10
-N_TARGETS = 10
-ALPHA = 0.01
-SIZES = (50, 100, 200, 300, 400, 500, 750, 1000)
-"""Rows of the samples from Boolean functions."""
-
-CLASSICS = ("gs", "iamb", "hiton-mb", "mmmb", "pcmb", "lrh", "stmb", "bamb")
-
-Test = tuple[str, str]  # name, rule for the degrees of freedom
-
-_PAPER: Test = ("g-sci", "observed")
-_ADJUSTED: Test = ("g", "adjusted")  # under which the classics are at their best
+_ADJUSTED = ("g", "adjusted")  # under which the classics are at their best
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One method with its settings; fields are those of :class:`komb.reproduction.Record`."""
 
     method: str
     start: str = ""
     order: int | None = None
     max_separator: int | None = None
-    test: str = _PAPER[0]
-    df: str = _PAPER[1]
+    test: str = paper.TEST
+    df: str = paper.DF
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +48,7 @@ class Unit:
 
     def key(self, cell: Cell) -> Key:
         """Return what a record of one of the cells is known by."""
-        return (
-            self.suite, self.dataset, self.n_rows, self.sample, self.target, cell.method,
-            cell.start, cell.order, cell.max_separator, cell.test, cell.df,
-        )  # fmt: skip
+        return (self.suite, self.dataset, self.n_rows, self.sample, self.target, *cell)
 
     def without(self, finished: Container[Key]) -> Unit:
         """Return what is left to do."""
@@ -77,7 +64,7 @@ class _Block:
     datasets: tuple[str, ...]
     sizes: tuple[int, ...]
     cells: tuple[Cell, ...]
-    n_samples: int = N_SAMPLES
+    n_samples: int = paper.N_SAMPLES
 
     def units(self, datasets: Mapping[str, Dataset], samples: int, targets: int) -> Iterator[Unit]:
         """List the units sample by sample, so that a run that is cut short has whole samples."""
@@ -88,8 +75,8 @@ class _Block:
                 yield Unit(self.suite, dataset.name, n_rows, sample, target, self.cells)
 
 
-def _classics(test: Test = _PAPER) -> tuple[Cell, ...]:
-    return tuple(Cell(method, test=test[0], df=test[1]) for method in CLASSICS)
+def _classics(test: str = paper.TEST, df: str = paper.DF) -> tuple[Cell, ...]:
+    return tuple(Cell(method, test=test, df=df) for method in paper.CLASSICS)
 
 
 def _grid(orders: Iterable[int], start: str = "") -> tuple[Cell, ...]:
@@ -99,26 +86,23 @@ def _grid(orders: Iterable[int], start: str = "") -> tuple[Cell, ...]:
 _ON_FUNCTIONS = _grid(range(3)) + _grid(range(3), start="iamb")
 _ON_NETWORKS = _grid(range(1, 4)) + _grid(range(1, 4), start="iamb")
 
-# Cheap methods come first. Suites overlap: a cell that is in two of them is run once.
+_SMALL, _LARGE = (paper.SYNTHETIC_ROWS,), (paper.BENCHMARK_ROWS,)
+
+# Suites overlap: a cell that is in two of them is run once.
 _BLOCKS: dict[str, tuple[_Block, ...]] = {
     "intro": (_Block("synthetic", ("ex-1",), (100, 1000), _classics() + _ON_FUNCTIONS),),
-    "synthetic": (_Block("synthetic", FUNCTIONS, SIZES, _classics() + _ON_FUNCTIONS),),
+    "synthetic": (_Block("synthetic", paper.FUNCTIONS, paper.SIZES, _classics() + _ON_FUNCTIONS),),
     "benchmark": (
         _Block(
-            "benchmark",
-            tuple(NETWORKS),
-            (N_ROWS,),
-            _classics() + _classics(_ADJUSTED) + _ON_NETWORKS,
+            "benchmark", paper.NETWORKS, _LARGE, _classics() + _classics(*_ADJUSTED) + _ON_NETWORKS
         ),
     ),
     "ablation": (
-        _Block("synthetic", FUNCTIONS, (100,), _ON_FUNCTIONS),
-        _Block("benchmark", tuple(NETWORKS), (N_ROWS,), _ON_NETWORKS),
+        _Block("synthetic", paper.FUNCTIONS, _SMALL, _ON_FUNCTIONS),
+        _Block("benchmark", paper.NETWORKS, _LARGE, _ON_NETWORKS),
     ),
     "separators": (),
-    "runtime": (
-        _Block("runtime", tuple(NETWORKS), (N_ROWS,), _classics() + _grid(range(1, 4)), 1),
-    ),
+    "runtime": (_Block("runtime", paper.NETWORKS, _LARGE, _classics() + _grid(range(1, 4)), 1),),
 }
 
 
@@ -155,19 +139,13 @@ def make_plan(
     suites: Iterable[str],
     datasets: Mapping[str, Dataset],
     *,
-    samples: int = N_SAMPLES,
-    targets: int = N_TARGETS,
+    samples: int = paper.N_SAMPLES,
+    targets: int = paper.N_TARGETS,
 ) -> list[Unit]:
     """List everything there is to do for some suites, in the order in which to do it.
 
-    Parameters
-    ----------
-    suites
-        Out of :data:`SUITES`.
-    datasets
-        By name; what is not there is left out.
-    samples, targets
-        At most so many samples of each dataset, and targets in each of them.
+    Datasets that are not there are left out. There are at most so many samples of each dataset,
+    and targets in each of them.
 
     Examples
     --------

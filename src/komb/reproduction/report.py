@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from komb.errors import FileError, MissingPackageError
+from komb.reproduction.averages import Variant
 from komb.reproduction.claims import check_claims
 from komb.reproduction.figures import KINDS, Kind, draw_metrics, render, to_inline_svg
-from komb.reproduction.filling import how_to_add
-from komb.reproduction.formats import claims_to_markdown, to_csv, to_latex, to_markdown
-from komb.reproduction.layout import Table
-from komb.reproduction.page import Content, make_page
-from komb.reproduction.records import Record, SeparatorRecord
-from komb.reproduction.runs import Variant
-from komb.reproduction.tables import make_tables
+from komb.reproduction.journal import Record, SeparatorRecord
+from komb.reproduction.page import make_page
+from komb.reproduction.paper_tables import how_to_add, make_tables
+from komb.reproduction.table_text import claims_to_markdown, to_csv, to_latex, to_markdown
 
-_FORMATS: Mapping[str, Callable[[Table], str]] = {
-    "md": to_markdown,
-    "csv": to_csv,
-    "tex": to_latex,
-}
+_FORMATS = {"md": to_markdown, "csv": to_csv, "tex": to_latex}
 _FIGURES = {"": "synthetic", "iamb": "synthetic-from-iamb"}  # by where kOMB began
 
 
@@ -34,29 +28,9 @@ def write_report(
     """Write the tables and the figure of the paper, made from records, and a page with all of it.
 
     Whatever there are no records for is left out, and the page says which command adds it. The
-    figure is left out as well where matplotlib is not installed.
-
-    Parameters
-    ----------
-    out
-        The folder of the results. Tables go to ``tables`` in it, pictures to ``figures``, and the
-        page is ``index.html``.
-    records, separators
-        Of all suites that were run.
-    manifest
-        What the run was made with.
-    suites
-        What was run.
-
-    Returns
-    -------
-    list of Path
-        Of all files that were written, the page first.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If a file cannot be written.
+    figure is left out as well where matplotlib is not installed. Tables go to ``tables`` in the
+    folder of the results, pictures to ``figures``, and the page is ``index.html``; the files that
+    were written are returned, the page first.
 
     Examples
     --------
@@ -69,9 +43,9 @@ def write_report(
     tables = make_tables(records, separators, str(out))
     figures, note = _draw(records, str(out))
     claims = check_claims(records, separators, str(out))
-    content = Content(
-        claims=claims,
-        tables=tables,
+    page = make_page(
+        claims,
+        tables,
         figures={
             f"kOMB {Variant(start=start).origin}": to_inline_svg(pictures["svg"], _FIGURES[start])
             for start, pictures in figures.items()
@@ -81,7 +55,7 @@ def write_report(
         suites=suites,
         out=str(out),
     )
-    files = {out / "index.html": make_page(content).encode()}
+    files = {out / "index.html": page.encode()}
     if records or separators:
         files[out / "tables" / "claims.md"] = claims_to_markdown(claims).encode()
     for table in tables:

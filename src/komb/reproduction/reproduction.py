@@ -16,6 +16,7 @@ from komb.data.read.source import to_path
 from komb.errors import Argument, FileError, Interrupted, ParameterError
 from komb.reproduction import datasets
 from komb.reproduction.datasets import Dataset
+from komb.reproduction.journal import Journal, Record, SeparatorRecord
 from komb.reproduction.manifest import (
     ANOTHER_FOLDER,
     count_cores,
@@ -24,24 +25,20 @@ from komb.reproduction.manifest import (
     read_manifest,
     write_manifest,
 )
+from komb.reproduction.paper import FUNCTIONS, N_SAMPLES, N_TARGETS, NETWORKS, TIME_CAP
 from komb.reproduction.plan import (
     EVERYTHING,
-    N_SAMPLES,
-    N_TARGETS,
     SUITES,
     Unit,
     check_suites,
     make_plan,
     needs_networks,
 )
-from komb.reproduction.records import Journal, Record, SeparatorRecord
+from komb.reproduction.report import write_report
+from komb.reproduction.result_files import in_order, read_separators, write_results
 from komb.reproduction.runner import Conditions, RunProgress, run_units
 from komb.reproduction.separators import measure_separators
-from komb.reproduction.tidy import in_order, read_separators, write_results
 from komb.views.text import plural
-
-TIME_CAP = 1800.0
-"""Seconds a search, as in the paper."""
 
 Observer = Callable[[RunProgress], None]
 
@@ -140,6 +137,7 @@ def reproduce(
     >>> len(run.records), run.records[0].dataset
     (208, 'ex-1')
     """
+    began = time.monotonic()
     given = {
         "suites": suites, "data": data, "networks": networks, "samples": samples,
         "targets": targets, "time_cap": time_cap,
@@ -147,8 +145,21 @@ def reproduce(
     n_jobs = check_count("jobs", count_cores() if jobs is None else jobs, 1)
     folder = to_path(out)
     earlier = _find_earlier(folder, resume)
-    run = _Run(folder, _settle(given, earlier), n_jobs, earlier)
-    return run.finish(*run.search(progress))
+    settings = _settle(given, earlier)
+    opened = (
+        datasets.networks(settings.data, settings.networks)
+        if needs_networks(settings.suites)
+        else {}
+    )
+    manifest = _describe(folder, settings, n_jobs, opened, earlier)
+    records, separators = _search(folder, settings, opened, manifest, progress)
+    manifest |= {"ended": now(), "seconds": round(time.monotonic() - began, 1)}
+    write_manifest(folder, manifest)
+    files = write_results(folder, records, separators)
+    report = write_report(folder, records, separators, manifest, manifest["suites"])
+    return Reproduction(
+        folder, manifest["suites"], records, separators, manifest, [*report, *files]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +177,7 @@ class _Settings:
 def _settle(given: Mapping[str, Any], earlier: Mapping[str, Any] | None) -> _Settings:
     """Check the parameters; what was not given is as it was in an earlier run."""
     defaults: dict[str, Any] = {
-        "suites": EVERYTHING, "data": None, "networks": tuple(datasets.NETWORKS),
+        "suites": EVERYTHING, "data": None, "networks": NETWORKS,
         "samples": N_SAMPLES, "targets": N_TARGETS, "time_cap": TIME_CAP,
     }  # fmt: skip
     if earlier is not None:
@@ -226,106 +237,72 @@ def _check_consistent(
             raise ParameterError.because("data", began, source, remedy)
 
 
-class _Run:
-    """One run into a folder, everything checked."""
+def _describe(
+    out: Path,
+    settings: _Settings,
+    jobs: int,
+    networks: Mapping[str, Dataset],
+    earlier: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the manifest of a run that begins now, or goes on with an earlier one."""
+    fingerprints = {name: found.fingerprint() for name, found in networks.items()}
+    manifest = describe_run({**asdict(settings), "jobs": jobs}, fingerprints)
+    manifest["suites"] = settings.suites
+    if earlier is not None:
+        _check_consistent(out, settings, fingerprints, earlier)
+        suites = {*settings.suites, *earlier["suites"]}
+        manifest |= {
+            "began": earlier["began"],
+            "resumed": [*earlier.get("resumed", ()), manifest["began"]],
+            "suites": tuple(suite for suite in SUITES if suite in suites),
+            "fingerprints": earlier["fingerprints"] | fingerprints,
+        }
+    return manifest
 
-    def __init__(
-        self, out: Path, settings: _Settings, jobs: int, earlier: dict[str, Any] | None
-    ) -> None:
-        self._out = out
-        self._settings = settings
-        self._jobs = jobs
-        self._began = time.monotonic()
-        self._networks: dict[str, Dataset] = {}
-        if needs_networks(settings.suites):
-            self._networks = datasets.networks(settings.data, settings.networks)
-        self._manifest = self._describe(earlier)
 
-    def _describe(self, earlier: dict[str, Any] | None) -> dict[str, Any]:
-        settings = self._settings
-        fingerprints = {name: found.fingerprint() for name, found in self._networks.items()}
-        arguments = {**asdict(settings), "jobs": self._jobs}
-        manifest = describe_run(arguments, fingerprints)
-        manifest["suites"] = settings.suites
-        if earlier is not None:
-            _check_consistent(self._out, settings, fingerprints, earlier)
-            suites = {*settings.suites, *earlier["suites"]}
-            manifest |= {
-                "began": earlier["began"],
-                "resumed": [*earlier.get("resumed", ()), manifest["began"]],
-                "suites": tuple(suite for suite in SUITES if suite in suites),
-                "fingerprints": earlier["fingerprints"] | fingerprints,
-            }
-        return manifest
+def _search(
+    out: Path,
+    settings: _Settings,
+    networks: Mapping[str, Dataset],
+    manifest: Mapping[str, Any],
+    progress: Observer | None,
+) -> tuple[list[Record], list[SeparatorRecord]]:
+    """Do what is not done yet, and return the records of everything that is done."""
+    folder = out / "journal"
+    finished = {record.key for record in Journal(folder).records}
+    known = {name: datasets.open_dataset(name) for name in FUNCTIONS} | dict(networks)
+    units = make_plan(settings.suites, known, samples=settings.samples, targets=settings.targets)
+    left = [unit for unit in (unit.without(finished) for unit in units) if unit.cells]
+    total, kept = _count_cells(units), _count_cells(units) - _count_cells(left)
 
-    def search(self, progress: Observer | None) -> tuple[list[Record], list[SeparatorRecord]]:
-        """Do what is not done yet, and return everything that is done."""
-        folder = self._out / "journal"
-        finished = {record.key for record in Journal(folder).records}
-        units = self._plan()
-        left = [unit for unit in (unit.without(finished) for unit in units) if unit.cells]
-        total = _count_cells(units)
-        kept = total - _count_cells(left)
-        conditions = Conditions(self._settings.data, folder, self._settings.time_cap)
-        self._write_manifest()
-        try:
-            run_units(left, conditions, self._jobs, _counting(progress, kept, total))
-            return in_order(Journal(folder).records), self._separators()
-        except KeyboardInterrupt:
-            records = in_order(Journal(folder).records)
-            message = (
-                f"Interrupted; what is finished is kept in {str(self._out)!r}: "
-                f"{plural(len(records), 'record')}. Pass ",
-                Argument("resume", True),
-                " to go on.",
-            )
-            raise Interrupted(message, records) from None
+    def report(done: int) -> None:
+        assert progress is not None
+        progress(RunProgress(kept + done, total))  # earlier runs count as well
 
-    def _plan(self) -> list[Unit]:
-        settings = self._settings
-        known = {name: datasets.open_dataset(name) for name in datasets.FUNCTIONS} | self._networks
-        return make_plan(settings.suites, known, samples=settings.samples, targets=settings.targets)
-
-    def _separators(self) -> list[SeparatorRecord]:
-        """Measure what was asked for; what an earlier run measured of other networks is kept."""
-        is_wanted = "separators" in self._settings.suites
-        fresh = self._networks.values() if is_wanted else ()
-        kept = [
-            record
-            for record in read_separators(self._out)
-            if not is_wanted or record.network not in self._networks
-        ]
-        return kept + [record for network in fresh for record in measure_separators(network)]
-
-    def finish(self, records: list[Record], separators: list[SeparatorRecord]) -> Reproduction:
-        """Write results and report."""
-        from komb.reproduction.report import write_report
-
-        suites = self._manifest["suites"]
-        self._manifest |= {"ended": now(), "seconds": round(time.monotonic() - self._began, 1)}
-        self._write_manifest()
-        files = write_results(self._out, records, separators)
-        report = write_report(self._out, records, separators, self._manifest, suites)
-        return Reproduction(
-            self._out, suites, records, separators, self._manifest, [*report, *files]
+    write_manifest(out, manifest)
+    conditions = Conditions(settings.data, folder, settings.time_cap)
+    try:
+        run_units(left, conditions, manifest["arguments"]["jobs"], progress and report)
+        return in_order(Journal(folder).records), _separators(out, settings, networks)
+    except KeyboardInterrupt:
+        records = in_order(Journal(folder).records)
+        message = (
+            f"Interrupted; what is finished is kept in {str(out)!r}: "
+            f"{plural(len(records), 'record')}. Pass ",
+            Argument("resume", True),
+            " to go on.",
         )
-
-    def _write_manifest(self) -> None:
-        try:
-            self._out.mkdir(parents=True, exist_ok=True)
-            write_manifest(self._out, self._manifest)
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            remedy = "Name another folder, or make room for it."
-            raise FileError(f"Cannot write to {str(self._out)!r}: {why}. {remedy}") from None
+        raise Interrupted(message, records) from None
 
 
 def _count_cells(units: Iterable[Unit]) -> int:
     return sum(len(unit.cells) for unit in units)
 
 
-def _counting(progress: Observer | None, kept: int, total: int) -> Callable[[int], None] | None:
-    """Have reports count the cells of earlier runs as well."""
-    if progress is None:
-        return None
-    return lambda done: progress(RunProgress(kept + done, total))
+def _separators(
+    out: Path, settings: _Settings, networks: Mapping[str, Dataset]
+) -> list[SeparatorRecord]:
+    """Measure what was asked for; what an earlier run measured of other networks is kept."""
+    fresh = networks if "separators" in settings.suites else {}
+    kept = [record for record in read_separators(out) if record.network not in fresh]
+    return kept + [record for network in fresh.values() for record in measure_separators(network)]

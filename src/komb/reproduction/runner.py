@@ -26,8 +26,9 @@ from komb.data.table import DiscreteTable
 from komb.errors import Argument, ParameterError
 from komb.reproduction.datasets import Dataset, open_dataset
 from komb.reproduction.deadline import Deadline, TimeUp
-from komb.reproduction.plan import ALPHA, Cell, Unit
-from komb.reproduction.records import PARTS, Journal, Record, score_fields
+from komb.reproduction.journal import PARTS, Journal, Record, score_fields
+from komb.reproduction.paper import ALPHA
+from komb.reproduction.plan import Cell, Unit
 from komb.results.blanket import Blanket
 
 _TABLES_KEPT = 4
@@ -67,23 +68,10 @@ def run_units(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Run every cell of some units.
+    """Run every cell of some units, in so many processes; each ends up in the journal.
 
-    Parameters
-    ----------
-    units
-        What to do; each cell ends up in the journal.
-    conditions
-        Where data come from and records go.
-    jobs
-        How many processes to use.
-    progress
-        Called now and then, from a thread of its own, with the number of cells finished so far.
-
-    Raises
-    ------
-    komb.errors.ParameterError
-        If a process was killed.
+    ``progress`` is called now and then, from a thread of its own, with the number of cells finished
+    so far.
     """
     with _Watch(conditions.journal, progress):
         if jobs == 1 or len(units) < 2:

@@ -12,24 +12,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from komb.reproduction.datasets import Dataset
-from komb.reproduction.records import SeparatorRecord
+from komb.reproduction.journal import SeparatorRecord
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
 def measure_separators(dataset: Dataset) -> list[SeparatorRecord]:
-    """Measure separators between each target and every variable outside its blanket.
-
-    Parameters
-    ----------
-    dataset
-        Its graph and true blankets; every variable is a target.
-
-    Returns
-    -------
-    list of SeparatorRecord
-        Targets in order, and so are the others of each.
+    """Measure separators between every variable of a dataset and each one outside its blanket.
 
     Examples
     --------

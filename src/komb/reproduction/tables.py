@@ -1,239 +1,243 @@
-"""Every table of the paper, from the records of a run.
+"""Tables of results, each number beside the one that the paper has in its place.
 
->>> tables = make_tables([], [], "results")
->>> [table.name for table in tables]  # doctest: +NORMALIZE_WHITESPACE
-['introduction', 'synthetic', 'benchmark', 'ablation', 'full-results', 'full-runtimes',
- 'separators']
->>> tables[0].notes
-('Nothing has been run for this table. This adds it: komb reproduce intro --out results --resume',)
+A table knows what it says and how its numbers are written; what it looks like is the affair of
+:mod:`komb.reproduction.table_text` and :mod:`komb.reproduction.page`.
 """
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from komb.reproduction import paper
-from komb.reproduction.filling import Source, fill, say_left_out, say_nothing
-from komb.reproduction.layout import Column, Entry, Row, Section, Table
-from komb.reproduction.paper import Printed, Published, Setting
-from komb.reproduction.records import Record, SeparatorRecord
-from komb.reproduction.runs import Runs
+from komb.reproduction.paper import Published
+from komb.views.text import plural
 
-_DEVIATION = "± is the standard deviation of a sample (divided by n - 1), as in the paper."
-_STARTS = (
-    "From the empty set is kOMB as the paper prints it, from IAMB's blanket is how its published "
-    "runs began; both are compared with the same number of the paper."
-)
-_TESTS = (
-    "The paper ran the classics in pyCausalFS, with the tests of that library; here every method "
-    "uses the test that is named above its rows."
-)
-_CHANCE = (
-    "The paper's samples and ours are different draws: a difference of up to about half the "
-    "standard deviation can be chance."
-)
-_OTHERS = (
-    "The paper has no numbers of the other classics here; it says that GS was the best of them."
-)
-_CAPPED_AS_ZERO = "Runs that reached the time cap have an F1 of 0 here, as in the paper."
-_CAPPED_LEFT_OUT = "Runs that reached the time cap are left out of means here, as in the paper."
-_CAPPED_AS_LONG = "Runs that reached the time cap count with the time they took."
-_MACHINES = f"The paper's times are from an {paper.MACHINE}, ours from the machine of this run."
+Better: TypeAlias = Literal["more", "less", "neither"]
+"""Which numbers of a column are the good ones."""
+
+NO_NUMBER = "--"
+"""Shown where the paper has no number, as in the paper."""
 
 
-def make_tables(
-    records: Sequence[Record], separators: Sequence[SeparatorRecord], out: str
-) -> list[Table]:
-    """Make every table of the paper.
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column is about, and how its numbers are written.
 
-    Parameters
+    Attributes
     ----------
-    records, separators
-        Of all suites that were run. What was not run is left out, and notes say so.
-    out
-        The folder of the results, for the commands in notes.
+    group, heading
+        The heading that it shares with its neighbours, such as ``"F1"``, and its own.
+    digits
+        After the decimal point.
+    better
+        Which of its numbers are the good ones.
+    is_published
+        Whether the paper has such a column.
+    whole
+        The largest number that there can be, if that is known.
 
-    Returns
-    -------
-    list of Table
-        In the order of the paper. A table that there are no records for has no sections.
+    Examples
+    --------
+    >>> column = Column("F1", "Alarm1", 3)
+    >>> column.show(0.5), column.show(0.5, 0.125)
+    ('0.500', '0.500 ± 0.125')
+    >>> column.show_change(0.25), column.show_change(-0.25), column.show_change(-0.0001)
+    ('+0.250', '-0.250', '0.000')
     """
-    runs = Runs(records)
-    makers = (_introduction, _synthetic, _benchmark, _ablation, _full_results, _full_runtimes)
-    return [*(make(runs, out) for make in makers), _separators(separators, out)]
+
+    group: str
+    heading: str
+    digits: int
+    better: Better = "more"
+    is_published: bool = True
+    whole: float = 1.0
+
+    def show(self, mean: float, std: float | None = None) -> str:
+        """Write a number, with its standard deviation if it has one."""
+        shown = f"{mean:.{self.digits}f}"
+        return shown if std is None else f"{shown} ± {std:.{self.digits}f}"
+
+    def show_change(self, value: float) -> str:
+        """Write a difference with its sign; what is rounded to zero has none."""
+        text = f"{value:+.{self.digits}f}"
+        return text if float(text) else text[1:]
 
 
-def _introduction(runs: Runs, out: str) -> Table:
-    table = Table(
-        "introduction",
-        "Introduction: recall on ex-1",
-        "Share of the true blankets that is found, in percent, by rows of the sample. The target "
-        "says whether exactly one of three coins shows heads, and is wrong in one row of ten.",
-        "method",
-        notes=(_DEVIATION, _STARTS, _OTHERS, _CHANCE),
-    )
-    printed = _with_classics(paper.INTRODUCTION)
-    sources = [
-        Source(
-            Column("recall (%)", f"{key} rows", 2, whole=100.0),
-            "synthetic", "ex-1", int(key), "recall", printed, key, "intro",
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A number of ours, and that of the paper.
+
+    Attributes
+    ----------
+    mean, std
+        Of our runs; ``None`` where there are none, or too few for a deviation.
+    runs, usual
+        How many there were, and how many there are behind its neighbours; both are 0 where nothing
+        is averaged.
+    timed_out
+        How many of ours reached the time cap.
+    published, caveat
+        What the paper reports, ``None`` where it has no number; and what to know about that.
+
+    Examples
+    --------
+    >>> column = Column("F1", "Alarm1", 3)
+    >>> entry = Entry(0.75, 0.125, runs=10, usual=100, timed_out=1, published=Published(0.5))
+    >>> entry.show_ours(column), entry.show_paper(column), entry.show_change(column)
+    ('0.750 ± 0.125', '0.500', '+0.250')
+    >>> entry.remarks
+    ('1 of 10 runs timed out', '10 of 100 runs')
+    >>> Entry(0.5, published=Published(20.0)).show_change(Column("s", "Alarm1", 1, "less"))
+    '-19.5, 40x faster'
+    """
+
+    mean: float | None = None
+    std: float | None = None
+    runs: int = 0
+    usual: int = 0
+    timed_out: int = 0
+    published: Published | None = None
+    caveat: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to say, neither by the paper nor by us."""
+        return self.runs == 0 and self.mean is None and self.published is None and not self.caveat
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's; ``None`` where one is missing."""
+        if self.mean is None or self.published is None:
+            return None
+        return self.mean - self.published.mean
+
+    @property
+    def ratio(self) -> float | None:
+        """The paper's by ours; ``None`` where one is missing or zero."""
+        if not self.mean or self.published is None or not self.published.mean:
+            return None
+        return self.published.mean / self.mean
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What one must know before trusting our number."""
+        capped = self.timed_out and self.mean is not None
+        fewer = f"{self.runs} of {plural(self.usual, 'run')}"
+        return (
+            *([self._show_timed_out()] if capped else []),
+            *([fewer] if 0 < self.runs < self.usual else []),
         )
-        for key in ("100", "1000")
-    ]  # fmt: skip
-    return fill(table, sources, runs, out)
+
+    def show_ours(self, column: Column) -> str:
+        """Write our number, or why there is none."""
+        if self.mean is not None:
+            return column.show(self.mean, self.std)
+        if self.timed_out:
+            return self._show_timed_out()
+        return NO_NUMBER if self.is_empty else "not run"
+
+    def _show_timed_out(self) -> str:
+        return f"{self.timed_out} of {plural(self.runs, 'run')} timed out"
+
+    def show_paper(self, column: Column) -> str:
+        """Write the paper's number."""
+        text = NO_NUMBER if self.published is None else column.show(*self.published)
+        return f"{text} ({self.caveat})" if self.caveat else text
+
+    def show_change(self, column: Column) -> str:
+        """Write the difference, and for times the ratio; nothing where there is neither."""
+        if self.difference is None:
+            return ""
+        text = column.show_change(self.difference)
+        if column.better == "less" and self.ratio is not None:
+            return f"{text}, {show_ratio(self.ratio)}"
+        return text
 
 
-def _synthetic(runs: Runs, out: str) -> Table:
-    table = Table(
-        "synthetic",
-        "Synthetic data",
-        f"F1 at {paper.SYNTHETIC_ROWS} rows: ten samples of each Boolean function, every variable "
-        "a target.",
-        "method",
-        notes=(_DEVIATION, _STARTS, _OTHERS, _CHANCE),
-    )
-    printed = _with_classics(paper.SYNTHETIC)
-    names = ("and", "ex-1", "ex-2", "or", "parity")
-    sources = [_f1_source(printed, name, 3, "synthetic") for name in names]
-    return fill(table, sources, runs, out)
+def show_ratio(ratio: float) -> str:
+    """Write how much faster we are.
+
+    Examples
+    --------
+    >>> show_ratio(1234.5), show_ratio(0.5)
+    ('1,234x faster', '2.0x slower')
+    """
+    factor, word = (ratio, "faster") if ratio >= 1 else (1 / ratio, "slower")
+    return f"{factor:,.1f}x {word}" if factor < 9.95 else f"{factor:,.0f}x {word}"
 
 
-def _benchmark(runs: Runs, out: str) -> Table:
-    table = Table(
-        "benchmark",
-        "Benchmark networks",
-        f"F1 and seconds a target at {paper.BENCHMARK_ROWS} rows: ten samples of each network, and "
-        "the ten targets with the largest blankets.",
-        "method",
-        notes=(_DEVIATION, _STARTS, _TESTS, _CAPPED_AS_ZERO),
-    )
-    printed = {row: paper.FULL[row] for row in paper.BENCHMARK}
-    times = {row: paper.RUNTIMES[row] for row in paper.BENCHMARK}
-    scores = [_f1_source(printed, name, 4, "benchmark") for name in paper.NETWORKS]
-    sources = [*scores, *(_time_source(times, name) for name in paper.NETWORKS)]
-    filled = fill(table, sources, runs, out)
-    has_times = any(column.better == "less" for column in filled.columns)
-    return replace(filled, notes=(*filled.notes, _MACHINES)) if has_times else filled
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table: what it is about, how that was started, and an entry for each column."""
+
+    label: str
+    detail: str
+    entries: tuple[Entry, ...]
 
 
-def _ablation(runs: Runs, out: str) -> Table:
-    table = Table(
-        "ablation",
-        "Ablation: every k and l",
-        f"F1 of kOMB, at {paper.SYNTHETIC_ROWS} rows for Boolean functions and at "
-        f"{paper.BENCHMARK_ROWS} for networks.",
-        "method",
-        notes=(_DEVIATION, _STARTS, _CAPPED_LEFT_OUT),
-    )
-    sources = [
-        _f1_source(paper.ABLATION, name, 4, "ablation", finished_only=True)
-        for name in (*paper.FUNCTIONS, *paper.NETWORKS)
-    ]
-    return fill(table, sources, runs, out)
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows that were made in the same way, which the title tells."""
+
+    title: str
+    rows: tuple[Row, ...]
 
 
-def _full_results(runs: Runs, out: str) -> Table:
-    table = Table(
-        "full-results",
-        "Full results on benchmark networks",
-        f"F1 of every method at {paper.BENCHMARK_ROWS} rows.",
-        "method",
-        notes=(_DEVIATION, _STARTS, _TESTS, _CAPPED_AS_ZERO),
-    )
-    sources = [_f1_source(paper.FULL, name, 4, "benchmark") for name in paper.NETWORKS]
-    return fill(table, sources, runs, out)
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the paper, made again.
 
+    Attributes
+    ----------
+    name
+        Of its files.
+    title, caption, notes
+        What stands above it, and below it.
+    head
+        What its rows are.
+    columns, sections
+        What is in it; without sections there is nothing to show yet.
 
-def _full_runtimes(runs: Runs, out: str) -> Table:
-    table = Table(
-        "full-runtimes",
-        "Full runtimes on benchmark networks",
-        f"Seconds a target of every method at {paper.BENCHMARK_ROWS} rows, each search on its own.",
-        "method",
-        notes=(_DEVIATION, _CAPPED_AS_LONG, _MACHINES),
-    )
-    sources = [_time_source(paper.RUNTIMES, name) for name in paper.NETWORKS]
-    return fill(table, sources, runs, out)
+    Examples
+    --------
+    >>> columns = (Column("F1", "or", 2),)
+    >>> rows = (Row("GS", "", (Entry(0.5),)), Row("IAMB", "", (Entry(0.754),)))
+    >>> table = Table("name", "Title", "Caption.", "method", columns, (Section("", rows),))
+    >>> table.is_best(0, Entry(0.75)), table.is_best(0, Entry(0.5)), table.is_best(0, Entry())
+    (True, False, False)
+    """
 
+    name: str
+    title: str
+    caption: str
+    head: str
+    columns: tuple[Column, ...] = ()
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
 
-def _with_classics(printed: Printed) -> Printed:
-    """Add the classics that the paper has no rows for; they are shown if they were run."""
-    first, *others = printed
-    blank: dict[str, Published | None] = dict.fromkeys(printed[first])
-    classics = {Setting(method): blank for method in paper.CLASSICS if method != first.method}
-    return {first: printed[first], **classics, **{row: printed[row] for row in others}}
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Those of all sections."""
+        return tuple(row for section in self.sections for row in section.rows)
 
+    @property
+    def has_details(self) -> bool:
+        """Whether any row says how it was started."""
+        return any(row.detail for row in self.rows)
 
-def _f1_source(
-    printed: Printed, name: str, digits: int, asked_as: str, *, finished_only: bool = False
-) -> Source:
-    is_network = name in paper.NETWORKS
-    return Source(
-        Column("F1", name, digits),
-        "benchmark" if is_network else "synthetic",
-        name,
-        paper.BENCHMARK_ROWS if is_network else paper.SYNTHETIC_ROWS,
-        "f1",
-        printed,
-        name,
-        asked_as,
-        finished_only,
-    )
+    def groups(self) -> Iterator[tuple[str, int]]:
+        """Return each heading that columns share, and over how many it stands."""
+        names = [column.group for column in self.columns]
+        for name in dict.fromkeys(names):
+            yield name, names.count(name)
 
-
-def _time_source(printed: Printed, name: str) -> Source:
-    column = Column("seconds a target", name, 3, "less")
-    n_rows = paper.BENCHMARK_ROWS
-    return Source(column, "runtime", name, n_rows, "seconds", printed, name, "runtime")
-
-
-def _separators(separators: Sequence[SeparatorRecord], out: str) -> Table:
-    table = Table(
-        "separators",
-        "Separators in the benchmark networks",
-        "How many members of a target's true blanket it takes to d-separate it from a variable "
-        "outside: in a separator that no member can be taken from, as in the paper, and in the "
-        "smallest one there is.",
-        "network",
-    )
-    pairs: dict[str, list[SeparatorRecord]] = {}
-    for record in separators:
-        pairs.setdefault(record.network, []).append(record)
-    if not pairs:
-        return replace(table, notes=(say_nothing(["separators"], out),))
-    absent = [("sizes", name) for name in paper.NETWORKS if name not in pairs]
-    return replace(
-        table,
-        columns=_separator_columns(),
-        sections=(Section("", tuple(_separator_row(*entry) for entry in pairs.items())),),
-        notes=(say_left_out(absent, ["separators"], out),) if absent else (),
-    )
-
-
-def _separator_columns() -> tuple[Column, ...]:
-    sizes = (("mean", 3), ("max", 0), (f"share <= {paper.SMALL}", 3))
-    return (
-        Column("", "targets", 0, "neither"),
-        Column("", "pairs", 0, "neither"),
-        *(Column("inclusion-minimal", name, digits, "neither") for name, digits in sizes),
-        *(Column("smallest", name, digits, "neither", False) for name, digits in sizes),
-    )
-
-
-def _separator_row(network: str, pairs: Sequence[SeparatorRecord]) -> Row:
-    ours = (
-        len({pair.target for pair in pairs}),
-        len(pairs),
-        *_sizes([pair.size for pair in pairs]),
-    )
-    published = map(Published, paper.SEPARATORS[network])
-    compared = (Entry(mean=number, published=next(published)) for number in ours)
-    alone = (Entry(mean=number) for number in _sizes([pair.minimum_size for pair in pairs]))
-    return Row(network, "", (*compared, *alone))
-
-
-def _sizes(sizes: Sequence[int]) -> tuple[float, int, float]:
-    share = sum(size <= paper.SMALL for size in sizes) / len(sizes)
-    return statistics.fmean(sizes), max(sizes), share
+    def is_best(self, place: int, entry: Entry) -> bool:
+        """Whether no number in a column is better than this, to the digits that are shown."""
+        column = self.columns[place]
+        if entry.mean is None or column.better == "neither":
+            return False
+        means = [row.entries[place].mean for row in self.rows]
+        known = [round(mean, column.digits) for mean in means if mean is not None]
+        best = max(known) if column.better == "more" else min(known)
+        return round(entry.mean, column.digits) == best

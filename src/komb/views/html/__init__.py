@@ -1,1 +1,1 @@
-"""Pages of HTML that need nothing else: what the reports of komb have in common."""
+"""Pages of HTML from templates, and what the pages of komb have in common."""

@@ -1,48 +1,58 @@
-"""The data at a glance: every column with its levels, its gaps and where it was cut."""
+"""The data at a glance: every column with its levels, its missing values and where it was cut."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from komb.data.encode.bin_labels import show_numbers
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
-from komb.results.blanket import Blanket
-from komb.views.html.markup import notes_html, scroll_box, table_html
-from komb.views.text import NOTHING, plural, show_name, show_names
+from komb.views.text import plural, show_name, show_names
+
+if TYPE_CHECKING:
+    from komb.results.blanket import Blanket
 
 _MOST_BARS = 24  # of a column; of one with more levels the most frequent are drawn
-_MOST_COLUMNS = 25  # shown at once; of more, those that matter, and all on request
-_BAR, _GAP, _HEIGHT = 8, 2, 28  # pixels
 _NAMES_WIDTH = 90  # characters of a list of levels
 
 
-def overview_html(table: DiscreteTable, blanket: Blanket) -> str:
-    """Describe the columns of a table.
+class Bar(NamedTuple):
+    """How often a level occurs, as a share of the most frequent one."""
 
-    Parameters
-    ----------
-    table
-        What was searched.
-    blanket
-        What was found: the target and the members come first where there are many columns.
-    """
-    matters = {blanket.target, *blanket.members}
-    positions = range(table.n_columns)
-    gaps = [_missing(table, position) for position in positions]
-    facts = f"<p>{escape(_size(table))}</p>\n{notes_html(_notes(table, blanket, gaps))}"
-    if table.n_columns <= _MOST_COLUMNS:
-        return facts + _columns(table, blanket, gaps, positions, "All columns")
-    first = [position for position in positions if table.names[position] in matters]
-    summary = f"All {plural(table.n_columns, 'column')}"
-    return (
-        f"{facts}{_columns(table, blanket, gaps, first, 'The target and its blanket')}"
-        f"<details><summary>{escape(summary)}</summary>\n"
-        f"{_columns(table, blanket, gaps, positions, summary)}</details>\n"
-    )
+    share: float
+    is_missing: bool
+
+
+class Column(NamedTuple):
+    """What a page shows of a column; ``matters`` is true for the target and the members."""
+
+    name: Name
+    tags: tuple[str, ...]
+    matters: bool
+    n_levels: int
+    n_missing: int
+    bars: tuple[Bar, ...]
+    frequencies: str
+    cuts: str | None
+
+
+class Overview(NamedTuple):
+    """What a page shows of a table."""
+
+    size: str
+    notes: tuple[str, ...]
+    columns: tuple[Column, ...]
+    has_missing: bool
+
+
+def describe_table(table: DiscreteTable, blanket: Blanket) -> Overview:
+    """Describe a table that was searched, and each of its columns."""
+    columns = tuple(_describe(table, blanket, position) for position in range(table.n_columns))
+    gaps = [column.n_missing for column in columns]
+    return Overview(_size(table), tuple(_notes(table, blanket, gaps)), columns, any(gaps))
 
 
 def _size(table: DiscreteTable) -> str:
@@ -83,89 +93,44 @@ def _way_with_missing(missing: str, gaps: Sequence[int]) -> str:
     return f"left out of {tests}" if missing == "testwise" else "kept"
 
 
-def _columns(
-    table: DiscreteTable,
-    blanket: Blanket,
-    gaps: Sequence[int],
-    positions: Sequence[int],
-    title: str,
-) -> str:
-    headings = {"column": "left", "levels": "right", "missing": "right", "how often": "left"}
-    if not any(gaps):
-        del headings["missing"]
-    rows = []
-    for position in positions:
-        name, levels = table.names[position], table.levels[position]
-        row = {
-            "column": _name(name, blanket),
-            "levels": _count(len(levels), "level" if len(levels) == 1 else "levels"),
-            "missing": _count(gaps[position], "missing"),
-            "how often": _levels(table, position) + _cuts(table, name),
-        }
-        rows.append([row[heading] for heading in headings])
-    return scroll_box(title, table_html(headings, rows, headings.values()), "columns")
-
-
-def _count(number: int, unit: str) -> str:
-    """Write a number; on a narrow screen, where there are no headings, with its unit."""
-    if not number:
-        return f'<span class="wide">{NOTHING}</span>'
-    return f'{number:,}<span class="narrow"> {unit}</span>'
-
-
-def _name(name: Name, blanket: Blanket) -> str:
-    kinds: Collection[tuple[str, bool]] = (
-        ("target", name == blanket.target),
-        ("member", name in blanket.members),
-        ("identifier?", name in blanket.identifiers),
-    )
-    tags = "".join(
-        f' <span class="tag {kind.rstrip("?")}">{kind}</span>' for kind, holds in kinds if holds
-    )
-    return f'<span class="name">{escape(show_name(name))}</span>{tags}'
-
-
-def _missing(table: DiscreteTable, position: int) -> int:
-    codes, levels = table.codes[position], table.levels[position]
-    count = int(np.count_nonzero(codes == len(levels))) if table.has_missing else 0
-    return count + (int(np.count_nonzero(codes == levels.index(None))) if None in levels else 0)
-
-
-def _levels(table: DiscreteTable, position: int) -> str:
-    """Draw how often each level occurs, and say it."""
-    levels = [*table.levels[position], *([None] if table.has_missing else [])]
-    counts = np.bincount(table.codes[position], minlength=len(levels))[: len(levels)].tolist()
-    occurring = [(level, count) for level, count in zip(levels, counts, strict=True) if count]
+def _describe(table: DiscreteTable, blanket: Blanket, position: int) -> Column:
+    name, levels = table.names[position], table.levels[position]
+    shown_levels = [*levels, *([None] if table.has_missing else [])]
+    counts = np.bincount(table.codes[position], minlength=len(shown_levels)).tolist()
+    occurring = [pair for pair in zip(shown_levels, counts, strict=False) if pair[1]]
     shown = occurring
     if len(occurring) > _MOST_BARS:
         shown = sorted(occurring, key=lambda pair: -pair[1])[:_MOST_BARS]
-    labels = [f"{_show_level(level)}: {count:,}" for level, count in shown]
-    text = show_names(labels, _NAMES_WIDTH)
-    if len(occurring) > len(shown):
-        text = f"the {len(shown)} most frequent of {plural(len(occurring), 'level')}; {text}"
-    return f'{_bars(shown, text)}<span class="levels">{escape(text)}</span>'
-
-
-def _show_level(level: object) -> str:
-    return "missing" if level is None else show_name(level)
-
-
-def _bars(shown: Sequence[tuple[object, int]], text: str) -> str:
     most = max(count for _, count in shown)
-    heights = [max(1, round(_HEIGHT * count / most)) for _, count in shown]
-    kinds = [' class="gap"' if level is None else "" for level, _ in shown]
-    bars = "".join(
-        f'<rect x="{number * (_BAR + _GAP)}" y="{_HEIGHT - height}" width="{_BAR}" '
-        f'height="{height}"{kind}/>'
-        for number, (height, kind) in enumerate(zip(heights, kinds, strict=True))
+    kinds = {
+        "target": name == blanket.target,
+        "member": name in blanket.members,
+        "identifier?": name in blanket.identifiers,
+    }
+    return Column(
+        name,
+        tags=tuple(kind for kind, holds in kinds.items() if holds),
+        matters=kinds["target"] or kinds["member"],
+        n_levels=len(levels),
+        n_missing=sum(count for level, count in occurring if level is None),
+        bars=tuple(Bar(count / most, level is None) for level, count in shown),
+        frequencies=_show_frequencies(shown, len(occurring)),
+        cuts=_show_cuts(table, name),
     )
-    width = len(shown) * (_BAR + _GAP) - _GAP
-    size = f'width="{width}" height="{_HEIGHT}" viewBox="0 0 {width} {_HEIGHT}"'
-    return f'<svg class="bars" {size} role="img" aria-label="{escape(text)}">{bars}</svg>'
 
 
-def _cuts(table: DiscreteTable, name: Name) -> str:
+def _show_frequencies(shown: Sequence[tuple[object, int]], n_levels: int) -> str:
+    labels = [
+        f"{'missing' if level is None else show_name(level)}: {count:,}" for level, count in shown
+    ]
+    text = show_names(labels, _NAMES_WIDTH)
+    if n_levels == len(shown):
+        return text
+    return f"the {len(shown)} most frequent of {plural(n_levels, 'level')}; {text}"
+
+
+def _show_cuts(table: DiscreteTable, name: Name) -> str | None:
     if name not in table.cuts:
-        return ""
+        return None
     points = show_names(show_numbers(table.cuts[name]), _NAMES_WIDTH)
-    return f'<span class="cuts">{escape(f"cut at {points}" if points else "not cut")}</span>'
+    return f"cut at {points}" if points else "not cut"

@@ -6,43 +6,58 @@ import base64
 import io
 import warnings
 from collections.abc import Callable
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from komb.errors import MissingPackageError
-from komb.views.html.markup import scroll_box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PIXELS_AN_INCH = 96
+_PIXELS_PER_INCH = 96
 
 
-def picture_html(draw: Callable[[], Axes], title: str) -> str:
-    """Put a picture into a page, whole; without matplotlib, say that it is not there.
+class Picture(NamedTuple):
+    """A picture as a page holds it.
 
-    Parameters
+    Attributes
     ----------
-    draw
-        Makes the picture.
     title
         What is on it, for those who cannot see it.
+    source, width, height
+        An SVG file in base 64 and its size in pixels; empty if the picture could not be drawn.
+    absence
+        Why it could not be drawn.
+    """
+
+    title: str
+    source: str = ""
+    width: int = 0
+    height: int = 0
+    absence: str = ""
+
+
+def take_picture(draw: Callable[[], Axes], title: str) -> Picture:
+    """Draw a picture for a page; without matplotlib, say that it is not there.
+
+    Examples
+    --------
+    >>> from komb.errors import MissingPackageError
+    >>> def draw():
+    ...     raise MissingPackageError("Plots need matplotlib.")
+    >>> take_picture(draw, "A curve").absence
+    'Plots need matplotlib.'
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a box stands for a letter without one
         try:
             axes = draw()
         except MissingPackageError as error:
-            return f'<p class="soft">No picture: {escape(str(error))}</p>\n'
+            return Picture(title, absence=str(error))
         figure = axes.get_figure(root=True)
         assert figure is not None  # axes are drawn on one
         source = base64.b64encode(_to_svg(figure)).decode("ascii")
-    width, height = (round(inches * _PIXELS_AN_INCH) for inches in figure.get_size_inches())
-    image = (
-        f'<img alt="{escape(title)}" width="{width}" height="{height}" '
-        f'src="data:image/svg+xml;base64,{source}">'
-    )
-    return scroll_box(title, image, "plot")
+    width, height = (round(inches * _PIXELS_PER_INCH) for inches in figure.get_size_inches())
+    return Picture(title, source, width, height)
 
 
 def _to_svg(figure: Any) -> bytes:

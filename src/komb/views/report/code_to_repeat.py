@@ -1,4 +1,4 @@
-"""How to make a page again: the command, and the code."""
+"""How to repeat a search: the command that makes the page again, and Python code."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from komb.api.options import DEFAULTS
 
-
-def chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are not what holds anyway.
+def chosen(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that differ from their defaults, in the order of the defaults.
 
     Examples
     --------
-    >>> chosen({"order": 2, "alpha": None, "include": []})
+    >>> chosen({"include": [], "order": 2}, {"order": None, "include": ()})
     {'order': 2}
     """
     return {
         name: options[name]
-        for name, default in DEFAULTS.items()
+        for name, default in defaults.items()
         if name in options and _plain(options[name]) != _plain(default)
     }
 
@@ -51,7 +49,7 @@ def show_command(
     path
         Where the page goes.
     options
-        Of the search.
+        Of the search, those that are not the default.
     reading
         ``delimiter`` and ``has_header``, as far as they were given.
     methods
@@ -63,7 +61,7 @@ def show_command(
     "komb report 'a b.csv' --target Y -o out.html --order 2 --include X1"
     """
     words = ["komb", "report", source, "--target", str(target), "-o", path]
-    for name, value in chosen(options).items():
+    for name, value in options.items():
         words += _flags(name, value)
     if methods is not None:
         words += ["--methods", ",".join(map(str, methods))] if methods else ["--no-comparison"]
@@ -105,7 +103,7 @@ def show_code(
     print(blanket)
     print(blanket.explain())
     """
-    given = {name: _plain(value) for name, value in chosen(options).items()}
+    given = {name: _plain(value) for name, value in options.items()}
     arguments = "".join(f", {name}={value!r}" for name, value in given.items())
     details = "".join(f", {name}={value!r}" for name, value in reading.items())
     lines = ["import komb"]

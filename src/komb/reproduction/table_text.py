@@ -1,6 +1,7 @@
-r"""Tables as Markdown, CSV and LaTeX.
+r"""Tables as CSV, Markdown and LaTeX, and claims as Markdown.
 
 >>> from komb.reproduction.paper import Published
+>>> from komb.reproduction.tables import Column
 >>> entry = Entry(0.75, 0.125, runs=40, usual=40, published=Published(0.5, 0.25))
 >>> section = Section("test g, df observed", (Row("GS", "", (entry,)),))
 >>> columns = (Column("F1", "or", 3),)
@@ -27,14 +28,13 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 
-from komb.reproduction.claims import Claim, Finding
-from komb.reproduction.layout import NO_NUMBER, Column, Entry, Row, Section, Table
+from komb.reproduction.claims import Claim
+from komb.reproduction.tables import NO_NUMBER, Entry, Row, Section, Table
 
-_CHANGE = "the paper's number, and ours minus the paper's."
-_BOLD = "The best of a column is bold."
-
-_MEASURES = ("measure", "column", "mean", "std", "runs", "timed_out")
-_PUBLISHED = ("paper_mean", "paper_std", "difference")
+_FIELDS = (
+    "start", "measure", "column", "mean", "std", "runs", "timed_out", "paper_mean", "paper_std",
+    "difference",
+)  # fmt: skip
 _DECIMALS = 6  # of numbers in CSV
 
 _MARKDOWN = re.compile(r"([\\`*_|<>\[\]])")
@@ -82,13 +82,12 @@ def claims_to_markdown(claims: Iterable[Claim]) -> str:
     for claim in claims:
         title = claim.text if claim.is_of_the_paper else f"Beyond the paper: {claim.text}"
         blocks.append(f"## {_mark_down(title)}")
-        blocks.append("\n".join(map(_markdown_finding, claim.findings)))
+        lines = []
+        for finding in claim.findings:
+            conditions = f"{_mark_down(finding.conditions)}: " if finding.conditions else ""
+            lines.append(f"- {conditions}**{finding.verdict}**. {_mark_down(finding.why)}")
+        blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
-
-
-def _markdown_finding(finding: Finding) -> str:
-    conditions = f"{finding.conditions}: " if finding.conditions else ""
-    return f"- {_mark_down(conditions)}**{finding.verdict}**. {_mark_down(finding.why)}"
 
 
 def _reading(table: Table, where: str) -> str:
@@ -96,22 +95,21 @@ def _reading(table: Table, where: str) -> str:
     if not table.sections:
         return ""
     has_best = any(column.better != "neither" for column in table.columns)
-    return f"{where}: {_CHANGE} {_BOLD}" if has_best else f"{where}: {_CHANGE}"
+    bold = " The best of a column is bold." if has_best else ""
+    return f"{where}: the paper's number, and ours minus the paper's.{bold}"
 
 
 def _markdown_lines(table: Table, section: Section) -> Iterator[str]:
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
-    labels = [table.head, "start"] if table.has_details else [table.head]
-    yield _markdown_row(map(_mark_down, [*labels, *headings]))
-    yield _markdown_row(["---"] * len(labels) + ["---:"] * len(headings))
+    n_labels = 2 if table.has_details else 1
+    rows = [
+        [_mark_down(text) for text in (*(table.head, "start")[:n_labels], *headings)],
+        ["---"] * n_labels + ["---:"] * len(headings),
+    ]
     for row in section.rows:
-        names = [row.label, row.detail] if table.has_details else [row.label]
-        entries = (_markdown_entry(table, *pair) for pair in enumerate(row.entries))
-        yield _markdown_row([*map(_mark_down, names), *entries])
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        names = map(_mark_down, (row.label, row.detail)[:n_labels])
+        rows.append([*names, *(_markdown_entry(table, *pair) for pair in enumerate(row.entries))])
+    return (f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def _markdown_entry(table: Table, place: int, entry: Entry) -> str:
@@ -121,17 +119,9 @@ def _markdown_entry(table: Table, place: int, entry: Entry) -> str:
         ours = f"**{ours}**"
     if entry.is_empty:
         return ours
-    beside = ", ".join(_beside(column, entry))
+    papers = f"paper {entry.show_paper(column)}" if column.is_published else ""
+    beside = ", ".join(filter(None, [papers, entry.show_change(column), *entry.remarks]))
     return f"{ours} ({beside})" if beside else ours
-
-
-def _beside(column: Column, entry: Entry) -> Iterator[str]:
-    """Write what belongs to a number of ours."""
-    if column.is_published:
-        yield f"paper {entry.show_paper(column)}"
-    if entry.difference is not None:
-        yield entry.show_change(column)
-    yield from entry.remarks
 
 
 def _mark_down(text: str) -> str:
@@ -142,19 +132,15 @@ def to_csv(table: Table) -> str:
     """Write a table as CSV, a line for each number; see the module for an example."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("test", table.head, "start", *_MEASURES, *_PUBLISHED))
+    writer.writerow(("test", table.head, *_FIELDS))
     for section in table.sections:
         for row in section.rows:
             for column, entry in zip(table.columns, row.entries, strict=True):
-                writer.writerow((section.title, row.label, row.detail, *_fields(column, entry)))
+                what = section.title, row.label, row.detail, column.group, column.heading
+                ours = _round(entry.mean), _round(entry.std), entry.runs, entry.timed_out
+                papers = entry.published or (None, None)
+                writer.writerow((*what, *ours, *papers, _round(entry.difference)))
     return text.getvalue()
-
-
-def _fields(column: Column, entry: Entry) -> Iterator[object]:
-    yield from (column.group, column.heading)
-    yield from (_round(entry.mean), _round(entry.std), entry.runs, entry.timed_out)
-    yield from entry.published or (None, None)
-    yield _round(entry.difference)
 
 
 def _round(value: float | None) -> float | None:

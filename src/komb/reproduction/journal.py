@@ -1,4 +1,4 @@
-"""What an experiment writes down: one record for each cell of a plan, and the journal they go to.
+"""What an experiment writes down: one record for each cell of a plan, and the journal of records.
 
 A cell is one search: a method with its settings on one sample of one dataset for one target. The
 journal is what makes a run safe to kill: a finished cell is on disk before the next one begins.
@@ -68,6 +68,14 @@ class Record:
     timed_out
         Whether it was stopped at the time cap. Then ``blanket`` is what had been grown by then, and
         is not scored: precision, recall and F1 are 0, as for a search that found nothing.
+
+    Examples
+    --------
+    >>> score = score_fields(["a"], ["a", "b"])
+    >>> record = Record("synthetic", "or", 100, 1, "Y", "gs", "", None, None, "g", "observed",
+    ...     0.01, ("a",), ("a", "b"), **score, tests=3, seconds=0.1)
+    >>> record.to_dict()["blanket"], Record.from_dict(record.to_dict()) == record
+    (['a'], True)
     """
 
     suite: str
@@ -101,21 +109,12 @@ class Record:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dictionary of plain values, as it is written to the journal.
-
-        Examples
-        --------
-        >>> score = score_fields(["a"], ["a", "b"])
-        >>> record = Record("synthetic", "or", 100, 1, "Y", "gs", "", None, None, "g", "observed",
-        ...     0.01, ("a",), ("a", "b"), **score, tests=3, seconds=0.1)
-        >>> record.to_dict()["blanket"], Record.from_dict(record.to_dict()) == record
-        (['a'], True)
-        """
+        """Return everything as a dictionary of plain values, as it is written to the journal."""
         return {**asdict(self), "blanket": list(self.blanket), "truth": list(self.truth)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the record that :meth:`to_dict` made a dictionary of; see there."""
+        """Return the record that :meth:`to_dict` made a dictionary of."""
         values = known_fields(cls, record)
         _check_types(values)
         return cls(**values | {name: tuple(values[name]) for name in ("blanket", "truth")})
@@ -198,41 +197,23 @@ class SeparatorRecord:
 
 
 class Journal:
-    """The records of a run, in a folder of files with a record a line.
+    """The records of a run, in a folder of files with one record per line.
 
     Each process that adds records has a file of its own, and no file is ever added to again by a
     later process. So whatever is killed, whenever, at most the line that it was writing is lost,
-    and that is the last one of its file. A power cut may take a second's worth of lines with it.
-
-    Parameters
-    ----------
-    path
-        The folder; it is made with the first record.
-
-    Raises
-    ------
-    komb.errors.FileError
-        On reading, if a line that is not the last of its file is no record.
+    and that is the last one of its file: any other line that is no record is an error. A power cut
+    may take a second's worth of lines with it. The folder is made with the first record.
 
     Examples
     --------
-    >>> import tempfile
-    >>> score = score_fields(["a"], ["a", "b"])
-    >>> record = Record("synthetic", "or", 100, 1, "Y", "gs", "", None, None, "g", "observed",
-    ...     0.01, ("a",), ("a", "b"), **score, tests=3, seconds=0.1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Journal(folder) as journal:
-    ...         journal.append(record)
-    ...     records = Journal(folder).records
-    >>> records == [record]
-    True
+    >>> Journal("no such folder").records
+    []
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._folder = Path(path)
         self._part: int | None = None  # descriptor of the file that this process writes
         self._synced = 0.0
-        self._records: dict[Key, Record] | None = None  # not read yet
 
     def __enter__(self) -> Self:
         return self
@@ -247,12 +228,9 @@ class Journal:
 
     @property
     def records(self) -> list[Record]:
-        """All records; where a cell was finished twice, one of them."""
-        return list(self._read().values())
-
-    def has(self, key: Key) -> bool:
-        """Whether a cell is finished."""
-        return key in self._read()
+        """All records that are on disk; where a cell was finished twice, one of them."""
+        found = (record for part in self._parts() for record in _read_part(part))
+        return list({record.key: record for record in found}.values())
 
     def append(self, record: Record) -> None:
         """Add a record; whatever happens to this process afterwards, it is kept."""
@@ -262,8 +240,6 @@ class Journal:
             why = (error.strerror or str(error)).lower()
             remedy = "Make room, or name another folder."
             raise FileError(f"Cannot write to {str(self._folder)!r}: {why}. {remedy}") from None
-        if self._records is not None:
-            self._records[record.key] = record
 
     def _write(self, line: bytes) -> None:
         """Write a line in one piece, which is what the system does whole or not at all."""
@@ -285,12 +261,6 @@ class Journal:
 
     def _parts(self) -> list[Path]:
         return sorted(self._folder.glob(PARTS))
-
-    def _read(self) -> dict[Key, Record]:
-        if self._records is None:
-            found = (record for part in self._parts() for record in _read_part(part))
-            self._records = {record.key: record for record in found}
-        return self._records
 
     def _open_part(self) -> int:
         self._folder.mkdir(parents=True, exist_ok=True)

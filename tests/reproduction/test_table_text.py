@@ -8,10 +8,10 @@ import re
 
 import pytest
 
-from komb.reproduction.formats import to_csv, to_latex, to_markdown
-from komb.reproduction.layout import Column, Entry, Row, Section, Table
 from komb.reproduction.paper import Published
-from komb.reproduction.tables import make_tables
+from komb.reproduction.paper_tables import make_tables
+from komb.reproduction.table_text import to_csv, to_latex, to_markdown
+from komb.reproduction.tables import Column, Entry, Row, Section, Table
 from tests.reproduction.made_up import make_komb, make_record, make_separators
 
 COLUMNS = (Column("F1", "a|b_c", 3), Column("seconds", "x & y", 2, "less"))

@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean
 
-from komb.reproduction.datasets import FUNCTIONS, NETWORKS
-from komb.reproduction.records import Record
+from komb.reproduction.journal import Record
+from komb.reproduction.paper import FUNCTIONS, NETWORKS
 from komb.reproduction.reproduction import Reproduction
 from komb.views.text import NOTHING, Grid, Sheet, plural, show_seconds
 
 
 def summarise(run: Reproduction) -> Sheet:
-    """Say in a few lines what came out of a run, and where the rest of it is.
-
-    Parameters
-    ----------
-    run
-        Finished.
-
-    Returns
-    -------
-    Sheet
-        With the best of kOMB and the best of the other methods on each dataset.
+    """Say what came out of a run: the best of kOMB and of the other methods on each dataset.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""Records sorted by what was run, and the numbers that stand there.
+"""Records grouped by what was run, and averages over them.
 
 >>> from komb.reproduction.paper import Setting
->>> runs = Runs([])
->>> runs.of("benchmark", "Alarm1", 5000, Setting("gs"), Variant("g", "adjusted"))
+>>> Runs([]).of("benchmark", "Alarm1", 5000, Setting("gs"), Variant("g", "adjusted"))
 ()
 """
 
@@ -13,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from komb.reproduction import paper
-from komb.reproduction.layout import Entry
+from komb.reproduction.journal import Record
 from komb.reproduction.paper import Setting
-from komb.reproduction.records import Record
 
 Metric: TypeAlias = Literal["precision", "recall", "f1", "seconds"]
 
@@ -35,23 +33,17 @@ class Variant(NamedTuple):
 
     @property
     def section(self) -> str:
-        """What tells which test it was."""
+        """Which test it was, in words."""
         return f"test {self.test}, df {self.df}"
 
     @property
     def origin(self) -> str:
-        """What tells where the search began."""
+        """Where the search began, in words."""
         return f"from {self.start.upper()}'s blanket" if self.start else "from the empty set"
 
 
 class Runs:
-    """Records, by what was run.
-
-    Parameters
-    ----------
-    records
-        In any order.
-    """
+    """Records, by what was run; they may come in any order."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records: dict[tuple[str, str, int, Setting, Variant], list[Record]] = {}
@@ -68,43 +60,39 @@ class Runs:
         return tuple(self._records.get((suite, dataset, n_rows, setting, variant), ()))
 
     def variants(self, suites: Iterable[str]) -> list[Variant]:
-        """Return how methods were run in some suites: on the paper's test and from nothing first.
-
-        Examples
-        --------
-        >>> from komb.reproduction.records import Record, score_fields
-        >>> score = score_fields(["a"], ["a"])
-        >>> record = Record("synthetic", "or", 100, 1, "Y", "gs", "", None, None, "g", "adjusted",
-        ...     0.01, ("a",), ("a",), **score, tests=3, seconds=0.1)
-        >>> Runs([record]).variants(["synthetic"])
-        [Variant(test='g', df='adjusted', start='')]
-        """
+        """Return how methods were run in some suites: on the paper's test, from nothing, first."""
         wanted = set(suites)
         found = {variant for suite, *_, variant in self._records if suite in wanted}
         return sorted(found, key=lambda variant: (variant[:2] != (paper.TEST, paper.DF), variant))
 
 
-def summarise(records: Sequence[Record], metric: Metric, *, finished_only: bool = False) -> Entry:
-    """Average one number over records.
+class Average(NamedTuple):
+    """A mean over runs, ``None`` if there are none.
 
-    Parameters
-    ----------
-    records
-        Of one setting on one dataset.
-    metric
-        Which number.
-    finished_only
-        Whether to leave out runs that reached the time cap, instead of counting them as they are
-        recorded: with an F1 of 0 and all the time they took.
+    The standard deviation is that of a sample, as in the paper, and ``None`` for a single run.
+    ``runs`` counts all of them, ``timed_out`` those that reached the time cap.
+    """
 
-    Returns
-    -------
-    Entry
-        Without the paper's number. The standard deviation is that of a sample, as in the paper.
+    mean: float | None
+    std: float | None
+    runs: int
+    timed_out: int
+
+
+def average(records: Sequence[Record], metric: Metric, *, finished_only: bool = False) -> Average:
+    """Average one number over the records of one setting on one dataset.
+
+    Runs that reached the time cap count as they are recorded, with an F1 of 0 and all the time they
+    took; ``finished_only`` leaves them out of the mean.
+
+    Examples
+    --------
+    >>> average([], "f1")
+    Average(mean=None, std=None, runs=0, timed_out=0)
     """
     used = [run for run in records if not (finished_only and run.timed_out)]
     values = [float(getattr(run, metric)) for run in used]
-    return Entry(
+    return Average(
         mean=statistics.fmean(values) if values else None,
         std=statistics.stdev(values) if len(values) > 1 else None,
         runs=len(records),

@@ -1,4 +1,4 @@
-"""Results as plain tables, a row a search: for whoever wants to look at them otherwise."""
+"""Results as files of plain tables, one row per search, for those who want to analyse them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from komb.errors import FileError
-from komb.reproduction.records import Record, SeparatorRecord
-
-if TYPE_CHECKING:
-    import polars as pl
+from komb.reproduction.journal import Record, SeparatorRecord
 
 _LISTS = ("blanket", "truth")
 _SEPARATORS = "separators.csv"
@@ -30,22 +27,15 @@ def in_order(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: [(x is not None, x) for x in record.key])
 
 
-def to_frame(records: Sequence[Record]) -> pl.DataFrame:
-    """Return a dataframe with a row for each record, typed alike whether there are any or not.
-
-    Examples
-    --------
-    >>> to_frame([]).columns[:5]
-    ['suite', 'dataset', 'n_rows', 'sample', 'target']
-    """
+def _schema(cls: type[Record | SeparatorRecord]) -> dict[str, Any]:
+    """Return the types of columns for records, of which there may be none to guess from."""
     import polars as pl
 
     types: dict[str, Any] = {
-        "str": pl.String, "int": pl.Int64, "int | None": pl.Int64, "float": pl.Float64,
-        "bool": pl.Boolean, "tuple[str, ...]": pl.List(pl.String),
+        "str": pl.String(), "int": pl.Int64(), "int | None": pl.Int64(), "float": pl.Float64(),
+        "bool": pl.Boolean(), "tuple[str, ...]": pl.List(pl.String),
     }  # fmt: skip
-    schema = {field.name: types[str(field.type)] for field in fields(Record)}
-    return pl.DataFrame([record.to_dict() for record in records], schema)
+    return {field.name: types[str(field.type)] for field in fields(cls)}
 
 
 def write_results(
@@ -57,7 +47,7 @@ def write_results(
     """
     import polars as pl
 
-    frame = to_frame(records)
+    frame = pl.DataFrame([record.to_dict() for record in records], _schema(Record))
     files = [out / "results.csv", out / "results.parquet"]
     frame.with_columns(pl.col(_LISTS).list.join(" ")).write_csv(files[0])
     frame.write_parquet(files[1])
@@ -74,10 +64,8 @@ def read_separators(out: Path) -> list[SeparatorRecord]:
     path = out / _SEPARATORS
     if not os.path.isfile(path):
         return []
-    kinds = {"str": pl.String(), "int": pl.Int64()}
-    types = {entry.name: kinds[str(entry.type)] for entry in fields(SeparatorRecord)}
     try:
-        rows = pl.read_csv(path, schema=types).rows()
+        rows = pl.read_csv(path, schema=_schema(SeparatorRecord)).rows()
         return [SeparatorRecord(*row) for row in rows]
     except (pl.exceptions.PolarsError, OSError) as error:
         why = str(error).strip().split("\n", 1)[0]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from komb.reproduction import paper
-from komb.reproduction.layout import Column, Entry, Row, Section, Table
-from komb.reproduction.nearness import measure
+from komb.reproduction.averages import Average, Runs, Variant, average
+from komb.reproduction.differences import measure_differences
+from komb.reproduction.journal import Record, SeparatorRecord
 from komb.reproduction.paper import Published
-from komb.reproduction.records import Record, SeparatorRecord
-from komb.reproduction.runs import Runs, Variant, summarise
-from komb.reproduction.tables import make_tables
+from komb.reproduction.paper_tables import make_tables
+from komb.reproduction.tables import Column, Entry, Row, Section, Table
 from tests.reproduction.made_up import make_komb, make_record, make_samples, make_separators
 
 ADJUSTED: dict[str, Any] = {"test": "g", "df": "adjusted"}
@@ -37,30 +37,30 @@ def find_entry(table: Table, label: str, heading: str, **where: object) -> Entry
     return row.entries[headings.index(heading)]
 
 
-class TestSummary:
+class TestAverage:
     def test_mean_and_deviation_of_a_sample(self) -> None:
         scores = [0.0, 0.5, 1.0, 1.0]
-        entry = summarise(make_samples(scores, "or", "gs"), "f1")
+        entry = average(make_samples(scores, "or", "gs"), "f1")
         assert entry.mean == statistics.fmean(scores)
         assert entry.std == statistics.stdev(scores)
         assert (entry.runs, entry.timed_out) == (4, 0)
 
     def test_as_in_the_paper(self) -> None:
-        entry = summarise(make_samples([1.0] * 2 + [0.0] * 38, "parity", "gs"), "f1")
+        entry = average(make_samples([1.0] * 2 + [0.0] * 38, "parity", "gs"), "f1")
         assert entry.mean == pytest.approx(0.05)
         assert entry.std == pytest.approx(0.2207, abs=5e-5)
 
     def test_one_run_has_no_deviation(self) -> None:
-        assert summarise([make_record()], "f1").std is None
+        assert average([make_record()], "f1").std is None
 
     def test_none(self) -> None:
-        assert summarise([], "f1") == Entry()
+        assert average([], "f1") == Average(None, None, 0, 0)
 
     def test_capped_runs_count_or_are_left_out(self) -> None:
         runs = [make_record(f1=0.8), make_record(f1=0.0, seconds=1800.0, timed_out=True)]
-        assert summarise(runs, "f1").mean == 0.4
-        assert summarise(runs, "seconds").mean == pytest.approx(900.125)
-        finished = summarise(runs, "f1", finished_only=True)
+        assert average(runs, "f1").mean == 0.4
+        assert average(runs, "seconds").mean == pytest.approx(900.125)
+        finished = average(runs, "f1", finished_only=True)
         assert (finished.mean, finished.runs, finished.timed_out) == (0.8, 2, 1)
 
 
@@ -271,15 +271,15 @@ class TestBest:
         assert [table.is_best(0, entry) for entry in entries] == expected
 
 
-class TestNearness:
+class TestDifferences:
     def test_kinds_are_told_apart(self) -> None:
         records = [
             make_record("Alarm1", f1=0.4434),
             make_komb("Alarm1", 1, 1, 0.7304),
             make_komb("Alarm1", 1, 1, 0.7904, start="iamb"),
         ]
-        found = measure([tables_of(records)["full-results"]])
-        assert [(near.kind, near.compared, near.middle) for near in found] == [
+        found = measure_differences([tables_of(records)["full-results"]])
+        assert [(near.kind, near.compared, near.median) for near in found] == [
             ("classics, test g-sci, df observed", 1, "0.1000"),
             ("kOMB from the empty set, test g-sci, df observed", 1, "0.0500"),
             ("kOMB from IAMB's blanket, test g-sci, df observed", 1, "0.0100"),
@@ -291,8 +291,8 @@ class TestNearness:
             make_record("Alarm1", suite="runtime", seconds=4.875 / 2),
             make_record("Barley", suite="runtime", seconds=1.575 * 2),
         ]
-        [near] = measure([tables_of(records)["full-runtimes"]])
-        assert (near.middle, near.farthest) == ("1.2x faster", "2.0x slower (GS on Barley)")
+        [near] = measure_differences([tables_of(records)["full-runtimes"]])
+        assert (near.median, near.farthest) == ("1.2x faster", "2.0x slower (GS on Barley)")
 
     def test_nothing_to_compare(self) -> None:
-        assert measure(tables_of().values()) == []
+        assert measure_differences(tables_of().values()) == []
