@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from komb.data.read.files import BYTES_PER_BYTE, BYTES_PER_COLUMN, BYTES_PER_FIELD
 
 import komb
 from komb.data.read.bif import BYTES_PER_CELL
-from komb.data.read.files import BYTES_PER_BYTE, BYTES_PER_COLUMN, BYTES_PER_FIELD
 from komb.data.read.parquet import BYTES_PER_VALUE
 
 pytestmark = pytest.mark.skipif(

@@ -23,7 +23,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.session import EMPTY
 from tests import naive
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables
+from tests.counts.tables import LOW_KIND, columns_of, make_table, tables, tables_with_missing
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -215,7 +215,7 @@ def test_it_draws_nothing_at_random() -> None:
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @quick
-@given(gappy_tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_outcomes_with_missing_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
     check_some_against_twins("auto", "observed", table, seed, 0.05)
 

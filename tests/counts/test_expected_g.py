@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from komb.counts.expected_g import ExpectedG
 from komb.data.table import DiscreteTable
 from tests import naive
-from tests.counts.tables import columns_of, gappy_tables, tables
+from tests.counts.tables import columns_of, tables, tables_with_missing
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -107,7 +107,7 @@ def test_polynomials_of_the_twin_have_the_norm_it_says(k: int) -> None:
 
 
 @quick
-@given(gappy_tables(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_tests_with_missing_values_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     target, x, *others = rng.permutation(table.n_columns).tolist()

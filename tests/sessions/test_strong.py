@@ -23,10 +23,10 @@ from tests import naive
 from tests.counts.tables import (
     LOW_KIND,
     columns_of,
-    gappy_tables,
     make_table,
     tables,
-    with_gaps,
+    tables_with_missing,
+    with_missing,
 )
 
 MIXED: list[int | str] = [2, 3, "parity", 2, 4, "copy", "parity", "rare"]
@@ -72,7 +72,7 @@ def test_strong_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str,
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @every_kind
 def test_strong_dependences_with_missing_values(test: str, df: str) -> None:
-    table = with_gaps(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
+    table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
     for size in (1, 2):
         check_strong(table, test, df, {0, 1, 3, 6}, size, 5.0)
 
@@ -150,7 +150,7 @@ def sums_of(table: DiscreteTable) -> TestSums:
 @pytest.mark.parametrize("kept", [[], [0], [1, 3, 5], [5, 2], list(range(6))])
 def test_only_some_of_the_sums(share: float, kept: list[int]) -> None:
     table = make_table(MIXED, 150, seed=0)
-    sums = sums_of(with_gaps(table, [share] * 8, seed=0) if share else table)
+    sums = sums_of(with_missing(table, [share] * 8, seed=0) if share else table)
     some = sums.only(np.array(kept, dtype=np.int64))
     for name in PROPERTIES:
         expected: Any = getattr(sums, name)[kept]
@@ -198,7 +198,7 @@ def test_strong_among(monkeypatch: pytest.MonkeyPatch, test: str, df: str, lot: 
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 def test_strong_among_with_missing_values() -> None:
-    table = with_gaps(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
+    table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
     questions = draw_questions(8, 0)
     fast, plain = (DataSession(table, "auto", alpha=0.05) for _ in range(2))
     found = fast.strong_among(2, questions, 5.0)
@@ -315,7 +315,7 @@ def test_determined_columns() -> None:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(gappy_tables(kinds=LOW_KIND, n_rows=(2, 60), n_columns=(3, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(kinds=LOW_KIND, n_rows=(2, 60), n_columns=(3, 5)), st.integers(0, 10**6))
 def test_determined_columns_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     session, columns = DataSession(table), columns_of(table)
     x, *chosen = np.random.default_rng(seed).permutation(table.n_columns)[:3].tolist()
@@ -339,7 +339,9 @@ def naive_share(columns: naive.counts.Columns, y: int, x: int) -> float:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(gappy_tables(kinds=(1, 2, 3, 4, "id", "rare", "copy"), n_rows=(2, 60), n_columns=(2, 5)))
+@given(
+    tables_with_missing(kinds=(1, 2, 3, 4, "id", "rare", "copy"), n_rows=(2, 60), n_columns=(2, 5))
+)
 def test_explained_shares_agree_with_the_twin(table: DiscreteTable) -> None:
     columns = columns_of(table)
     others = list(range(1, table.n_columns))

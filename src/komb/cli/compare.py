@@ -68,7 +68,7 @@ def compare(
         raise ParameterError("'--json' and '--csv' both say what to print. Leave out one of them.")
     arguments = options.to_search(context.params)
     from komb.api import compare
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.pictures.canvas import check_picture
 
     if plot is not None:

@@ -91,7 +91,7 @@ def find(
         )
     arguments = {"method": method, "stability": stability, **options.to_search(context.params)}
     from komb.api.parallel import check_jobs
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.pictures.canvas import check_picture
 
     check_jobs(jobs)

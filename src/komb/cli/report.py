@@ -68,7 +68,7 @@ def report(
         )
     arguments = options.to_search(context.params)
     from komb.api import report as reporting
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.report.files import check_page
 
     check_page(out)  # before the work, not after it

@@ -12,7 +12,7 @@ from typing import Any
 
 from komb import __version__
 from komb.data.checks import check_count, check_number
-from komb.data.read.source import to_path
+from komb.data.read.file_bytes import to_path
 from komb.errors import FileError, Interrupted, ParameterError
 from komb.reproduction import datasets
 from komb.reproduction.datasets import Dataset

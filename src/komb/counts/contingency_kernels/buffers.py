@@ -113,7 +113,7 @@ class Groups(NamedTuple):
 class Present(NamedTuple):
     """What is needed to leave out rows with missing values."""
 
-    has_gaps: Any  # [column]: whether any value is missing
+    is_incomplete: Any  # [column]: whether any value is missing
     is_complete: Any  # [row]: whether the target and the given set are there
     not_labelled: Any  # complete rows that are alone in their stratum
     not_grouped: Any
