@@ -216,10 +216,10 @@ def run_all(
 
 
 def tabulate(rates: Sequence[Rate], kind: str, alpha: float) -> tuple[list[str], list[list[str]]]:
-    """One line a cell, one column a test."""
+    """One line per cell, one column per test."""
     chosen = {(r.cell, r.test): r for r in rates if r.kind == kind and r.alpha == alpha}
     tests = [test for test in TESTS if any(test == other for _, other in chosen)]
-    header = ["rows", "conditions", "levels", "rows a cell", *tests]
+    header = ["rows", "conditions", "levels", "rows per cell", *tests]
     lines = []
     for cell in dict.fromkeys(cell for cell, _ in chosen):
         facts = [str(cell.rows), str(cell.conditions), str(cell.levels), f"{cell.rows_a_cell:.2g}"]

@@ -41,7 +41,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
 }
 
 
-def with_gaps(codes: npt.NDArray[Any], is_missing: Mask) -> DiscreteTable:
+def with_missing(codes: npt.NDArray[Any], is_missing: Mask) -> DiscreteTable:
     """Make a table of codes ``[column, row]`` in which some values are missing."""
     columns, levels = [], []
     for column, gone in zip(codes.astype(np.int64), is_missing, strict=True):
@@ -56,7 +56,7 @@ def with_gaps(codes: npt.NDArray[Any], is_missing: Mask) -> DiscreteTable:
 
 def delete_at_random(table: DiscreteTable, share: float) -> DiscreteTable:
     rng = np.random.default_rng(round(1000 * share))
-    return with_gaps(table.codes, rng.random(table.codes.shape) < share)
+    return with_missing(table.codes, rng.random(table.codes.shape) < share)
 
 
 def time_search(table: DiscreteTable, targets: list[int], options: dict[str, Any]) -> Any:
@@ -154,7 +154,7 @@ def whole_rows(codes: Codes, gone: Mask) -> DiscreteTable:
     return DiscreteTable.from_codes(codes[:, ~gone.any(axis=0)].T)
 
 
-TREATMENTS = {"level": as_level, "testwise": with_gaps, "whole rows": whole_rows}
+TREATMENTS = {"level": as_level, "testwise": with_missing, "whole rows": whole_rows}
 
 
 def rejections(mechanism: str, effect: float, draws: int) -> dict[str, npt.NDArray[np.float64]]:

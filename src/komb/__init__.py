@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from komb.data.models.boolean_functions import boolean_network, boolean_table
     from komb.data.models.markov_field import MarkovField
     from komb.data.read.bif import read_bif
-    from komb.data.read.files import read_table
+    from komb.data.read.table_files import read_table
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets, plot_blankets
@@ -97,7 +97,7 @@ _HOMES = {
     "markov_blankets": "komb.api.find",
     "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
-    "read_table": "komb.data.read.files",
+    "read_table": "komb.data.read.table_files",
     "register_algorithm": "komb.search",
     "register_test": "komb.citests",
     "report": "komb.api.report",

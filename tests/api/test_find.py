@@ -390,9 +390,10 @@ class TestInterruption:
 
 
 COLUMN_LISTS = ("start", "include", "exclude")
+BadParameters = tuple[dict[str, Any], type[InputError], list[str]]
 
 
-def bad_parameters() -> Iterator[tuple[dict[str, Any], type[InputError], list[str]]]:
+def bad_parameters() -> Iterator[BadParameters]:  # noqa: C901, PLR0912 - a list, no algorithm
     """Yield what to pass, which error to expect and what its message must say."""
     yield {"target": "y"}, UnknownNameError, ["'target'", "no column 'y'", "Did you mean 'Y'"]
     yield {"target": None}, UnknownNameError, ["'target'", "no column None", "Known: 'X1'"]

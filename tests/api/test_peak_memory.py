@@ -12,8 +12,8 @@ import pytest
 
 import komb
 from komb.data.read.bif import BYTES_PER_CELL
-from komb.data.read.files import BYTES_PER_BYTE, BYTES_PER_COLUMN, BYTES_PER_FIELD
 from komb.data.read.parquet import BYTES_PER_VALUE
+from komb.data.read.table_files import BYTES_PER_BYTE, BYTES_PER_COLUMN, BYTES_PER_FIELD
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells the peak of a process"
@@ -26,7 +26,7 @@ MEASURE = """
 import json, sys
 import numpy as np
 import komb
-import komb.data.read.files
+import komb.data.read.table_files
 
 def status(name):
     with open("/proc/self/status") as file:
@@ -42,8 +42,8 @@ def peak(work):
 
 READ = """
 path, small = sys.argv[1:]
-komb.data.read.files.read_frame(small)
-used, frame = peak(lambda: komb.data.read.files.read_frame(path))
+komb.data.read.table_files.read_frame(small)
+used, frame = peak(lambda: komb.data.read.table_files.read_frame(path))
 print(json.dumps([used, *frame.shape]))
 """
 

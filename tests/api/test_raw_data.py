@@ -37,7 +37,7 @@ DATA = measurements()
 HALVES: dict[str, list[float]] = {"A": [0], "B": [0], "C": [0.5], "E": [0]}
 
 
-def with_gaps() -> pd.DataFrame:
+def with_missing() -> pd.DataFrame:
     data = DATA.copy()
     data.loc[::7, "A"] = np.nan
     data.loc[::5, "Y"] = None
@@ -138,10 +138,10 @@ class TestMissing:
         with pytest.raises(
             MissingValuesError, match=r"missing='testwise'.*missing='level'.*dropna"
         ):
-            komb.markov_blanket(with_gaps(), "Y", discretize="quantile")
+            komb.markov_blanket(with_missing(), "Y", discretize="quantile")
 
     def test_a_level_of_its_own(self) -> None:
-        data = with_gaps()
+        data = with_missing()
         blanket = komb.markov_blanket(data, "Y", discretize=HALVES, missing="level")
         assert blanket.parameters["missing"] == "level"
         assert "missing values: level" in str(blanket)
@@ -165,10 +165,10 @@ class TestMissing:
         monkeypatch.setattr(Run, "search", search)
         options: dict[str, Any] = {"discretize": HALVES, "missing": "testwise"}
         calls: list[Callable[[], object]] = [
-            lambda: komb.markov_blanket(with_gaps(), "Y", **options),
-            lambda: komb.markov_blankets(with_gaps(), ["Y"], **options),
-            lambda: komb.compare(with_gaps(), "Y", **options),
-            lambda: komb.blanket_path(with_gaps(), "Y", **options),
+            lambda: komb.markov_blanket(with_missing(), "Y", **options),
+            lambda: komb.markov_blankets(with_missing(), ["Y"], **options),
+            lambda: komb.compare(with_missing(), "Y", **options),
+            lambda: komb.blanket_path(with_missing(), "Y", **options),
         ]
         for call in calls:
             with pytest.raises(Stop):
@@ -344,7 +344,7 @@ class TestCommandLine:
 
     def test_missing(self, run: Any, tmp_path: Path) -> None:
         path = tmp_path / "gaps.csv"
-        pl.from_pandas(with_gaps()).write_csv(path)
+        pl.from_pandas(with_missing()).write_csv(path)
         code, out, err = run("find", path, "-t", "Y", "--discretize", "quantile")
         assert (code, out) == (2, "")
         assert "--missing testwise" in err

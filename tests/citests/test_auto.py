@@ -23,7 +23,8 @@ from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, tables
+from tests.counts.reorderings import reorder
+from tests.counts.tables import LOW_KIND, columns_of, make_table, tables, tables_with_missing
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -131,24 +132,15 @@ def moments(
     return statistic, mean, variance, third
 
 
-@pytest.mark.parametrize("gap", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))])
+@pytest.mark.parametrize(
+    "share_missing", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))]
+)
 @quick
 @given(tables(n_rows=(2, 200), n_columns=(2, 5)), st.integers(0, 10**6))
-def test_sums_depend_on_counts_alone(gap: float, table: DiscreteTable, seed: int) -> None:
+def test_sums_depend_on_counts_alone(share_missing: float, table: DiscreteTable, seed: int) -> None:
     """Rows, levels and conditions in another order: the same to the last bit."""
-    rng = np.random.default_rng(seed)
-    levels = table.cardinalities
-    missing = rng.random(table.codes.shape) < gap
-    codes = np.where(missing, levels[:, None], table.codes).astype(np.uint16)
-    target, x, *others = rng.permutation(table.n_columns).tolist()
-    members = others[: rng.integers(0, len(others) + 1)]
-    renamed = [
-        np.append(rng.permutation(n), n)[column] for n, column in zip(levels, codes, strict=True)
-    ]
-    other = np.array(renamed, dtype=np.uint16)[:, rng.permutation(table.n_rows)]
-    shuffled = rng.permutation(members).astype(int).tolist()
-    expected = moments(codes, levels.tolist(), target, x, members)
-    assert moments(other, levels.tolist(), target, x, shuffled) == expected
+    test, reordered = reorder(table, share_missing, seed)
+    assert moments(*reordered) == moments(*test)
 
 
 def test_moments_of_thick_tables_are_those_of_chi_square() -> None:
@@ -215,7 +207,7 @@ def test_it_draws_nothing_at_random() -> None:
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @quick
-@given(gappy_tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_outcomes_with_missing_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
     check_some_against_twins("auto", "observed", table, seed, 0.05)
 

@@ -20,7 +20,7 @@ from komb.sessions.data import DataSession, TableSource
 from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, LOW_KIND, make_table, tables, with_gaps
+from tests.counts.tables import ANY_KIND, LOW_KIND, make_table, tables, with_missing
 
 every_name = pytest.mark.parametrize("name", list(registered()))
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
@@ -129,7 +129,7 @@ def test_the_contract_has_defaults_for_the_rest() -> None:
 def test_only_measure_is_enough(share: float, table: DiscreteTable, seed: int) -> None:
     """For questions, strengths and sweeps."""
     if share:
-        table = with_gaps(table, [share] * table.n_columns, seed)
+        table = with_missing(table, [share] * table.n_columns, seed)
     own = DataSession(table, OnlyMeasure(TestOptions()), alpha=0.1)
     g = DataSession(table, "g", alpha=0.1)
     pool = frozenset(range(1, table.n_columns))

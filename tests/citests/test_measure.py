@@ -12,7 +12,7 @@ from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 from tests.counts.tables import (
     make_table,
-    with_gaps,
+    with_missing,
 )
 
 MIXED: list[int | str] = [2, 3, "parity", 2, 4, "copy", "parity", "rare"]
@@ -32,7 +32,7 @@ def sums_of(table: DiscreteTable) -> TestSums:
 @pytest.mark.parametrize("kept", [[], [0], [1, 3, 5], [5, 2], list(range(6))])
 def test_only_some_of_the_sums(share: float, kept: list[int]) -> None:
     table = make_table(MIXED, 150, seed=0)
-    sums = sums_of(with_gaps(table, [share] * 8, seed=0) if share else table)
+    sums = sums_of(with_missing(table, [share] * 8, seed=0) if share else table)
     some = sums.only(np.array(kept, dtype=np.int64))
     for name in PROPERTIES:
         expected: Any = getattr(sums, name)[kept]

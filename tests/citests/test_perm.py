@@ -206,7 +206,7 @@ def test_the_mean_over_all_orders(shape: tuple[int, int], rows_a_cell: int, skew
 
 @pytest.mark.parametrize("n_levels", [2, 6])
 def test_p_values_are_uniform_under_independence(n_levels: int) -> None:
-    """Also on a table of 0.7 rows a cell, where the chi-square distribution is far off."""
+    """Also on a table of 0.7 rows per cell, where the chi-square distribution is far off."""
     p_values, by_g = [], []
     for seed in range(300):
         rng = np.random.default_rng(seed)

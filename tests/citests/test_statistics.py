@@ -34,7 +34,7 @@ def test_outcomes_equal_their_twins(
 @every_test
 @pytest.mark.parametrize("function", ["parity", "ex-1", "and"])
 def test_outcomes_on_thick_tables(test: str, df: str, function: str) -> None:
-    """Enough rows a cell for g-sci to stay with G."""
+    """Enough rows per cell for g-sci to stay with G."""
     table = boolean_table(function, 800, n_irrelevant=1, seed=3)
     session = DataSession(table, test, df=df)
     for members in naive.steps.subsets(frozenset({1, 2, 4}), 3):
@@ -192,7 +192,7 @@ def count_false_alarms(n_conditions: int, draws: int = 200) -> int:
 
 @pytest.mark.parametrize("n_conditions", [3, 4])
 def test_false_alarms_on_thin_tables(n_conditions: int) -> None:
-    """From five rows a cell down to about one, code lengths keep the false alarms rare."""
+    """From five rows per cell down to about one, code lengths keep the false alarms rare."""
     assert count_false_alarms(n_conditions) < 0.05 * 200
 
 

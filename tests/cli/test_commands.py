@@ -525,7 +525,7 @@ class TestInterruption:
         def interrupt(*_: Any, **__: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("komb.data.read.files.read_frame", interrupt)
+        monkeypatch.setattr("komb.data.read.table_files.read_frame", interrupt)
         assert run("find", file, "--target", "Y") == (130, "", "Interrupted.\n")
 
     @pytest.mark.skipif(os.name == "nt", reason="signals are different there")

@@ -61,7 +61,7 @@ def tables(
     return make_table(chosen, draw(st.integers(*n_rows)), draw(st.integers(0, 10**6)))
 
 
-def with_gaps(table: DiscreteTable, shares: Sequence[float], seed: int) -> DiscreteTable:
+def with_missing(table: DiscreteTable, shares: Sequence[float], seed: int) -> DiscreteTable:
     """The table with a share of the values of each column missing; levels that are gone are gone.
 
     Made by the constructor from the codes themselves, so that any share will do, even all.
@@ -81,12 +81,12 @@ def with_gaps(table: DiscreteTable, shares: Sequence[float], seed: int) -> Discr
 
 
 @st.composite
-def gappy_tables(draw: Any, /, **options: Any) -> DiscreteTable:
+def tables_with_missing(draw: Any, /, **options: Any) -> DiscreteTable:
     """Tables in which some columns lack some of their values, or all."""
     table = draw(tables(**options))
     share = st.sampled_from((0.0, 0.0, 0.02, 0.1, 0.3, 0.7, 1.0))
     shares = draw(st.lists(share, min_size=table.n_columns, max_size=table.n_columns))
-    return with_gaps(table, shares, draw(st.integers(0, 10**6)))
+    return with_missing(table, shares, draw(st.integers(0, 10**6)))
 
 
 def columns_of(table: DiscreteTable) -> list[list[int]]:

@@ -95,7 +95,7 @@ def test_every_sum_equals_its_twin(batch: tuple[DiscreteTable, int, list[Questio
         ([2, 20, 18, 17, 2, 30], 700),  # too many levels for bitmaps, dense tables
         ([2, 200, 150, 90, 120, 60], 400),  # more cells than rows: grouped
         ([2, 2, 300, 3, "id", 17], 520),  # a mixture, and codes of 16 bits
-        (["id", 2, 3, 200, 2, 2], 310),  # a target with a level a row
+        (["id", 2, 3, 200, 2, 2], 310),  # a target with a level per row
         ([300, 2, 3, 40, 2, 2], 900),  # a target of many levels
         ([1, 1, 1, 2, "copy", "copy"], 64),
         ([1, 2, 2, 3, "rare", 2], 257),
@@ -294,7 +294,7 @@ def test_huge_claims_take_no_memory(size: int) -> None:
 def test_lengths_are_there_for_every_thin_test(
     batch: tuple[DiscreteTable, int, list[Question]], length_below: float
 ) -> None:
-    """Where a test has fewer rows a cell than asked for, its three code lengths are summed."""
+    """Where a test has fewer rows per cell than asked for, its three code lengths are summed."""
     table, target, questions = batch
     contingency, levels = prepare(table, target), table.cardinalities
     every = summarise(contingency, questions)

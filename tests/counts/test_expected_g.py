@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from komb.counts.expected_g import ExpectedG
 from komb.data.table import DiscreteTable
 from tests import naive
-from tests.counts.tables import columns_of, gappy_tables, tables
+from tests.counts.reorderings import reorder
+from tests.counts.tables import columns_of, tables, tables_with_missing
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -107,7 +108,7 @@ def test_polynomials_of_the_twin_have_the_norm_it_says(k: int) -> None:
 
 
 @quick
-@given(gappy_tables(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(n_rows=(1, 120), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_tests_with_missing_values_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     target, x, *others = rng.permutation(table.n_columns).tolist()
@@ -118,25 +119,17 @@ def test_tests_with_missing_values_agree_with_the_twin(table: DiscreteTable, see
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.1])
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
 @quick
 @given(tables(n_rows=(2, 200), n_columns=(2, 5)), st.integers(0, 10**6))
-def test_moments_depend_on_counts_alone(gap: float, table: DiscreteTable, seed: int) -> None:
+def test_moments_depend_on_counts_alone(
+    share_missing: float, table: DiscreteTable, seed: int
+) -> None:
     """Rows, levels and conditions in another order, roles exchanged: the same to the last bit."""
-    rng = np.random.default_rng(seed)
-    levels = table.cardinalities
-    missing = rng.random(table.codes.shape) < gap
-    codes = np.where(missing, levels[:, None], table.codes).astype(np.uint16)
-    target, x, *others = rng.permutation(table.n_columns).tolist()
-    members = others[: rng.integers(0, len(others) + 1)]
-    renamed = [
-        np.append(rng.permutation(n), n)[column] for n, column in zip(levels, codes, strict=True)
-    ]
-    other = np.array(renamed, dtype=np.uint16)[:, rng.permutation(table.n_rows)]
-    shuffled = rng.permutation(members).astype(int).tolist()
-    expected = moments(codes, levels.tolist(), target, x, members)
-    assert moments(other, levels.tolist(), target, x, shuffled) == expected
-    assert moments(codes, levels.tolist(), x, target, members) == expected
+    test, reordered = reorder(table, share_missing, seed)
+    expected = moments(*test)
+    assert moments(*reordered) == expected
+    assert moments(*test._replace(target=test.x, x=test.target)) == expected
 
 
 def test_what_was_computed_before_changes_nothing() -> None:

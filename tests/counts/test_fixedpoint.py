@@ -80,7 +80,7 @@ def test_many_levels_stay_finite() -> None:
     table = log2_normaliser(65_535, 400)
     assert np.isfinite(table).all()
     assert (np.diff(table) > 0).all()
-    # between one level a row and the count of all samples
+    # between one level per row and the count of all samples
     assert (table <= np.arange(401) * math.log2(65_535) + 1e-9).all()
     assert np.isfinite(length_table(65_535, 400, scale_for(400))).all()
 

@@ -199,12 +199,13 @@ class TestFiles:
             assert done.stdout.split() == [expected(), "0"]
             assert read_checked(file) is not None
 
-    def test_other_sources_have_other_files(self, copy: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("changed", ["fixedpoint.py", "contingency_kernels/bitmaps.py"])
+    def test_other_sources_have_other_files(self, copy: Path, tmp_path: Path, changed: str) -> None:
         """A change anywhere in the package counts; what it makes useless is removed."""
         mine = {"KOMB_CACHE_DIR": tmp_path / "mine"}
         run(copy, ONE_KERNEL, **mine)
         before = set((tmp_path / "mine").rglob("*.nbc"))
-        with (copy / "komb" / "counts" / "fixedpoint.py").open("a") as source:
+        with (copy / "komb" / "counts" / changed).open("a") as source:
             source.write("# changed\n")
         done = run(copy, ONE_KERNEL, **mine)
         assert done.stdout.split() == [expected(), "0"]
@@ -273,7 +274,7 @@ class TestPrivateFolders:
 
 def test_kernels_go_through_one_policy() -> None:
     """Numba's own cache stops komb where it cannot write."""
-    for file in (SOURCE / "counts").glob("*.py"):
+    for file in (SOURCE / "counts").rglob("*.py"):
         if file.name not in ("compiling.py", "kernel_cache.py"):
             assert "njit" not in file.read_text(), file.name
 

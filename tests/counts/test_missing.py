@@ -30,7 +30,7 @@ from tests.counts.batches import (
     summarise,
     twin_split,
 )
-from tests.counts.tables import columns_of, gappy_tables, make_table, with_gaps
+from tests.counts.tables import columns_of, make_table, tables_with_missing, with_missing
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
 pytestmark = pytest.mark.xdist_group("missing")
@@ -50,7 +50,7 @@ WAYS: list[tuple[list[int | str], int]] = [
     ([2, 20, 18, 17, 2, 30], 500),  # too many levels for bitmaps, dense tables
     ([2, 200, 150, 90, 120, 60], 400),  # more cells than rows
     ([2, 2, 300, 3, "id", 17], 520),  # a mixture, and codes of 16 bits
-    (["id", 2, 3, 200, 2, 2], 310),  # a target with a level a row
+    (["id", 2, 3, 200, 2, 2], 310),  # a target with a level per row
     ([1, 1, 1, 2, "copy", "copy"], 64),
     ([1, 2, 2, 3, "rare", 2], 257),
 ]
@@ -88,7 +88,7 @@ def check_against_twin(table: DiscreteTable, target: int, questions: Sequence[Qu
 
 
 @thorough
-@given(batches(source=gappy_tables()))
+@given(batches(source=tables_with_missing()))
 def test_every_sum_equals_its_twin(batch: tuple[DiscreteTable, int, list[Question]]) -> None:
     check_against_twin(*batch)
 
@@ -101,16 +101,18 @@ def test_each_way_of_counting_equals_its_twin(
     complete = make_table(kinds, n_rows, seed=size)
     questions = all_questions(complete.n_columns, 0, size)[:3]
     shares = ([0.1] * 6, [0, 0.3, 0, 0.3, 0, 0.3], [0.2, 0, 0.1, 0, 0.4, 0])[size % 3]
-    check_against_twin(with_gaps(complete, shares, seed=size), 0, questions)
+    check_against_twin(with_missing(complete, shares, seed=size), 0, questions)
 
 
 def test_codes_are_as_wide_as_they_must_be() -> None:
     """Of 256 levels the code for "missing" is the first that takes 16 bits."""
     table = make_table([2, "id"], 257, seed=0)
-    codes = with_gaps(table, [0, 0.002], seed=0).codes
+    codes = with_missing(table, [0, 0.002], seed=0).codes
     assert codes.dtype == np.uint16
     assert codes.max() == 256
-    assert with_gaps(make_table([2, "id"], 256, seed=0), [0, 0.01], seed=0).codes.dtype == np.uint8
+    assert (
+        with_missing(make_table([2, "id"], 256, seed=0), [0, 0.01], seed=0).codes.dtype == np.uint8
+    )
 
 
 # --------------------------------------------------- the same bits in whatever way they are counted
@@ -128,7 +130,7 @@ def sums_of(contingency: Contingency, questions: Sequence[Question], **options: 
 
 
 @thorough
-@given(batches(source=gappy_tables(), most_sets=20), st.integers(0, 10**6), st.booleans())
+@given(batches(source=tables_with_missing(), most_sets=20), st.integers(0, 10**6), st.booleans())
 def test_batches_do_not_matter(
     batch: tuple[DiscreteTable, int, list[Question]], seed: int, wants_tables: bool
 ) -> None:
@@ -153,7 +155,7 @@ def test_batches_do_not_matter(
 
 
 @thorough
-@given(st.data(), gappy_tables(kinds=(1, 2, 2, 3, 7, 16, "rare", "copy"), n_columns=(2, 6)))
+@given(st.data(), tables_with_missing(kinds=(1, 2, 2, 3, 7, 16, "rare", "copy"), n_columns=(2, 6)))
 def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteTable) -> None:
     """The same table counted by popcount, in dense tables, by labels and by grouping.
 
@@ -199,14 +201,16 @@ def test_strata_of_one_row_are_only_counted(n_rows: int, share: float) -> None:
     keys[: n_rows // 4] = 0
     columns = [rng.integers(0, 3, n_rows), rng.integers(0, 4, n_rows), keys]
     columns.append(rng.integers(0, 2, n_rows))
-    table = with_gaps(DiscreteTable.from_codes(np.column_stack(columns)), [0.1, 0.4, share, 0.1], 1)
+    table = with_missing(
+        DiscreteTable.from_codes(np.column_stack(columns)), [0.1, 0.4, share, 0.1], 1
+    )
     for members in [(2,), (2, 3), (3, 2)]:
         check_against_twin(table, 0, [(members, (1,))])
 
 
 def test_labels_and_groups_in_one_set() -> None:
     """Two candidates of few levels are labelled, one of many between them is grouped."""
-    table = with_gaps(make_table([2, "id", 3, "id", 2], 600, seed=3), [0.1, 0.2, 0.3, 0.3, 0], 3)
+    table = with_missing(make_table([2, "id", 3, "id", 2], 600, seed=3), [0.1, 0.2, 0.3, 0.3, 0], 3)
     check_against_twin(table, 0, [((1,), (2, 3, 4, 2))])
 
 
@@ -214,7 +218,7 @@ def test_labels_and_groups_in_one_set() -> None:
 
 
 @thorough
-@given(batches(source=gappy_tables()), st.sampled_from([0.5, 5.0, 40.0]))
+@given(batches(source=tables_with_missing()), st.sampled_from([0.5, 5.0, 40.0]))
 def test_lengths_are_there_for_every_thin_test(
     batch: tuple[DiscreteTable, int, list[Question]], length_below: float
 ) -> None:
@@ -236,7 +240,7 @@ def test_lengths_are_there_for_every_thin_test(
 
 
 @thorough
-@given(batches(source=gappy_tables()), st.sampled_from([0.0, 5.0, np.inf]))
+@given(batches(source=tables_with_missing()), st.sampled_from([0.0, 5.0, np.inf]))
 def test_all_tests_of_a_union_from_one_table(
     batch: tuple[DiscreteTable, int, list[Question]], length_below: float
 ) -> None:
@@ -276,7 +280,7 @@ def test_all_tests_of_a_union_from_one_table(
 
 def test_tables_with_margins_are_the_common_ones() -> None:
     """Few levels by bitmaps, more in dense tables, many by labels: the last has no margins."""
-    table = with_gaps(make_table([2, 3, 2, 30, 25, 200, 190], 500, seed=0), [0.1] * 7, seed=0)
+    table = with_missing(make_table([2, 3, 2, 30, 25, 200, 190], 500, seed=0), [0.1] * 7, seed=0)
     contingency = prepare(table, 0)
     for members, x, has_margins in [([1], 2, True), ([3], 4, True), ([5, 6], 3, False)]:
         first, *_ = contingency.summarise_exchanged(
@@ -288,7 +292,7 @@ def test_tables_with_margins_are_the_common_ones() -> None:
 def test_gaps_in_columns_that_are_not_asked_about() -> None:
     """Then the sums are those of the table without that column."""
     complete = make_table([2, 3, 4, 2, 20], 400, seed=0)
-    table = with_gaps(complete, [0, 0, 0, 0, 0.5], seed=0)
+    table = with_missing(complete, [0, 0, 0, 0, 0.5], seed=0)
     questions: list[Question] = [((1, 2), (3,)), ((3, 1), (2,))]
     sums, plain = (summarise(prepare(each, 0), questions) for each in (table, complete))
     assert sums.rows.tolist() == [400, 400]

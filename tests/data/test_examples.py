@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_those_in_the_folder_of_examples(name: str) -> None:
-    shipped = Path(komb.__file__).parent / "data" / f"{name}.csv"
+    shipped = Path(komb.__file__).parent / "data" / "example_tables" / f"{name}.csv"
     assert shipped.read_bytes() == (ROOT / "examples" / f"{name}.csv").read_bytes()
     assert komb.example(name) == komb.read_table(shipped)
 

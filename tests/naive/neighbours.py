@@ -43,6 +43,27 @@ def with_spouses(
     return found
 
 
+def spouses_second(
+    find: Callable[[WeighingSession, Set, int, int, Set, Set], Near],
+    session: WeighingSession,
+    v: Set,
+    y: int,
+    most: int,
+    start: Set,
+    include: Set,
+) -> Witnesses:
+    """Find the neighbours of the target, then those of each neighbour."""
+    everything, nobody = v | {y}, frozenset[int]()
+    own = find(session, everything - {y}, y, most, start, include)
+    return with_spouses(
+        session,
+        y,
+        own,
+        lambda x: find(session, everything - {x}, x, most, nobody, nobody),
+        include,
+    )
+
+
 def hiton_pc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:
     """By decreasing strength: enters unless separated, then the members are looked at again."""
     strengths = {x: session.strength(y, x, frozenset()) for x in v}
@@ -69,15 +90,7 @@ def hiton_mb(
     start: Set = frozenset(),
     include: Set = frozenset(),
 ) -> Witnesses:
-    everything = frozenset(variables) | {y}
-    own = hiton_pc(session, everything - {y}, y, most, start, include)
-    return with_spouses(
-        session,
-        y,
-        own,
-        lambda x: hiton_pc(session, everything - {x}, x, most, frozenset(), frozenset()),
-        include,
-    )
+    return spouses_second(hiton_pc, session, frozenset(variables), y, most, start, include)
 
 
 def mmpc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:
@@ -115,15 +128,7 @@ def mmmb(
     start: Set = frozenset(),
     include: Set = frozenset(),
 ) -> Witnesses:
-    everything = frozenset(variables) | {y}
-    own = mmpc(session, everything - {y}, y, most, start, include)
-    return with_spouses(
-        session,
-        y,
-        own,
-        lambda x: mmpc(session, everything - {x}, x, most, frozenset(), frozenset()),
-        include,
-    )
+    return spouses_second(mmpc, session, frozenset(variables), y, most, start, include)
 
 
 def get_pcd(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed: Set) -> Near:

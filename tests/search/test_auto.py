@@ -28,7 +28,7 @@ from komb.sessions.distribution import DistributionOracle
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from tests import naive
-from tests.counts.tables import with_gaps
+from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 from tests.search.running import NaiveOnTable, OneByOne, Witnesses, everyone, tasks
 from tests.sessions.random_answers import Dice
@@ -203,7 +203,7 @@ def test_tables_with_missing_values(
 ) -> None:
     table, task = drawn
     shares = np.random.default_rng(seed).choice([0, 0.1, 0.5], table.n_columns).tolist()
-    check_table(with_gaps(table, shares, seed), test, task, 0.3)
+    check_table(with_missing(table, shares, seed), test, task, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_progress_is_reported() -> None:
 
 @pytest.mark.parametrize("size", [1, 1000])
 def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    tables = [draw_from(CHILD, 300, seed=0), with_gaps(draw_from(ASIA, 300, 1), [0.2] * 8, 1)]
+    tables = [draw_from(CHILD, 300, seed=0), with_missing(draw_from(ASIA, 300, 1), [0.2] * 8, 1)]
     plain = [search(on_data(table), everyone(on_data(table), 5), order=1) for table in tables]
     for name in (
         "_TESTS_AT_FIRST", "_TESTS_AT_MOST", "_WEIGHED_AT_FIRST", "_WEIGHED_AT_MOST",

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import komb
 from komb.data.table import DiscreteTable
-from tests.counts.tables import with_gaps
+from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 
 Columns = dict[Any, Any]
@@ -169,7 +169,7 @@ def draw_columns(seed: int, *, has_gaps: bool = False) -> Columns:
     graph = CHILD if seed % 2 else ASIA
     table = draw_from(graph, 150 + seed % 200, seed)
     if has_gaps:
-        table = with_gaps(table, [0.1] * table.n_columns, seed)
+        table = with_missing(table, [0.1] * table.n_columns, seed)
     columns = as_columns(table)
     return {name: values for name, values in columns.items() if len({*values} - {None}) > 1}
 

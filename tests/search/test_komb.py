@@ -18,7 +18,7 @@ from komb.data.table import DiscreteTable
 from komb.search import _frontier
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
-from komb.sessions import separator_memory, separators, sweeps
+from komb.sessions import separator_memory, separators, sweep_counting
 from komb.sessions.data import DataSession
 from komb.sessions.questions import Question
 from komb.sessions.session import Session
@@ -429,7 +429,7 @@ def test_sizes_of_batches_do_not_matter(
 ) -> None:
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
-        monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", size)
+        monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", size)
         for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
             monkeypatch.setattr(_frontier, constant, size)
         for constant in SIZES_OF_BATCHES:

@@ -15,7 +15,7 @@ from komb.search.task import Task
 from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import LOW_KIND, columns_of, with_gaps
+from tests.counts.tables import LOW_KIND, columns_of, with_missing
 from tests.search.running import compare_end_to_end, tasks
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
@@ -25,16 +25,16 @@ every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
 
 @st.composite
-def gappy_tasks(draw: Any) -> tuple[DiscreteTable, Task]:
+def tasks_with_missing(draw: Any) -> tuple[DiscreteTable, Task]:
     table, task = draw(tasks(kinds=LOW_KIND))
     share = st.sampled_from((0.0, 0.05, 0.2, 0.5))
     shares = draw(st.lists(share, min_size=table.n_columns, max_size=table.n_columns))
-    return with_gaps(table, shares, draw(st.integers(0, 10**6))), task
+    return with_missing(table, shares, draw(st.integers(0, 10**6))), task
 
 
 @every_test
 @settings(max_examples=20, deadline=None, derandomize=True)
-@given(gappy_tasks(), st.integers(0, 2), st.integers(0, 2), st.sampled_from([0.01, 0.2]))
+@given(tasks_with_missing(), st.integers(0, 2), st.integers(0, 2), st.sampled_from([0.01, 0.2]))
 def test_komb(
     test: str, df: str, drawn: tuple[DiscreteTable, Task], k: int, most: int, alpha: float
 ) -> None:
@@ -48,7 +48,7 @@ def test_komb(
 
 @every_test
 @settings(max_examples=8, deadline=None, derandomize=True)
-@given(gappy_tasks(), st.integers(0, 3), st.sampled_from([0.01, 0.2]))
+@given(tasks_with_missing(), st.integers(0, 3), st.sampled_from([0.01, 0.2]))
 def test_every_classic(
     test: str, df: str, drawn: tuple[DiscreteTable, Task], which: int, alpha: float
 ) -> None:
@@ -60,7 +60,7 @@ def test_an_exclusive_or_is_found_though_few_rows_are_complete() -> None:
     """Of twelve columns with a tenth missing each, 28 % of the rows are complete; 73 % for a test
     of three. Order 1 finds both parents of the parity."""
     complete = boolean_table("parity", 400, n_parents=2, n_irrelevant=9, noise=0.1, seed=4)
-    table = with_gaps(complete, [0.1] * 12, seed=4)
+    table = with_missing(complete, [0.1] * 12, seed=4)
     target = complete.names.index("Y")
     task = Task(target, frozenset(range(12)) - {target})
     session = DataSession(table, alpha=1e-4)

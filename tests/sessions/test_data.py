@@ -28,9 +28,9 @@ from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import (
     LOW_KIND,
     columns_of,
-    gappy_tables,
     make_table,
     tables,
+    tables_with_missing,
 )
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
@@ -208,7 +208,7 @@ def test_determined_columns() -> None:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(gappy_tables(kinds=LOW_KIND, n_rows=(2, 60), n_columns=(3, 5)), st.integers(0, 10**6))
+@given(tables_with_missing(kinds=LOW_KIND, n_rows=(2, 60), n_columns=(3, 5)), st.integers(0, 10**6))
 def test_determined_columns_agree_with_the_twin(table: DiscreteTable, seed: int) -> None:
     session, columns = DataSession(table), columns_of(table)
     x, *chosen = np.random.default_rng(seed).permutation(table.n_columns)[:3].tolist()
@@ -259,7 +259,9 @@ def naive_share(columns: naive.counts.Columns, y: int, x: int) -> float:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(gappy_tables(kinds=(1, 2, 3, 4, "id", "rare", "copy"), n_rows=(2, 60), n_columns=(2, 5)))
+@given(
+    tables_with_missing(kinds=(1, 2, 3, 4, "id", "rare", "copy"), n_rows=(2, 60), n_columns=(2, 5))
+)
 def test_explained_shares_agree_with_the_twin(table: DiscreteTable) -> None:
     columns = columns_of(table)
     others = list(range(1, table.n_columns))

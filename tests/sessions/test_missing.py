@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
-from komb.sessions import sweeps
+from komb.sessions import sweep_counting
 from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import LOW_KIND, columns_of, gappy_tables, make_table, with_gaps
+from tests.counts.tables import LOW_KIND, columns_of, make_table, tables_with_missing, with_missing
 from tests.sessions.recorder import Recorder
 
 # On one worker, for the kernels of tables with missing values take half a minute to compile.
@@ -31,7 +31,7 @@ MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
 
 @every_test
 @thorough
-@given(gappy_tables(), st.integers(0, 10**6), st.sampled_from([0.05, 0.01, 1e-6]))
+@given(tables_with_missing(), st.integers(0, 10**6), st.sampled_from([0.05, 0.01, 1e-6]))
 def test_outcomes_equal_their_twins(
     test: str, df: str, table: DiscreteTable, seed: int, alpha: float
 ) -> None:
@@ -40,7 +40,7 @@ def test_outcomes_equal_their_twins(
 
 @every_test
 @thorough
-@given(gappy_tables(kinds=LOW_KIND, n_columns=(3, 6)), st.integers(0, 10**6))
+@given(tables_with_missing(kinds=LOW_KIND, n_columns=(3, 6)), st.integers(0, 10**6))
 def test_strengths_agree_with_the_twin(test: str, df: str, table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     asked = DataSession(table, test, alpha=0.3, df=df)
@@ -89,7 +89,7 @@ def test_rows_are_those_of_the_test() -> None:
 
 def test_a_test_is_that_of_the_complete_rows() -> None:
     """The same numbers as on a table of those rows alone, if no level is lost with the others."""
-    table = with_gaps(boolean_table("and", 600, n_irrelevant=2, seed=0), [0.1] * 6, seed=0)
+    table = with_missing(boolean_table("and", 600, n_irrelevant=2, seed=0), [0.1] * 6, seed=0)
     is_there = (table.codes[[0, 3, 4]] < 2).all(axis=0)
     used = DiscreteTable(table.names, table.codes[:, is_there], table.levels)
     for test, df in (("g", "adjusted"), ("chi2", "observed"), ("sci", "observed")):
@@ -107,10 +107,10 @@ def test_a_test_is_that_of_the_complete_rows() -> None:
 def test_sweeps_answer_like_single_tests(
     monkeypatch: pytest.MonkeyPatch, test: str, df: str, size: int
 ) -> None:
-    monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", 7)
+    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 7)
     for n_rows, seed in [(1, 0), (250, 2)]:
         shares = np.random.default_rng(seed).choice([0, 0.1, 0.5], len(MIXED)).tolist()
-        table = with_gaps(make_table(MIXED, n_rows, seed), shares, seed)
+        table = with_missing(make_table(MIXED, n_rows, seed), shares, seed)
         target, pool = 2, frozenset({0, 1, 3, 4, 5, 6, 7, 8})
         swept, plain = Recorder(table, test, df=df), DataSession(table, test, df=df)
         swept.sweep(target, pool, size)
@@ -127,7 +127,7 @@ def test_sweeps_answer_like_single_tests(
 
 @every_test
 def test_sweeps_agree_with_the_twin(test: str, df: str) -> None:
-    table = with_gaps(boolean_table("ex-1", 150, n_irrelevant=2, seed=1), [0.1] * 6, seed=1)
+    table = with_missing(boolean_table("ex-1", 150, n_irrelevant=2, seed=1), [0.1] * 6, seed=1)
     twin = naive.sessions.DataSession(columns_of(table), test=test, df=df)
     swept = DataSession(table, test, df=df)
     pool = frozenset({0, 1, 2, 4, 5})
@@ -144,9 +144,9 @@ def test_sweeps_report_how_far_they_are(
     monkeypatch: pytest.MonkeyPatch, test: str, total: int
 ) -> None:
     """In sets if each is counted once, otherwise in tests."""
-    monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", 3)
+    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 3)
     reports: list[tuple[int, int]] = []
-    table = with_gaps(make_table(MIXED, 30, seed=0), [0.1] * len(MIXED), seed=0)
+    table = with_missing(make_table(MIXED, 30, seed=0), [0.1] * len(MIXED), seed=0)
     pool = frozenset({1, 2, 3, 4, 5})
     DataSession(table, test).sweep(0, pool, 2, lambda done, total: reports.append((done, total)))
     done = [done for done, _ in reports]
@@ -157,7 +157,7 @@ def test_sweeps_report_how_far_they_are(
 
 
 @thorough
-@given(gappy_tables(kinds=LOW_KIND, n_rows=(40, 200), n_columns=(4, 6)), st.integers(0, 2))
+@given(tables_with_missing(kinds=LOW_KIND, n_rows=(40, 200), n_columns=(4, 6)), st.integers(0, 2))
 def test_separators_and_what_is_inseparable(table: DiscreteTable, most: int) -> None:
     """The longer questions: first separators, weakest strengths, inseparable dependences."""
     asked = DataSession(table, "g", alpha=0.3)

@@ -12,13 +12,13 @@ from komb.citests.contract import DF_RULES
 from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
-from komb.sessions import data, sweeps
+from komb.sessions import data, sweep_counting
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests.counts.tables import (
     make_table,
-    with_gaps,
+    with_missing,
 )
 
 MIXED: list[int | str] = [2, 3, "parity", 2, 4, "copy", "parity", "rare"]
@@ -74,7 +74,7 @@ def check_strong(
 @every_kind
 @pytest.mark.parametrize("size", [1, 2])
 def test_strong_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str, size: int) -> None:
-    monkeypatch.setattr(sweeps, "UNIONS_A_CHUNK", 7)
+    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 7)
     n_strong = 0
     for n_rows, candidates in [(60, {0, 3, 7}), (300, set(range(8)) - {2})]:
         table = make_table(MIXED, n_rows, seed=size)
@@ -87,7 +87,7 @@ def test_strong_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str,
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @every_kind
 def test_strong_dependences_with_missing_values(test: str, df: str) -> None:
-    table = with_gaps(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
+    table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
     for size in (1, 2):
         check_strong(table, test, df, {0, 1, 3, 6}, size, 5.0)
 
@@ -143,7 +143,7 @@ def test_strong_among(monkeypatch: pytest.MonkeyPatch, test: str, df: str, lot: 
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 def test_strong_among_with_missing_values() -> None:
-    table = with_gaps(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
+    table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
     questions = draw_questions(8, 0)
     fast, plain = DataSession(table, "auto", alpha=0.05), one_by_one(table, "auto", "observed")
     found = fast.strong_among(2, questions, 5.0)

@@ -140,7 +140,7 @@ def _check_start(parameter: str, value: Any) -> object:
     return value if isinstance(value, str) else _check_names(parameter, value)
 
 
-def _leave(parameter: str, value: object) -> object:
+def _leave(_parameter: str, value: object) -> object:
     """Return a value as it is; it is checked together with others, or by what takes it."""
     return value
 

@@ -61,7 +61,7 @@ def compare(
         raise options.contradiction("json", "csv", "both say what to print")
     arguments = options.to_search(search)
     from komb.api import compare
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.pictures.canvas import check_picture
 
     if plot is not None:

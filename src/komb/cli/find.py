@@ -74,7 +74,7 @@ def find(
         raise options.contradiction("quiet", "explain", "both say what to print")
     arguments = options.to_search(search)
     from komb.api.parallel import check_jobs
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.pictures.canvas import check_picture
 
     check_jobs(jobs)

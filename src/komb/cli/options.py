@@ -118,7 +118,7 @@ def flag_of(parameter: str) -> str:
 
 def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFrame:
     """Read the table that these options describe."""
-    from komb.data.read.files import read_frame
+    from komb.data.read.table_files import read_frame
 
     character = "\t" if delimiter in ("tab", "\\t") else delimiter
     return read_frame(data, delimiter=character, has_header=not no_header)

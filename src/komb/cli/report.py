@@ -47,7 +47,7 @@ def report(
         raise options.contradiction("methods", "no_comparison", "contradict each other")
     arguments = options.to_search(search)
     from komb.api import report as reporting
-    from komb.data.read.files import naming
+    from komb.data.read.table_files import naming
     from komb.views.report.page_file import check_page
 
     check_page(out)  # before the work, not after it

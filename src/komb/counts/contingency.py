@@ -144,9 +144,9 @@ class Ledger:
         self.n_rows = codes.shape[1]
         self.scale = scale_for(self.n_rows)
         self.most_levels = int(cardinalities.max())
-        self.has_gaps = _find_gaps(codes, cardinalities)
-        self.has_missing = bool(self.has_gaps.any())
-        self.most_missing = _count_missing(codes, cardinalities, self.has_gaps)
+        self.is_incomplete = _find_incomplete(codes, cardinalities)
+        self.has_missing = bool(self.is_incomplete.any())
+        self.most_missing = _count_missing(codes, cardinalities, self.is_incomplete)
         entropy = entropy_table(self.n_rows, self.scale)
         self.entropy = np.stack((entropy[:-1], np.diff(entropy)))
         self.labels = self._make_labels()
@@ -216,7 +216,7 @@ class Ledger:
             return np.zeros(size, dtype=np.int32)
 
         return Present(
-            has_gaps=self.has_gaps,
+            is_incomplete=self.is_incomplete,
             is_complete=np.empty(n_rows, dtype=np.bool_),
             not_labelled=integers(n_rows),
             not_grouped=integers(n_rows),
@@ -339,7 +339,9 @@ class Contingency:
             segments[:] = 0
         packed = np.flatnonzero(is_packed)
         level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
-        n_codes = self.cardinalities + self._ledger.has_gaps  # missing ones have an unused bitmap
+        n_codes = (
+            self.cardinalities + self._ledger.is_incomplete
+        )  # missing ones have an unused bitmap
         ends = np.cumsum(n_codes[packed])
         level_start[packed] = ends - n_codes[packed]
         n_bitmaps = int(ends[-1]) if len(packed) else 0
@@ -367,7 +369,7 @@ class Contingency:
         """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
         order = np.argsort(self.cardinalities, kind="stable")
         order = order[order != self.target]
-        cost = np.cumsum((self.cardinalities + self._ledger.has_gaps)[order]) * bitmap_bytes
+        cost = np.cumsum((self.cardinalities + self._ledger.is_incomplete)[order]) * bitmap_bytes
         affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
         is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
         is_packed[order[affordable]] = True
@@ -498,7 +500,7 @@ class Contingency:
         )
 
 
-def _find_gaps(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]:
+def _find_incomplete(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]:
     """Which columns have missing values; refuses what would make kernels write outside tables."""
     if codes.shape[1] > MAX_ROWS:
         raise DataError(
@@ -512,13 +514,13 @@ def _find_gaps(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]
             "a missing value. Build the table with DiscreteTable.from_codes or from_data, which "
             "see to it."
         )
-    has_gaps: npt.NDArray[np.bool_] = largest == cardinalities
-    return has_gaps
+    is_incomplete: npt.NDArray[np.bool_] = largest == cardinalities
+    return is_incomplete
 
 
 def _count_missing(
-    codes: Codes, cardinalities: Int64Array, has_gaps: npt.NDArray[np.bool_]
+    codes: Codes, cardinalities: Int64Array, is_incomplete: npt.NDArray[np.bool_]
 ) -> Int64Array:
-    """How many values are missing in each column that has gaps, most first."""
-    counts = [np.count_nonzero(codes[i] == cardinalities[i]) for i in has_gaps.nonzero()[0]]
+    """How many values are missing in each column that has any, most first."""
+    counts = [np.count_nonzero(codes[i] == cardinalities[i]) for i in is_incomplete.nonzero()[0]]
     return np.array(sorted(counts, reverse=True), dtype=np.int64)

@@ -10,8 +10,8 @@ by rows
     Fisher and Yates' shuffle: for every group of rows (those with one level of the one variable)
     draw its values (of the other variable) one by one out of those that are left.
 by bits
-    For strata of many rows a cell. Give every value that is left to the group or not, by coins that
-    all fall alike with a chance of so many 64ths near the group's share: 64 coins are a few
+    For strata of many rows per cell. Every value that is left goes to the group or not, by coins
+    that all fall alike with a chance of so many 64ths near the group's share: 64 coins are a few
     random words, and only how many fell is of interest. Then take back values, or add some, drawn
     one by one, until the group has its size. Coins that fall alike prefer no value to another, and
     neither does what is drawn after, so every choice of that size is equally likely.

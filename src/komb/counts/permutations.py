@@ -49,7 +49,7 @@ class Shuffler:
 
     Notes
     -----
-    Memory: about 130 bytes a row.
+    Memory: about 130 bytes per row.
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from komb.data.read.files import read_table
+from komb.data.read.table_files import read_table
 from komb.data.table import DiscreteTable
 from komb.errors import UnknownNameError
 
@@ -33,5 +33,5 @@ def example(name: str = "lamp") -> DiscreteTable:
     """
     if name not in NAMES:
         raise UnknownNameError.among("example", name, NAMES)
-    with as_file(files("komb.data") / f"{name}.csv") as path:
+    with as_file(files("komb.data") / "example_tables" / f"{name}.csv") as path:
         return read_table(path)

@@ -110,7 +110,7 @@ class DiscreteTable:
         missing
             What to do about missing values: ``"error"``; ``"level"``, they are a level of their
             own, ``None``, the last one; or ``"testwise"``, they are marked, and each test is made
-            on the rows that are complete for its columns. To drop all rows with a gap, do so first,
+            on the rows that are complete for its columns. To drop all incomplete rows, do so first,
             for instance with ``df.dropna()``.
         target
             By whose levels ``"mdl"`` cuts; it must be discrete, or be cut in some other way.
@@ -198,8 +198,8 @@ class DiscreteTable:
         if treatment.missing == "error":
             encoded: Columns | Parts = encode_matrix(values, labels)
         else:
-            gaps = np.ma.masked_equal(values, -1)
-            columns = {name: Later(encode_array, gaps[:, i]) for i, name in enumerate(labels)}
+            masked = np.ma.masked_equal(values, -1)
+            columns = {name: Later(encode_array, masked[:, i]) for i, name in enumerate(labels)}
             encoded = Request((), treatment).encode(columns, len(values))
         found = encoded.levels
         if levels is not None:
@@ -334,8 +334,8 @@ class DiscreteTable:
         low, high = self.cardinalities.min(), self.cardinalities.max()
         span = _plural(int(high), "level") if low == high else f"{low}-{high} levels"
         shape = f"{_plural(self.n_rows, 'row')} x {_plural(self.n_columns, 'column')}"
-        gaps = f", {_plural(int(self.missing_counts.sum()), 'missing value')}"
-        return f"DiscreteTable({shape}, {span}{gaps if self.has_missing else ''})"
+        missing = f", {_plural(int(self.missing_counts.sum()), 'missing value')}"
+        return f"DiscreteTable({shape}, {span}{missing if self.has_missing else ''})"
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
@@ -347,7 +347,7 @@ def _look_up(
     names: Sequence[Name], codes: Sequence[Levels], levels: Sequence[Sequence[object]]
 ) -> Iterator[Levels]:
     for name, seen, values in zip(names, codes, levels, strict=True):
-        gap = seen[-1:] if seen[-1] is None else ()
+        missing = seen[-1:] if seen[-1] is None else ()
         numbers = [int(code) for code in seen if code is not None]  # type: ignore[call-overload]
         if numbers[0] < 0 or numbers[-1] >= len(values):
             rule = (
@@ -356,7 +356,7 @@ def _look_up(
             got = numbers[0] if numbers[0] < 0 else numbers[-1]
             remedy = "Correct the codes or add levels; missing='testwise' makes -1 a missing value."
             raise ParameterError.because("codes", rule, got, remedy)
-        yield tuple(values[number] for number in numbers) + gap
+        yield tuple(values[number] for number in numbers) + missing
 
 
 def encode_table(

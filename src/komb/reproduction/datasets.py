@@ -25,7 +25,7 @@ import numpy.typing as npt
 from komb.data.models.bayesian_network import graph_blanket
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.read.bif import read_bif
-from komb.data.read.source import read_bytes
+from komb.data.read.file_bytes import read_bytes
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,

@@ -12,7 +12,7 @@ from typing import Any
 
 from komb import __version__
 from komb.data.checks import check_count, check_number
-from komb.data.read.source import to_path
+from komb.data.read.file_bytes import to_path
 from komb.errors import Argument, FileError, Interrupted, ParameterError
 from komb.reproduction import datasets
 from komb.reproduction.datasets import Dataset
@@ -71,7 +71,7 @@ class Reproduction:
     files: list[Path]
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0913 - a public function spells out its options
     suites: str | Iterable[str] | None = None,
     out: str | os.PathLike[str] = "reproduction",
     *,

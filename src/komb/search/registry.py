@@ -90,7 +90,7 @@ class AlgorithmInfo:
 ALGORITHMS: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
 
 
-def register_algorithm(
+def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     name: str,
     *,
     summary: str,

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Any
 
@@ -31,7 +30,8 @@ from komb.sessions.questions import (
 )
 from komb.sessions.session import Session
 from komb.sessions.source import Power, Source, Strong
-from komb.sessions.sweeps import SWEEP_BYTES, Decider, Sweep, Sweeper, by_size, sweep_bytes
+from komb.sessions.sweep_counting import Decider, Sweeper
+from komb.sessions.sweeps import SWEEP_BYTES, Sweep, by_size, sweep_bytes
 
 _PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
 _PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
@@ -282,13 +282,12 @@ class TableSource(Source):
         """Prepare a sweep; what is no dependence at level ``alpha`` may be screened out."""
         return Sweeper(
             self._contingency(target),
+            self._test,
+            alpha,
             decide,
             sorted(pool),
             size,
-            length_below=self._test.length_below,
-            wants_tables=self._test.needs_tables,
             candidates=candidates,
-            screen=partial(self._test.screen, alpha=alpha) if self._test.can_screen else None,
             most_cells=most_cells,
         )
 

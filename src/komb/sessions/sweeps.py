@@ -4,38 +4,23 @@ A sweep decides ``X`` against the target given ``Z`` for every ``X`` and every `
 variables inside a pool. It counts each set of ``size + 1`` variables once and reads the tests of
 all its elements from it, and it keeps only the dependences, which are few. Sets are numbered by
 their colexicographic rank, ``rank({c1 < c2 < ...}) = C(c1, 1) + C(c2, 2) + ...``.
-
-If values are missing, the rows of a set are those that are complete for it, and so are those of the
-given set of each of its tests: a margin of its table. Sets whose tables are too large for that have
-their other tests counted one by one.
-
-A statistic that needs the table of each test, not only sums over sets, is counted one by one too,
-unless a *screen* can tell from the sums alone that most tests are no dependences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
 import numpy as np
 
-from komb.citests.measure import BoolArray, Tests, TestSums
-from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
-from komb.sessions.questions import EMPTY, Dependence, OnProgress, Question, Variables
+from komb.sessions.questions import EMPTY, Dependence, Question, Variables
 
 #: A sweep whose bookkeeping would take more than this is not made; tests are asked one set at a
 #: time instead, with the same answers.
 SWEEP_BYTES = 512 << 20
-
-# A chunk is about a second of work at most: progress is reported and interrupts are heard between.
-UNIONS_A_CHUNK = 1 << 17
-ROWS_A_CHUNK = 1 << 28
-
-Decider = Callable[[TestSums], BoolArray]
 
 
 def sweep_bytes(n_pool: int, size: int, n_classes: int) -> int:
@@ -59,7 +44,7 @@ class Sweep:
         self._place = np.zeros(max(pool) + 1, dtype=np.int64)  # of a variable in the pool
         self._place[pool] = np.arange(len(pool))
         self._size = size
-        self._binomials = _binomials(len(pool), size)
+        self._binomials = binomials(len(pool), size)
         order = np.lexsort((members, ranks))
         self._members = members[order].astype(np.int32)
         n_sets = math.comb(len(pool), size)
@@ -154,282 +139,12 @@ def by_size(questions: Sequence[tuple[Collection[int], Variables]]) -> dict[int,
     return places
 
 
-class Sweeper:
-    """Makes a sweep.
-
-    Parameters
-    ----------
-    contingency : Contingency
-    decide : callable
-        Turns sums over a batch of tests into decisions.
-    pool : sorted list of variables
-    size : int
-        Number of conditions of each test, at least 1.
-    length_below, wants_tables
-        As in :meth:`komb.counts.contingency.Contingency.summarise`.
-    candidates : set of variables, optional
-        Those of the pool to decide about; all of them if left out.
-    screen : callable, optional
-        Like ``decide``, but without tables: False where ``decide`` could only say False.
-    most_cells : float, optional
-        Tests whose variables have more combinations of levels are left out.
-    """
-
-    def __init__(
-        self,
-        contingency: Contingency,
-        decide: Decider,
-        pool: list[int],
-        size: int,
-        *,
-        length_below: float,
-        wants_tables: bool,
-        candidates: AbstractSet[int] | None = None,
-        screen: Decider | None = None,
-        most_cells: float = math.inf,
-    ) -> None:
-        self._pool = pool
-        self._size = size
-        self._variables = np.array(pool, dtype=np.int64)
-        self._contingency = contingency
-        self._decide = decide
-        self._length_below = length_below
-        self._wants_tables = wants_tables
-        self._screen = screen
-        self._most_cells = most_cells / max(contingency.target_levels, 1)  # 0: it is never there
-        self._levels = contingency.cardinalities[pool].astype(np.float64)
-        self._is_asked = np.array([candidates is None or x in candidates for x in pool])
-        self._binomials = _binomials(len(pool), size + 1)
-        self._subsets = colex_subsets(len(pool), size)
-        self._sets = self._variables[self._subsets]
-        self.n_tables = self._n_unions = self._n_decided = 0
-
-    def run(self, on_progress: OnProgress | None = None) -> Sweep:
-        """Decide every test; ``on_progress`` is called with what is done and what there is."""
-        ranks, members = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for found_ranks, found_members in self._found(on_progress):
-            ranks.append(found_ranks)
-            members.append(found_members)
-        swept = Sweep(self._pool, self._size, np.concatenate(ranks), np.concatenate(members))
-        swept.n_tests, swept.n_tables = self.n_tests, self.n_tables
-        return swept
-
-    def dependences(self, on_progress: OnProgress | None = None) -> Iterator[tuple[int, Variables]]:
-        """Decide every test; yield those that are dependences, a candidate with its given set."""
-        for ranks, members in self._found(on_progress):
-            for given, member in zip(self._sets[ranks].tolist(), members.tolist(), strict=True):
-                yield member, frozenset(given)
-
-    @property
-    def n_tests(self) -> int:
-        """How many tests there are to decide."""
-        n_candidates = int(np.count_nonzero(self._is_asked))
-        return n_candidates * math.comb(len(self._pool) - 1, self._size)
-
-    @property
-    def _is_by_union(self) -> bool:
-        """Whether every set is counted once for the tests of all its elements."""
-        return not self._wants_tables or (
-            self._screen is not None and not self._contingency.has_missing
-        )
-
-    def _found(self, on_progress: OnProgress | None) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """Given sets and candidates of the dependences, a chunk at a time.
-
-        Progress is in sets counted, or in tests decided if tests have tables of their own.
-        """
-        chunks = self._with_gaps if self._contingency.has_missing else self._without_gaps
-        n_unions = math.comb(len(self._pool), self._size + 1)
-        for ranks, places in chunks(self._subsets):
-            yield ranks, self._variables[places]
-            if on_progress is not None and self._is_by_union:
-                on_progress(min(self._n_unions, n_unions), n_unions)
-            elif on_progress is not None:
-                on_progress(self._n_decided, self.n_tests)
-
-    def _chunks(self, counts: Int64Array) -> Iterator[slice]:
-        """Consecutive slices whose counts add up to about a second of work."""
-        room = max(1, min(UNIONS_A_CHUNK, ROWS_A_CHUNK // self._contingency.n_rows))
-        ends = np.cumsum(counts)
-        first = 0
-        while first < len(counts):
-            done = ends[first - 1] if first else 0
-            last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
-            if ends[last - 1] > done:
-                yield slice(first, last)
-            first = last
-
-    def _columns(self, sets: Int64Array) -> Int64Array:
-        """Turn sets into columns of the table, largest first: that is what neighbours share."""
-        return np.ascontiguousarray(self._variables[sets][:, ::-1])
-
-    def _summarise_given(self, sets: Int64Array) -> Summaries:
-        self.n_tables += len(sets)
-        nothing = np.empty(0, dtype=np.int64)
-        parts = []
-        for chunk in self._chunks(np.ones(len(sets), dtype=np.int64)):
-            columns = self._columns(sets[chunk])
-            parts.append(
-                self._contingency.summarise(
-                    columns,
-                    np.zeros(len(columns) + 1, dtype=np.int64),
-                    nothing,
-                    length_below=self._length_below,
-                    wants_splits=True,
-                )
-            )
-        return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-    def _without_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        own = self._summarise_given(sets)
-        if not self._wants_tables:
-            yield from self._by_union(sets, own, self._decide)
-        elif self._screen is None:
-            yield from self._by_set(sets, own)
-        else:
-            for ranks, places in self._by_union(sets, own, self._screen):
-                # nothing is a step of the way too, for whoever watches
-                yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
-
-    def _with_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        return self._by_set(sets, None) if self._wants_tables else self._by_gappy_union(sets)
-
-    def _by_union(
-        self, sets: Int64Array, own: Summaries, decide: Decider
-    ) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """Count every union once, as its set without the largest element plus that element."""
-        for chunk, counts, union in self._unions(sets):
-            sums = self._count(sets[chunk], counts, union[:, -1], wants_tables=False)
-            for omitted in range(self._size + 1):
-                ranks, candidate = self._tests_of(union, omitted)
-                yield self._dependences(ranks, candidate, own, ranks, sums, decide)
-
-    def _unions(self, sets: Int64Array) -> Iterator[tuple[slice, Int64Array, Int64Array]]:
-        """Chunks of the given sets, how many larger elements each can have, and the unions.
-
-        Unions without any of the candidates, or with too many combinations, are left out.
-        """
-        n_pool = len(self._variables)
-        followers = n_pool - 1 - sets[:, -1]
-        for chunk in self._chunks(followers):
-            counts = followers[chunk]
-            self._n_unions += int(counts.sum())
-            largest = np.concatenate([np.arange(n_pool - count, n_pool) for count in counts])
-            union = np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
-            is_kept = self._is_asked[union].any(axis=1) & self._is_small(union)
-            if not is_kept.all():
-                place = np.repeat(np.arange(len(counts)), counts)
-                counts = np.bincount(place[is_kept], minlength=len(counts))
-                union = union[is_kept]
-            yield chunk, counts, union
-
-    def _is_small(self, union: Int64Array) -> BoolArray:
-        """Whether sets have no more combinations of levels than they may."""
-        small: BoolArray = self._levels[union].prod(axis=1) <= self._most_cells
-        return small
-
-    def _tests_of(self, union: Int64Array, omitted: int) -> tuple[Int64Array, Int64Array]:
-        """Ranks of the unions without one of their elements, and those elements."""
-        given = np.delete(union, omitted, axis=1)
-        return rank_sets(given, self._binomials), union[:, omitted]
-
-    def _by_gappy_union(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """Count every union once, with the margins that are the given sets of its tests."""
-        for chunk, counts, union in self._unions(sets):
-            self.n_tables += len(union)
-            by_element = self._contingency.summarise_exchanged(
-                self._columns(sets[chunk]),
-                np.concatenate(([0], np.cumsum(counts))),
-                self._variables[union[:, -1]],
-                length_below=self._length_below,
-            )
-            *others, last = by_element
-            left = []
-            # columns of the table are in descending order
-            for omitted, sums in enumerate([*reversed(others), last]):
-                ranks, candidate = self._tests_of(union, omitted)
-                is_counted = sums.strata >= 0
-                if not is_counted.all():
-                    left.append((ranks[~is_counted], candidate[~is_counted]))
-                    sums = Summaries(*(array[is_counted] for array in sums))
-                    ranks, candidate = ranks[is_counted], candidate[is_counted]
-                index = np.arange(len(ranks))
-                yield self._dependences(ranks, candidate, sums, index, sums, self._decide)
-            if left:
-                by_test = [np.concatenate(parts) for parts in zip(*left, strict=True)]
-                yield self._by_test(sets, by_test[0], by_test[1])
-
-    def _by_test(
-        self,
-        sets: Int64Array,
-        ranks: Int64Array,
-        candidates: Int64Array,
-        own: Summaries | None = None,
-    ) -> tuple[Int64Array, Int64Array]:
-        """Count some tests by themselves, those with the same given set together."""
-        order = np.lexsort((candidates, ranks))
-        ranks, candidates = ranks[order], candidates[order]
-        found, counts = np.unique(ranks, return_counts=True)
-        sums = self._count(sets[found], counts, candidates, self._wants_tables)
-        index = np.arange(len(ranks)) if own is None else ranks
-        return self._dependences(ranks, candidates, own or sums, index, sums, self._decide)
-
-    def _by_set(
-        self, sets: Int64Array, own: Summaries | None
-    ) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """Count every test by itself, for statistics that need its own table."""
-        asked = np.flatnonzero(self._is_asked)
-        counts = len(asked) - self._is_asked[sets].sum(axis=1)
-        for chunk in self._chunks(counts):
-            candidates = np.concatenate([asked[~np.isin(asked, row)] for row in sets[chunk]])
-            ranks = np.repeat(np.arange(chunk.start, chunk.stop), counts[chunk])
-            is_small = self._is_small(np.column_stack((sets[ranks], candidates)))
-            candidates, ranks = candidates[is_small], ranks[is_small]
-            per_set = np.bincount(ranks - chunk.start, minlength=chunk.stop - chunk.start)
-            sums = self._count(sets[chunk], per_set, candidates, self._wants_tables)
-            index = np.arange(len(ranks)) if own is None else ranks
-            yield self._dependences(ranks, candidates, own or sums, index, sums, self._decide)
-
-    def _count(
-        self, sets: Int64Array, counts: Int64Array, candidates: Int64Array, wants_tables: bool
-    ) -> Summaries:
-        self.n_tables += len(candidates)
-        starts = np.concatenate(([0], np.cumsum(counts)))
-        return self._contingency.summarise(
-            self._columns(sets),
-            starts,
-            self._variables[candidates],
-            length_below=self._length_below,
-            wants_tables=wants_tables,
-        )
-
-    def _dependences(
-        self,
-        ranks: Int64Array,
-        candidates: Int64Array,
-        own: Summaries,
-        index: Int64Array,
-        unions: Summaries,
-        decide: Decider,
-    ) -> tuple[Int64Array, Int64Array]:
-        """Decide some tests; returns the given set and the candidate of the dependences."""
-        tests = Tests(self._contingency, self._variables[candidates], self._sets, ranks)
-        sums = TestSums(tests, own, index, unions)
-        is_asked = self._is_asked[candidates]
-        if not is_asked.all():
-            asked = np.flatnonzero(is_asked)
-            sums, ranks, candidates = sums.only(asked), ranks[asked], candidates[asked]
-        hit = decide(sums)
-        self._n_decided += len(ranks)
-        return ranks[hit], candidates[hit]
-
-
 def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
     """Colexicographic rank of each row, an ascending set of positions.
 
     Examples
     --------
-    >>> rank_sets(colex_subsets(4, 2), _binomials(4, 2)).tolist()
+    >>> rank_sets(colex_subsets(4, 2), binomials(4, 2)).tolist()
     [0, 1, 2, 3, 4, 5]
     """
     ranks = np.zeros(len(sets), dtype=np.int64)
@@ -456,7 +171,7 @@ def colex_subsets(n: int, size: int) -> Int64Array:
     return np.column_stack((smaller[rows], largest))
 
 
-def _binomials(n: int, size: int) -> list[Int64Array]:
+def binomials(n: int, size: int) -> list[Int64Array]:
     """``table[k][c] = C(c, k)``."""
     return [
         np.array([math.comb(c, k) for c in range(n + 1)], dtype=np.int64) for k in range(size + 1)

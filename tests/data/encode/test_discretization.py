@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from komb.data.encode.bin_labels import label_bins, show_numbers
 from komb.data.encode.discretization import cut, find_cuts
 from komb.data.encode.treatment import INTO_BINS, WAYS
-from komb.data.read.files import read_table
+from komb.data.read.table_files import read_table
 from komb.data.table import DiscreteTable
 from komb.errors import (
     ContinuousColumnError,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.data.read.files import read_table
+from komb.data.read.table_files import read_table
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, MissingValuesError, ParameterError
 from tests.data.encode.missing_values import MISSING

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.data.read import csv as delimited
-from komb.data.read import csv_quotes
-from komb.data.read.csv import count_lines, drop_blank_lines, find_odd_line, squeeze
+from komb.data.read import csv_layout, csv_quotes
+from komb.data.read.csv_layout import count_lines, drop_blank_lines, find_odd_line, squeeze
 from komb.data.read.csv_quotes import find_quoting
-from komb.data.read.files import read_table
+from komb.data.read.table_files import read_table
 from komb.errors import FileError, InputError
 
 FIELDS = st.text('ab",\n ', max_size=4)
@@ -42,8 +41,8 @@ def test_what_is_written_properly_is_proper(style: int, rows: list[list[str]]) -
     assert quote == ('"' if b'"' in data else None)
     assert count_lines(data, quote) == len(rows)
     assert find_odd_line(data, ",", 2, quote) is None
-    assert delimited.is_rectangular(data, ",", 2, quote)
-    fields, start = delimited.first_record(data, ",", quote)
+    assert csv_layout.is_rectangular(data, ",", 2, quote)
+    fields, start = csv_layout.first_record(data, ",", quote)
     if data[:1] != b"\n":
         assert fields == rows[0]
         assert data[start:] == write(rows[1:], style)
@@ -146,7 +145,7 @@ def test_passes_over_a_text_do_not_grow_with_its_lines(
             return super().count(sub, start, end)
 
     data = Counting(b'"' + b"a,b\n" * 5_000)
-    assert delimited.end_of_record(data, 0, '"') == len(data)
+    assert csv_layout.end_of_record(data, 0, '"') == len(data)
     assert looked_at <= len(data)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from komb.data.read.files import read_table
+from komb.data.read.table_files import read_table
 from komb.errors import FileError, InputError, MemoryLimitError, UnknownNameError
 
 

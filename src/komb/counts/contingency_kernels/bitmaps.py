@@ -133,15 +133,15 @@ def count_strata(depth, prepared, scratch):
 
 @inner
 def count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitmaps, level_counts,
-                      segments, has_gaps, has_gap, table):  # fmt: skip
+                      segments, given_has_missing, x_has_missing, table):  # fmt: skip
     """Fill ``table[stratum, y, x]`` from the bitmaps of the strata and of the column's levels.
 
-    The last stratum does not follow by subtraction if the given set has gaps, nor the first level
-    if the column has.
+    The last stratum does not follow by subtraction if the given set has missing values, nor the
+    first level if the column has any.
     """
     n_y = segments.size - 1
     source = np.uint64(depth)
-    n_counted, first_level = n_strata - (not has_gaps), np.int64(not has_gap)
+    n_counted, first_level = n_strata - (not given_has_missing), np.int64(not x_has_missing)
     last = (n_strata - 1) * n_y
     for y in range(n_y):
         lo = np.uint64(segments[y])
@@ -156,9 +156,9 @@ def count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitma
                     count += _popcount(strata[source, row, word] & bitmaps[bitmap, word])
                 table[(stratum * n_y + y) * levels + level] = np.int32(count)
                 left -= np.int32(count)
-            if not has_gaps:
+            if not given_has_missing:
                 table[(last + y) * levels + level] = left
-        for stratum in range(0 if has_gap else n_strata):
+        for stratum in range(0 if x_has_missing else n_strata):
             cell = (stratum * n_y + y) * levels
             rest = by_y[stratum * n_y + y]
             for level in range(1, levels):

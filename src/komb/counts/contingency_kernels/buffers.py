@@ -12,7 +12,7 @@ DENSE_CELLS_PER_ROW = 0.5  # a given set's own table is counted densely up to so
 # columns of ``out_given`` and ``out_unions``
 FIT, STRATA, LENGTH, FREEDOM, PEARSON, MEAN, VARIANCE, THIRD, SPLIT = range(9)
 # further columns of ``out_unions``, for tables with missing values: the given set of each test
-OWN_FIT, OWN_STRATA, OWN_LENGTH, OWN_ROWS = range(9, 13)
+OWN_FIT, OWN_STRATA, _, OWN_ROWS = range(9, 13)  # the third is its length
 # last axis of ``out_margins``
 MARGIN_FIT, MARGIN_STRATA, MARGIN_LENGTH, MARGIN_SPLIT = range(4)
 NOT_COUNTED = -1  # instead of a margin's strata
@@ -113,7 +113,7 @@ class Groups(NamedTuple):
 class Present(NamedTuple):
     """What is needed to leave out rows with missing values."""
 
-    has_gaps: Any  # [column]: whether any value is missing
+    is_incomplete: Any  # [column]: whether any value is missing
     is_complete: Any  # [row]: whether the target and the given set are there
     not_labelled: Any  # complete rows that are alone in their stratum
     not_grouped: Any

@@ -172,6 +172,12 @@ def _size_labels(labels):
 
 
 @inner
+def fits_table(width, labels):
+    """Whether a column of so many codes can be counted in the table of the labelled strata."""
+    return (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * width <= labels.table.size
+
+
+@inner
 def sum_labelled(x, column, levels, terms, wants_lengths, labels, out, j):
     """Sum over the table of ``x`` with the strata that occur."""
     sums = count_labelled(x, levels, terms, wants_lengths, labels)

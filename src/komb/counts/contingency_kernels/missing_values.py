@@ -27,7 +27,6 @@ from komb.counts.contingency_kernels.buffers import (
     N_STRATA,
     NOT_COUNTED,
     OWN_FIT,
-    OWN_LENGTH,
     OWN_ROWS,
     OWN_STRATA,
     SPLIT,
@@ -48,13 +47,14 @@ from komb.counts.contingency_kernels.dense_tables import (
 from komb.counts.contingency_kernels.labelled_rows import (
     clear_labelled,
     count_labelled,
+    fits_table,
     label_kept_rows,
     list_labelled,
     put_labelled,
     tabulate_labelled,
 )
 from komb.counts.contingency_kernels.sorted_rows import list_grouped, mark_runs, refine, sum_grouped
-from komb.counts.contingency_kernels.summaries import sum_listed
+from komb.counts.contingency_kernels.summaries import put_listed, sum_listed
 
 
 @inner
@@ -64,7 +64,7 @@ def _mark_complete(given, prepared, present):
     is_complete[:] = True
     for index in range(given.size + 1):
         column = given[index] if index < given.size else prepared.target
-        if present.has_gaps[column]:
+        if present.is_incomplete[column]:
             levels, codes = prepared.cardinalities[column], prepared.codes[column]
             for row in range(np.uint64(is_complete.size)):
                 is_complete[row] &= codes[row] < levels
@@ -262,12 +262,12 @@ def _leave_out_missing(levels, sums, terms, wants_lengths, labels, kept):
 def _sum_labelled_present(column, kind, prepared, terms, scratch, labels, present, out, j):
     """Sum over the table of a column with the labelled strata, and over those in its rows."""
     x, levels = prepared.codes[column], prepared.cardinalities[column]
-    has_gap = present.has_gaps[column]
+    x_has_missing = present.is_incomplete[column]
     wants_lengths = terms.length_below > 0
-    width = levels + has_gap
+    width = levels + x_has_missing
     sums = count_labelled(x, width, terms, wants_lengths, labels)
     kept = labels
-    if has_gap:
+    if x_has_missing:
         kept = present.labels
         for place in range(kept.counts.size):
             kept.counts[place] = labels.counts[place]
@@ -329,15 +329,11 @@ def _sum_grouped_present(depth, column, kind, prepared, terms, scratch, groups, 
 @inner
 def _put_own(listed, n_rows, is_thin, kind, entropy, lengths, sizes, cells, out, j):
     """Sum over the given set of a test, which was just listed in the rows of that test."""
-    n_strata, n_sizes, n_cells, length = listed
-    out[j, OWN_FIT] = sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
-    out[j, OWN_STRATA] = n_strata
-    out[j, OWN_LENGTH] = length
+    put_listed(listed, entropy, sizes, cells, out, j, OWN_FIT)
     out[j, OWN_ROWS] = n_rows
-    split = np.int64(0)
+    out[j, SPLIT] = 0
     if is_thin:
-        split = -sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
-    out[j, SPLIT] = split
+        out[j, SPLIT] = -sum_listed(listed[1], listed[2], lengths, kind, sizes, cells)
 
 
 @inner
@@ -356,15 +352,15 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
     entropy, lengths, length_below = terms.entropy, terms.lengths, terms.length_below
     wants_tables, scale = terms.wants_tables, terms.scale
     variance_scales, third_scales = terms.variance_scales, terms.third_scales
-    gaps, by_y = present.has_gaps, present.by_y
+    incomplete, by_y = present.is_incomplete, present.by_y
     n_rows, n_y, n_words = row_base.size, cardinalities[prepared.target], bitmaps.shape[1]
-    has_gaps = has_base = some_are_left = False
+    given_has_missing = has_base = some_are_left = False
     for column in given:
-        if gaps[column]:
-            has_gaps = True
+        if incomplete[column]:
+            given_has_missing = True
     for j in range(lo, hi):
         column = candidates[j]
-        levels, has_gap = cardinalities[column], gaps[column]
+        levels, x_has_missing = cardinalities[column], incomplete[column]
         can_and = is_packed and level_start[column] >= 0
         labelling = 0.0 if some_are_left else COST_LABELLING_ROW
         # a stratum and a level more, for rows that are left out
@@ -377,17 +373,17 @@ def _sum_dense_tables(given, lo, hi, candidates, n_strata, product, is_packed, p
         n_groups, codes = n_strata, stratum_codes
         if way == POPCOUNT:
             count_by_popcount(given.size, n_strata, levels, level_start[column], strata,
-                              strata_by_y, bitmaps, level_counts, segments, has_gaps, has_gap,
-                              table)  # fmt: skip
+                              strata_by_y, bitmaps, level_counts, segments, given_has_missing,
+                              x_has_missing, table)  # fmt: skip
         else:
             n_groups, codes = product, stratum_codes[:0]  # every stratum is in its place
             if not has_base:
                 _fill_complete_base(given, product * n_y, prepared, row_base, present)
                 has_base = True
-            width = levels + has_gap
+            width = levels + x_has_missing
             n_cells = (product * n_y + 1) * width
             count_by_histogram(row_base, prepared.codes[column], width, n_cells, table)
-            if has_gap:
+            if x_has_missing:
                 _squeeze(product * n_y, levels, table)
         _sum_dense_present(n_groups, n_y, given, column, product, codes, cardinalities, entropy,
                            lengths, length_below, wants_tables, scale, variance_scales[column],
@@ -430,12 +426,10 @@ def summarise_present(prepared, terms, scratch, labels, groups, present, given, 
                          present.is_complete, present.not_labelled)  # fmt: skip
         for j in range(lo, hi):
             column = candidates[j]
-            width = prepared.cardinalities[column] + present.has_gaps[column]
+            width = prepared.cardinalities[column] + present.is_incomplete[column]
             if out[j, OWN_STRATA] != NOT_COUNTED:
                 continue
-            if has_labels and (
-                (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * width <= labels.table.size
-            ):
+            if has_labels and fits_table(width, labels):
                 _sum_labelled_present(column, length_class[column], prepared, terms, scratch,
                                       labels, present, out, j)  # fmt: skip
                 continue

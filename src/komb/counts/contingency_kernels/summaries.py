@@ -23,12 +23,8 @@ from komb.counts.contingency_kernels.buffers import (
     HAS_LABELS,
     LAST_GROUPED,
     LAST_PACKED,
-    LENGTH,
     MAX_DENSE_CELLS,
-    N_RUNS,
-    N_STRATA,
     SPLIT,
-    STRATA,
 )
 from komb.counts.contingency_kernels.costs import (
     COST_LABELLING_ROW,
@@ -44,7 +40,12 @@ from komb.counts.contingency_kernels.dense_tables import (
     list_dense,
     sum_dense,
 )
-from komb.counts.contingency_kernels.labelled_rows import label_rows, list_labelled, sum_labelled
+from komb.counts.contingency_kernels.labelled_rows import (
+    fits_table,
+    label_rows,
+    list_labelled,
+    sum_labelled,
+)
 from komb.counts.contingency_kernels.sorted_rows import group_rows, list_grouped, sum_grouped
 
 
@@ -58,6 +59,15 @@ def sum_listed(n_sizes, n_cells, table, kind, sizes, cells):
     for index in range(n_sizes):
         total -= table[row, np.uint64(sizes[index])]
     return total
+
+
+@inner
+def put_listed(listed, entropy, sizes, cells, out, row, first):
+    """Write fit, strata and length of listed counts into three columns, from ``first`` on."""
+    n_strata, n_sizes, n_cells, length = listed
+    out[row, first] = sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
+    out[row, first + 1] = n_strata
+    out[row, first + 2] = length
 
 
 @inner
@@ -90,10 +100,8 @@ def _list_given(given, index, product, is_packed, prepared, terms, scratch, labe
 @inner
 def _sum_given(index, listed, thin, entropy, lengths, sizes, cells, out_given, out_splits):
     """Sum over the counts of a given set that were just listed."""
-    n_strata, n_sizes, n_cells, length = listed
-    out_given[index, FIT] = sum_listed(n_sizes, n_cells, entropy, 0, sizes, cells)
-    out_given[index, STRATA] = n_strata
-    out_given[index, LENGTH] = length
+    n_strata, n_sizes, n_cells, _ = listed
+    put_listed(listed, entropy, sizes, cells, out_given, index, FIT)
     if n_strata > thin:
         for kind in range(out_splits.shape[1]):
             split = sum_listed(n_sizes, n_cells, lengths, kind, sizes, cells)
@@ -163,10 +171,7 @@ def _has_labels(given, levels, prepared, state, labels):
     """Whether rows are labelled, now at the latest, and a column of ``levels`` fits the table."""
     if state[HAS_LABELS] == 0 and state[HAS_GROUPS] == 0:
         state[HAS_LABELS] = label_rows(given, prepared, labels)
-    return (
-        state[HAS_LABELS] == 1
-        and (labels.counts[N_STRATA] + labels.counts[N_RUNS]) * levels <= labels.table.size
-    )
+    return state[HAS_LABELS] == 1 and fits_table(levels, labels)
 
 
 @kernel

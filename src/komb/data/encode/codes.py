@@ -23,7 +23,7 @@ class Encoded(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One column of a table, gaps and cut points included."""
+    """One column of a table, with its cut points and whether values are missing."""
 
     codes: CodeArray
     levels: Levels

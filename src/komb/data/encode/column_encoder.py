@@ -1,4 +1,4 @@
-"""Encode columns that may be cut, and that may have gaps.
+"""Encode columns that may have missing values, and numbers to be cut into bins.
 
 The encoders of :mod:`komb.data.encode.arrays` know neither; they refuse a column with missing
 values and say where those are. So such a column is encoded without them, and they are put back as a
@@ -41,7 +41,7 @@ class ColumnEncoder:
     Parameters
     ----------
     treatment
-        What to do with numbers and gaps.
+        What to do with numbers and missing values.
     columns
         All columns by name.
     target
@@ -105,12 +105,12 @@ class ColumnEncoder:
         return filled if n_levels <= FEW_LEVELS else self._cut(name, numbers, rule)
 
     def _cut(self, name: Name, numbers: Floats, rule: Rule) -> Column:
-        is_gap = np.isnan(numbers)
-        if is_gap.all() or self._treatment.missing == "error":
-            Missing.check(is_gap)
-        known = numbers[~is_gap] if is_gap.any() else numbers
+        is_missing = np.isnan(numbers)
+        if is_missing.all() or self._treatment.missing == "error":
+            Missing.check(is_missing)
+        known = numbers[~is_missing] if is_missing.any() else numbers
         cuts = rule if isinstance(rule, tuple) else self._find_cuts(name, numbers, rule)
-        kept = None if known is numbers else np.flatnonzero(~is_gap)
+        kept = None if known is numbers else np.flatnonzero(~is_missing)
         return self._spread(cut(known, cuts), kept, len(numbers), cuts)
 
     def _find_cuts(self, name: Name, numbers: Floats, way: str) -> tuple[float, ...]:
@@ -124,7 +124,7 @@ class ColumnEncoder:
         return find_cuts(numbers[is_used], way, 0, self._classes.codes[is_used])
 
     def _fill(self, column: Later) -> Column:
-        """Encode a column without its gaps, and put those back."""
+        """Encode the values that are there, and mark the missing ones."""
         values, kept, n_rows = column.values, None, len(column.values)
         while True:
             try:

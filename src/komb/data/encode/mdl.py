@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-_SLACK = 1e-9  # bits a row; splits nearer than that are equally good, and the lowest is taken
+_SLACK = 1e-9  # bits per row; splits nearer than that are equally good, and the lowest is taken
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -49,12 +49,13 @@ def _array_numbers(values: npt.NDArray[Any]) -> Floats | None:
 
 
 def _object_numbers(values: Sequence[Any]) -> Floats | None:
-    is_gap = [is_missing(value) for value in values]
-    for value, gap in zip(values, is_gap, strict=True):
-        if not gap and (isinstance(value, bool) or not isinstance(value, Real | Decimal)):
+    are_missing = [is_missing(value) for value in values]
+    for value, is_absent in zip(values, are_missing, strict=True):
+        if not is_absent and (isinstance(value, bool) or not isinstance(value, Real | Decimal)):
             return None
     numbers = (
-        np.nan if gap else _to_float(value) for value, gap in zip(values, is_gap, strict=True)
+        np.nan if is_absent else _to_float(value)
+        for value, is_absent in zip(values, are_missing, strict=True)
     )
     return np.fromiter(numbers, np.float64, len(values))
 

@@ -36,8 +36,8 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
         distinct = dict.fromkeys(values)
     except TypeError:
         raise Unusable(_describe_unhashable(values)) from None
-    if gaps := {id(value) for value in distinct if is_missing(value)}:
-        Missing.check(np.fromiter((id(value) in gaps for value in values), bool, len(values)))
+    if missing := {id(value) for value in distinct if is_missing(value)}:
+        Missing.check(np.fromiter((id(value) in missing for value in values), bool, len(values)))
     _refuse_measurements(list(distinct), len(values))
     if len(distinct) > MAX_LEVELS:
         raise too_many_levels(len(distinct))

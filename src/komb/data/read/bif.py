@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.models.bayesian_network import DiscreteNetwork
-from komb.data.read.source import decode, read_bytes, shorten, to_path
+from komb.data.read.file_bytes import decode, read_bytes, shorten, to_path
 from komb.errors import FileError, ParameterError
 
 _QUOTED = r'"[^"]*"'

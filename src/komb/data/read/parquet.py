@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from komb.data.memory_limit import refuse_beyond
-from komb.data.read.source import shorten
+from komb.data.read.file_bytes import shorten
 from komb.errors import FileError, InPython
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from komb.data.read.source import to_path
+from komb.data.read.file_bytes import to_path
 from komb.errors import FileError, MissingPackageError, ParameterError
 
 if TYPE_CHECKING:

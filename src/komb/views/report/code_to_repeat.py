@@ -96,7 +96,7 @@ def show_code(
     --------
     >>> print(show_code("a.csv", "Y", {"order": 2}, {"has_header": False}))
     import komb
-    from komb.data.read.files import read_frame
+    from komb.data.read.table_files import read_frame
     <BLANKLINE>
     data = read_frame('a.csv', has_header=False)
     blanket = komb.markov_blanket(data, 'Y', order=2)
@@ -108,7 +108,7 @@ def show_code(
     details = "".join(f", {name}={value!r}" for name, value in reading.items())
     lines = ["import komb"]
     if source:
-        lines += ["from komb.data.read.files import read_frame", ""]
+        lines += ["from komb.data.read.table_files import read_frame", ""]
         lines += [f"data = read_frame({source!r}{details})"]
     else:
         lines += ["", "data = ...  # the table that this page is about"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from komb.data.read.source import to_path
+from komb.data.read.file_bytes import to_path
 from komb.errors import FileError, ParameterError
 
 _ENDINGS = (".html", ".htm")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from komb.data.encode.inputs import check_shape
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.data.memory_limit import check_limit, refuse_beyond
-from komb.data.read.csv import (
+from komb.data.read.csv_layout import (
     NO_DELIMITER,
     WHITE_SPACE,
     count_lines,
@@ -28,8 +28,8 @@ from komb.data.read.csv import (
     squeeze,
 )
 from komb.data.read.csv_quotes import find_quoting
+from komb.data.read.file_bytes import check_text, read_bytes, shorten, to_path
 from komb.data.read.parquet import read_parquet
-from komb.data.read.source import check_text, read_bytes, shorten, to_path
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
 
