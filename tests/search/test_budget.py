@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import komb
-from komb.search._budget import MAX_TESTS, Budget
+from komb.search._budget import Budget
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
 
@@ -20,14 +20,7 @@ def test_the_clock_starts_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> No
     assert not budget.is_spent()
     now[0] += 1.0
     assert budget.is_spent()
-    assert not budget.allows(1)
     assert not Budget().is_spent()
-
-
-def test_work_is_bounded_without_a_clock() -> None:
-    assert Budget().allows(MAX_TESTS)
-    assert not Budget().allows(MAX_TESTS + 1)
-    assert Budget(max_tests=5).allows(5)
 
 
 def test_what_time_did_not_suffice_for_is_told() -> None:

@@ -33,8 +33,6 @@ class Budget:
     --------
     >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
     (False, True)
-    >>> Budget(max_tests=1000).allows(1001)
-    False
     """
 
     seconds: float | None = None
@@ -49,7 +47,3 @@ class Budget:
     def is_spent(self) -> bool:
         """Whether the time is over."""
         return self.seconds is not None and self.seconds_used >= self.seconds
-
-    def allows(self, n_tests: int) -> bool:
-        """Whether a step of so many tests may begin."""
-        return n_tests <= self.max_tests and not self.is_spent()
