@@ -77,7 +77,7 @@ def takes_search_options(
 def _search_options(
     names: list[str], also: Mapping[str, str], defaults: Mapping[str, object]
 ) -> Iterator[Parameter]:
-    types = get_type_hints(SearchOptions)
+    types = get_type_hints(SearchOptions) | {"test": str}  # functions are for Python
     for name in names:
         option = DESCRIPTIONS[name]
         default = defaults.get(name, DEFAULTS[name])

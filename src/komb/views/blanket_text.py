@@ -79,8 +79,12 @@ def _notes(blanket: Blanket) -> Iterator[str]:
     yield from sight_notes(blanket.remarks)
     if blanket.stability is not None:
         yield from stability_notes(blanket.stability)
+    took = f"{plural(blanket.tests, 'test')}", show_seconds(blanket.seconds)
+    if not blanket.n_rows:
+        yield f"{took[0]} in {took[1]}, answered without data and without error."
+        return
     tables = f"{plural(blanket.tables, 'contingency table')} of {plural(blanket.n_rows, 'row')}"
-    yield f"{plural(blanket.tests, 'test')} from {tables} in {show_seconds(blanket.seconds)}."
+    yield f"{took[0]} from {tables} in {took[1]}."
 
 
 def _weakness(member: Member) -> float:

@@ -1,0 +1,122 @@
+"""Tests and algorithms that others bring."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import komb
+from komb import cli
+from komb.citests import CITest, Measurement
+from komb.citests.registry import TESTS
+from komb.errors import ParameterError, UnknownNameError
+from komb.search import Found
+from komb.search.registry import ALGORITHMS
+
+XOR = komb.boolean_table("parity", 300, n_parents=2, n_irrelevant=1)
+SOURCE = Path(komb.__file__).parents[1]
+
+
+class Halved(CITest):
+    """G at half the level of everyone else."""
+
+    def measure(self, sums: Any) -> Measurement:
+        g = 2 * np.log(2) * sums.gain
+        freedom = (sums.levels - 1) * (sums.target_levels - 1) * sums.strata
+        return Measurement(np.maximum(g, 0) / 2, freedom, sums.is_thick, "halved")
+
+
+def find_alone(session: Any, task: Any) -> Found:
+    members = session.dependents(task.target, task.candidates, frozenset())
+    return Found({member: frozenset() for member in [*members, *sorted(task.include)]})
+
+
+@pytest.fixture
+def plugins() -> Iterator[None]:
+    komb.register_test("halved", summary="Half of G.", citation="Nobody (2026)")(Halved)
+    komb.register_algorithm("alone", summary="What depends by itself.")(find_alone)
+    yield
+    TESTS.remove("halved")
+    ALGORITHMS.remove("alone")
+
+
+@pytest.mark.usefixtures("plugins")
+class TestRegistered:
+    def test_they_are_listed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert komb.tests()["halved"].citation == "Nobody (2026)"
+        assert komb.algorithms()["alone"].summary == "What depends by itself."
+        for command, name in (("tests", "halved"), ("methods", "alone")):
+            assert cli.main([command]) == 0
+            assert name in capsys.readouterr().out
+
+    def test_they_are_suggested(self) -> None:
+        with pytest.raises(UnknownNameError, match="Did you mean 'halved'"):
+            komb.markov_blanket(XOR, "Y", test="halve")
+        with pytest.raises(UnknownNameError, match="Did you mean 'alone'"):
+            komb.markov_blanket(XOR, "Y", method="alon")
+
+    def test_they_search(self) -> None:
+        assert komb.markov_blanket(XOR, "Y", method="komb", test="halved").members == ("X1", "X2")
+        assert komb.markov_blanket(XOR, "Y", method="alone", test="halved").members == ()
+
+    def test_workers_know_them(self) -> None:
+        """Also those that run already, and were started before anything was registered."""
+        komb.markov_blankets(XOR, n_jobs=2)
+        many = komb.markov_blankets(XOR, method="alone", test="halved", n_jobs=2)
+        assert many == komb.markov_blankets(XOR, method="alone", test="halved")
+
+    def test_they_are_compared_explained_and_reported(self) -> None:
+        compared = komb.compare(XOR, "Y", methods=["alone", "komb"], test="halved")
+        assert compared.blankets["komb"].members == ("X1", "X2")
+        page = komb.report(XOR, "Y", method="komb", test="halved", methods=["alone"])
+        assert "halved" in page.html
+        assert "alone" in page.html
+
+    def test_a_name_is_taken_once(self) -> None:
+        with pytest.raises(ParameterError, match="another test; got 'g'"):
+            komb.register_test("g", summary="Mine.")(Halved)
+        with pytest.raises(ParameterError, match="another method; got 'auto'"):
+            komb.register_algorithm("auto", summary="Mine.")(find_alone)
+        komb.register_test("halved", summary="The same, run again.")(Halved)
+        assert komb.tests()["halved"].summary == "The same, run again."
+
+
+PACKAGE = """
+import komb
+from komb.search import Found
+
+@komb.register_algorithm("nothing", summary="Finds nothing, quickly.")
+def find_nothing(session, task):
+    return Found({})
+"""
+
+
+def test_an_installed_package_is_found(tmp_path: Path) -> None:
+    (tmp_path / "outsider.py").write_text(PACKAGE)
+    metadata = tmp_path / "outsider-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: outsider\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[komb.algorithms]\nnothing = outsider:find_nothing\n"
+        "[komb.tests]\nbroken = outsider:is_not_there\n"
+    )
+    code = (
+        "import warnings, komb\n"
+        "table = komb.boolean_table('or', 50)\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    print(komb.markov_blanket(table, 'Y', method='nothing', test='g').members)\n"
+        "    print('broken' in komb.tests(), [w for w in caught if 'outsider' in str(w.message)] != [])\n"
+    )
+    path = f"{SOURCE}{';' if sys.platform == 'win32' else ':'}{tmp_path}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": path, "PATH": ""},
+    )  # fmt: skip
+    assert done.stdout == "()\nFalse True\n", done.stderr
