@@ -114,7 +114,7 @@ class TestWholeness:
             "2 of 4 other columns: X1, X2.",
             "depends on Y only given X2",
             "500 rows and 5 columns of 2 levels each.",
-            "never depended on Y",
+            "independent of Y",
             "What do other methods find?",
             "conditional-independence testauto",
             "chosen: largest separator (l)3: ",

@@ -108,7 +108,7 @@ def test_a_parameter_that_pays_by_the_bayesian_information_criterion(n_rows: int
     expected = float(chi2.sf(math.log(n_rows), 1))
     choice = choose_alpha(n_rows, COLUMNS_OF_ALPHA)
     assert choice.value == pytest.approx(expected, rel=0.05)  # two digits
-    assert f"{n_rows:,} rows" in choice.reason
+    assert f"rows ({n_rows:,})" in choice.reason
 
 
 def test_the_promise_is_one_in_twenty() -> None:

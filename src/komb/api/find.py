@@ -136,7 +136,7 @@ def markov_blanket(
     Returns
     -------
     Blanket
-        The members, each with the columns it was seen together with and the test that showed it.
+        The members, each with the columns given which it depends on the target, and the test.
 
     Raises
     ------

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from komb.data.encode.codes import Name
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
-from komb.results.dataframe import Backend
-from komb.views.text import plural
+from komb.results.export import Result
+from komb.views.comparison_text import comparison_sheet
+from komb.views.text import Sheet, plural
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     from matplotlib.axes import Axes
-    from rich.console import RenderableType
 
 Cell: TypeAlias = tuple[int, int]  # order, max_separator
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BlanketPath(Mapping[Cell, Blanket]):
+class BlanketPath(Result, Mapping[Cell, Blanket]):
     """The blankets of one target: a mapping from (order, max_separator) to :class:`Blanket`.
 
     Attributes
@@ -42,6 +40,10 @@ class BlanketPath(Mapping[Cell, Blanket]):
     BlanketPath('Y': 6 cells)
     >>> path[1, 2].members
     ('X1', 'X2')
+
+    Notes
+    -----
+    ``to_frame`` has a row per cell, with the columns of :meth:`Comparison.to_frame`.
     """
 
     target: Name
@@ -59,15 +61,6 @@ class BlanketPath(Mapping[Cell, Blanket]):
 
     def __repr__(self) -> str:
         return f"BlanketPath({self.target!r}: {plural(len(self), 'cell')})"
-
-    def __str__(self) -> str:
-        return str(self.compare())
-
-    def _repr_html_(self) -> str:
-        return self.compare()._repr_html_()
-
-    def __rich__(self) -> RenderableType:
-        return self.compare().__rich__()
 
     def compare(self, truth: Iterable[Name] | None = None) -> Comparison:
         """Put the cells side by side, with scores if the true blanket is known.
@@ -99,35 +92,11 @@ class BlanketPath(Mapping[Cell, Blanket]):
         """
         return self.compare().to_dict()
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return everything as JSON.
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.compare()._columns()
 
-        Examples
-        --------
-        >>> import komb
-        >>> path = komb.blanket_path(komb.boolean_table("and", 500, n_parents=2), "Y", orders=[1])
-        >>> path.to_json()[:14]
-        '{"target": "Y"'
-        """
-        return self.compare().to_json(indent=indent)
-
-    @overload
-    def to_frame(self, backend: Literal["polars"] = ...) -> pl.DataFrame: ...
-
-    @overload
-    def to_frame(self, backend: Literal["pandas"]) -> pd.DataFrame: ...
-
-    def to_frame(self, backend: Backend = "polars") -> pl.DataFrame | pd.DataFrame:
-        """Return a dataframe with a row for each cell, as :meth:`Comparison.to_frame` does.
-
-        Examples
-        --------
-        >>> import komb
-        >>> path = komb.blanket_path(komb.boolean_table("and", 500, n_parents=2), "Y", orders=[1])
-        >>> path.to_frame()["size"].to_list()
-        [2, 2, 2]
-        """
-        return self.compare().to_frame(backend)
+    def _sheet(self) -> Sheet:
+        return comparison_sheet(self.compare())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw which cell has which member, as :meth:`Comparison.plot` does.

@@ -52,7 +52,7 @@ _PARAMETERS = {
     "bins": "into so many bins",
     "missing": "missing values",
 }
-_CHOICES = _PARAMETERS | {"threshold": "largest p-value of a member that is seen alone"}
+_CHOICES = _PARAMETERS | {"threshold": "largest p-value of a member that is marginally dependent"}
 
 
 @dataclass(frozen=True, slots=True)
