@@ -183,7 +183,9 @@ def refused_or_read(read: Callable[[], object]) -> None:
 
 
 SEEDS: dict[str, bytes] = {
-    "lamp": (Path(komb.__file__).parent / "data" / "lamp.csv").read_bytes()[:600],
+    "lamp": (Path(komb.__file__).parent / "data" / "example_tables" / "lamp.csv").read_bytes()[
+        :600
+    ],
     "quoted": b'"a","b ""c""","d"\n"1","x\ny","3"\n"2","z","4"\n' * 3,
     "blanks": b"  a   b  c\n  1   2  3\n 10  20  30\n",
     "tabs": b"a\tb\tc\r\n1\t2\t3\r\n4\t\t6\r\n",
