@@ -26,7 +26,7 @@ from komb.data.encode.treatment import (
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
-TestOption: TypeAlias = "str | Callable[..., Any]"  # a name, a class, or a function of one's own
+TestOption: TypeAlias = str | Callable[..., Any]
 
 DEFAULT_LEVEL = 0.05
 FIXED_ALPHA = 0.01
