@@ -132,7 +132,7 @@ class TestText:
         assert f"\ntalkative: {OMISSION}\n" in text
         page = komb.report(TABLE, "Y", method="talkative", methods=[]).html
         lead = page[page.index("<header") : page.index("</header>")]
-        assert lead.index('<p class="warning">Possible leak: &#x27;X2&#x27;') < lead.index("answer")
+        assert lead.index('<p class="warning">Possible leak: &#39;X2&#39;') < lead.index("answer")
         assert "Skipped order 2: " in lead
         assert "or: X3, E2" in page
 
