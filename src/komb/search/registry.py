@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from komb.citests.plugins import Registry
@@ -76,15 +77,20 @@ class AlgorithmInfo:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options with the values they have if left out."""
-        parameters = inspect.signature(self.search).parameters
-        return {
-            name: parameters[name].default if name in parameters else None for name in self.options
-        }
+        return dict(_defaults_of(self.search, self.options))
 
     @property
     def implementation(self) -> SearchFunction:
         """The function itself."""
         return self.search
+
+
+@lru_cache(maxsize=128)
+def _defaults_of(search: SearchFunction, options: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
+    parameters = inspect.signature(search).parameters
+    return tuple(
+        (name, parameters[name].default if name in parameters else None) for name in options
+    )
 
 
 ALGORITHMS: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
