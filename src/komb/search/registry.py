@@ -119,7 +119,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     summary : str
         What it does, in a line.
     citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_sessions
-        As in :class:`AlgorithmInfo`; all can be left out.
+        As in :class:`~komb.search.registry.AlgorithmInfo`; all can be left out.
 
     Returns
     -------
