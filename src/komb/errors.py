@@ -270,7 +270,8 @@ class UnknownNameError(InputError):
             message += f" Did you mean {' or '.join(repr(by_text[text]) for text in near)}?"
         shown = ", ".join(repr(choice) for choice in choices[:20])
         more = f" and {len(choices) - 20} more" if len(choices) > 20 else ""
-        error = cls(f"{message} Known: {shown}{more}.", remedy, parameter=parameter, value=name)
+        message += f" Known: {shown}{more}." if shown else ""
+        error = cls(message, remedy, parameter=parameter, value=name)
         error.kind = kind
         # "In 'test': there is no test" would say it twice
         return error if parameter in (None, kind) else error.concerning(str(parameter))

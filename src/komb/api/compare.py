@@ -227,7 +227,7 @@ def _plan(methods: Methods | None, common: Mapping[str, Any]) -> list[_Row]:
     taken = {key for row in rows for key in _options_of(row.options.method, row.options.start)}
     for key in METHOD_OPTIONS:
         if common[key] != DEFAULTS[key] and key not in taken:
-            rule = "be left out, for none of the methods takes it"
+            rule = "be left out: none of the methods takes it"
             remedy = f"These are compared: {', '.join(row.label for row in rows)}."
             raise ParameterError.because(key, rule, common[key], remedy)
     return rows

@@ -55,7 +55,7 @@ UNLIKELY = 0.1
 
 @register_test(
     "auto",
-    summary="G, after Pearson's X2, each with the moments it has given the margins, on any table.",
+    summary="Pearson's X2, then G, each with its moments given the margins; for any table.",
     citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
     "homogeneity, when expectations are small, Biometrika 31(3/4); Kazi-Aoual, Hitier, Sabatier & "
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "

@@ -19,7 +19,7 @@ from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
 
 @register_test(
     "g-sci",
-    summary="G; stochastic complexity where a table has fewer than 5 rows a cell.",
+    summary="G; stochastic complexity where a table has fewer than 5 rows per cell.",
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
 )

@@ -48,7 +48,7 @@ SMALLEST_ALPHA = 1e-5
 
 @register_test(
     "perm",
-    summary="Permutation test of G: exact at level alpha however thin the table; slower.",
+    summary="Permutation test of G: exact at level alpha however sparse the table; slower.",
     citation="Besag & Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78(2)",
 )
 class PermutationTest(CITest):

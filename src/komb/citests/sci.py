@@ -34,7 +34,7 @@ def sci_statistic(sums: TestSums) -> FloatArray:
 
 @register_test(
     "sci",
-    summary="Stochastic complexity: dependent when one shortens the other's code. No alpha.",
+    summary="Stochastic complexity: dependent if one column shortens the other's code. No alpha.",
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )

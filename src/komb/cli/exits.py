@@ -91,8 +91,8 @@ def _fail_unexpectedly(error: BaseException) -> NoReturn:
         remedy = "Take fewer rows or columns, or a machine with more memory."
         _fail(f"Memory ran out{f' ({said})' if said else ''}. {remedy}", EXIT_FAILED)
     _fail(
-        f"komb failed in a way that it should not ({type(error).__name__}: {said[:_LONGEST_REASON]}"
-        f"). Please report it, with what {TRACEBACK}=1 prints.",
+        f"Internal error in komb ({type(error).__name__}: {said[:_LONGEST_REASON]}). "
+        f"Please report it, with what {TRACEBACK}=1 prints.",
         EXIT_FAILED,
     )
 

@@ -512,7 +512,7 @@ def _find_incomplete(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.
         raise DataError(
             "The codes of a column must be smaller than its number of levels, or equal to it for "
             "a missing value. Build the table with DiscreteTable.from_codes or from_data, which "
-            "see to it."
+            "ensure that."
         )
     is_incomplete: npt.NDArray[np.bool_] = largest == cardinalities
     return is_incomplete

@@ -44,14 +44,14 @@ from komb import __version__
 VARIABLE = "KOMB_CACHE_DIR"
 """The environment variable that names a folder for the kernels."""
 
-NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
+NOTICE = "komb is compiling its kernels; this takes up to half a minute, once"
 NOTICE_WITHOUT_FOLDER = (
-    "komb is compiling its kernels; this takes up to half a minute, in every process anew, because "
-    f"there is no folder to keep them in: set {VARIABLE} to one that can be written"
+    "komb is compiling its kernels; this takes up to half a minute in every process, because "
+    f"there is no writable folder to keep them in: set {VARIABLE} to one"
 )
 NOTICE_NOT_KEPT = (
     "komb could not keep its compiled kernels on disk (%s), so the next process will compile them "
-    f"again: make room there, or set {VARIABLE} to another folder"
+    f"again: free disk space, or set {VARIABLE} to another folder"
 )
 
 _DIGEST = hashlib.sha256

@@ -75,7 +75,7 @@ def read_manifest(out: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         found = None
     if not _is_manifest(found):
-        statement = f"{str(path)!r} is not what a run leaves there."
+        statement = f"{str(path)!r} is not the manifest of a run."
         raise FileError(statement, ("Restore it. ", ANOTHER_FOLDER))
     return found
 
@@ -104,7 +104,7 @@ def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
         os.replace(fresh, out / FILE)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        remedy = "Name another folder, or make room for it."
+        remedy = "Name another folder, or free disk space."
         raise FileError(f"Cannot write to {str(out)!r}: {why}. {remedy}") from None
 
 

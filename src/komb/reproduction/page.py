@@ -64,7 +64,7 @@ def make_page(
     differences = measure_differences(table for table in tables if table.name in _SUMMED_UP)
     sections = {"claims": "Do the paper's claims hold here?"}
     if differences:
-        sections["nearness"] = "How near are the numbers?"
+        sections["nearness"] = "How close are the numbers?"
     for table in tables:
         sections[f"table-{table.name}"] = table.title
         if table.name == _FIGURE_AFTER:

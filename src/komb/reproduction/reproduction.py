@@ -212,7 +212,7 @@ def _find_earlier(out: Path, resume: bool) -> dict[str, Any] | None:
         raise FileError(f"{str(out)!r} has results without a manifest.", ANOTHER_FOLDER)
     if found is not None and not resume:
         shown = f"{str(out)!r}, which has those of a run that began at {found['began']}"
-        remedy = "Pass ", Argument("resume", True), " to go on with it, or name another folder."
+        remedy = "Pass ", Argument("resume", True), " to continue it, or name another folder."
         raise ParameterError.because("out", "be a folder without results", out, remedy, shown=shown)
     return found
 
@@ -221,10 +221,10 @@ def _check_consistent(
     out: Path, settings: _Settings, fingerprints: Mapping[str, str], earlier: Mapping[str, Any]
 ) -> None:
     """Raise if results would not go together with those that are there already."""
-    began = f"go on with what the run in {str(out)!r} began with"
+    began = f"be what the run in {str(out)!r} began with"
     if earlier["komb"] != __version__:
         advice = "Methods may differ between versions: name another folder."
-        rule = f"hold a run of komb {__version__} to be gone on with"
+        rule = f"hold a run of komb {__version__} to continue"
         raise ParameterError.because("out", rule, f"one of {earlier['komb']}", advice)
     before = earlier["arguments"]["time_cap"]
     if settings.time_cap != before:
@@ -290,7 +290,7 @@ def _search(
             f"Interrupted; what is finished is kept in {str(out)!r}: "
             f"{plural(len(records), 'record')}. Pass ",
             Argument("resume", True),
-            " to go on.",
+            " to continue.",
         )
         raise Interrupted(message, records) from None
 

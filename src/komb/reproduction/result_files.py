@@ -69,5 +69,5 @@ def read_separators(out: Path) -> list[SeparatorRecord]:
         return [SeparatorRecord(*row) for row in rows]
     except (pl.exceptions.PolarsError, OSError) as error:
         why = str(error).strip().split("\n", 1)[0]
-        remedy = "Restore it, or remove it to have it made again."
-        raise FileError(f"{str(path)!r} is not what a run leaves there ({why}). {remedy}") from None
+        remedy = "Restore it, or remove it, and it is computed again."
+        raise FileError(f"{str(path)!r} is not a table of separators ({why}). {remedy}") from None

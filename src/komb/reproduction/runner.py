@@ -94,7 +94,7 @@ def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) 
         raise ParameterError(
             f"One of the {jobs} processes was killed, probably because memory ran out. All that "
             "is finished is kept.",
-            ("Pass ", Argument("resume", True), " to go on, with fewer ", Argument("jobs"), "."),
+            ("Pass ", Argument("resume", True), " to continue, with fewer ", Argument("jobs"), "."),
         ) from None
 
 

@@ -71,15 +71,16 @@ LARGEST_WITNESS = 3
 
 @register_algorithm(
     "auto",
-    summary="Neighbours from both sides, spouses, then groups: nothing to choose; the default.",
+    summary="Neighbours, spouses, then groups; sets its own parameters; the default.",
     citation="komb developers (2026), after Lee, Krishnamoorthy & Piatkowski (2026), High-Order "
     "Markov Blanket Discovery, UAI, and Tsamardinos, Aliferis & Statnikov (2003), MMMB, KDD",
     year=2026,
     assumes="k-order faithfulness",
     is_sound=True,
-    guarantee="Where nothing depends on the target the blanket is empty in all but 'level' of the "
-    "tables; finds members that are visible only in combination as far as rows and budget allow.",
-    weakness="Dependences too weak for the number of tests are missed; 'sight' says how weak.",
+    guarantee="Where nothing depends on the target, the blanket is empty with probability "
+    "1 - 'level'; finds members that are visible only in combination as far as rows and budget "
+    "allow.",
+    weakness="Misses dependences too weak for the number of tests; 'sight' says how weak they are.",
     options=("order", "max_separator", "level", "time_budget"),
     choose_alpha=choose_alpha,
     shares_sessions=True,

@@ -24,9 +24,9 @@ from komb.sessions.session import Session
     year=1999,
     assumes="composition",
     is_sound=True,
-    guarantee="Exact with correct answers, in few tests.",
-    weakness="Conditions on all it has, in table order: irrelevant columns get in early and thin "
-    "out every later table.",
+    guarantee="Exact if no test errs, in few tests.",
+    weakness="Conditions on the whole set so far, in table order: irrelevant columns enter early "
+    "and make every later table sparser.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:

@@ -26,14 +26,15 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "hiton-mb",
-    summary="Neighbours by decreasing association, weeded out at every step; then spouses.",
+    summary="Neighbours by decreasing association, pruned at every step; then spouses.",
     citation="Aliferis, Tsamardinos & Statnikov (2003), HITON: A Novel Markov Blanket Algorithm "
     "for Optimal Variable Selection, AMIA",
     year=2003,
     assumes="faithfulness",
     is_sound=False,
-    guarantee="Small conditioning sets; no true member is lost with correct answers.",
-    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    guarantee="Small conditioning sets; loses no true member if no test errs.",
+    weakness="May keep false members: descendants that are not children, and false spouses "
+    "found through them.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

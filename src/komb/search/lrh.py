@@ -26,14 +26,14 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "lrh",
-    summary="IAMB with a second look: a candidate that its rivals explain away has to wait.",
+    summary="IAMB that defers a candidate which other candidates separate from the target.",
     citation="Liu & Liu (2016), Swamping and Masking in Markov Boundary Discovery, Machine "
     "Learning 104",
     year=2016,
     assumes="composition",
     is_sound=True,
-    guarantee="Exact with correct answers; fewer false members on the way than IAMB.",
-    weakness="Many more tests than IAMB, and like it conditions on all it has.",
+    guarantee="Exact if no test errs; fewer false members on the way than IAMB.",
+    weakness="Many more tests than IAMB; like it, conditions on the whole set so far.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

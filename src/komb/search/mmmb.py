@@ -32,8 +32,9 @@ from komb.sessions.session import Session
     year=2003,
     assumes="faithfulness",
     is_sound=False,
-    guarantee="Small conditioning sets; no true member is lost with correct answers.",
-    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    guarantee="Small conditioning sets; loses no true member if no test errs.",
+    weakness="May keep false members: descendants that are not children, and false spouses "
+    "found through them.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

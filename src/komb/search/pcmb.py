@@ -22,14 +22,14 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "pcmb",
-    summary="Neighbours that find each other (max-min, checked from both sides), then spouses.",
+    summary="Neighbours by max-min, kept if each is found from the other; then spouses.",
     citation="Pena, Nilsson, Bjorkegren & Tegner (2007), Towards Scalable and Data Efficient "
     "Learning of Markov Boundaries, International Journal of Approximate Reasoning 45",
     year=2007,
     assumes="faithfulness",
     is_sound=True,
-    guarantee="Exact with correct answers, from small conditioning sets.",
-    weakness="Many tests; asking both sides loses members when data are few.",
+    guarantee="Exact if no test errs, from small conditioning sets.",
+    weakness="Many tests; searching from both variables loses members when data are few.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

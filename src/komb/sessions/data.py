@@ -114,7 +114,7 @@ class TableSource(Source):
 
     @property
     def alpha(self) -> float:
-        """Level of the tests."""
+        """Significance level of each test."""
         return self._alpha
 
     def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:

@@ -139,7 +139,7 @@ def _unpack(path: Path, data: bytes, room: _Room) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
             return _read_up_to(packed, room, name)
     except (OSError, EOFError, zlib.error) as error:
-        remedy = "Get the file once more, or unpack it by hand."
+        remedy = "Download the file again, or unpack it by hand."
         raise FileError(f"{shorten(path)} is damaged gzip ({error}). {remedy}") from None
 
 

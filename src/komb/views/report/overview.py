@@ -65,7 +65,7 @@ def _size(table: DiscreteTable) -> str:
 def _notes(table: DiscreteTable, blanket: Blanket, gaps: Sequence[int]) -> Iterator[str]:
     excluded = blanket.parameters.get("exclude") or ()
     if excluded:
-        yield f"Left out on request: {show_names(excluded, _NAMES_WIDTH)}."
+        yield f"Excluded by request: {show_names(excluded, _NAMES_WIDTH)}."
     if any(gaps):
         way = _way_with_missing(str(blanket.parameters.get("missing")), gaps)
         columns = plural(sum(map(bool, gaps)), "column")
