@@ -126,7 +126,7 @@ def draw_lamp(theme: Theme) -> Figure:
 
 
 def draw_questions(theme: Theme) -> Figure:
-    """Draw the p-value of every column against the lamp: marginally, and given each other column."""
+    """Draw the p-value of every column against the lamp: marginally, and given each other."""
     table = komb.read_table(LAMP)
     names = [str(name) for name in table.names if name != "lamp"]
     session = DataSession(table, "g", alpha=0.01, df="observed")

@@ -17,7 +17,7 @@ parameter, the rule, the value it got and the remedy::
     ├── WorkerError (RuntimeError)        a worker was lost; what had finished is attached
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
 
-An error carries what it says as data, so that nobody needs to read its text: ``parameter``,
+An error carries what it says as data, so that no program needs to parse its text: ``parameter``,
 ``rule``, ``value`` and ``remedy``. Where its words depend on how komb was called, they are an
 :class:`Argument`, a :class:`Value` or :class:`InPython`; ``str(error)`` writes them as Python, the
 command line as its own options (:meth:`KombError.show`).

@@ -325,7 +325,9 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", ["picture", "picture.doc", "picture."])
     def test_other_endings_are_refused(self, name: str) -> None:
-        with pytest.raises(ParameterError, match=rf"'plot' .*'{name}'\. Use a name that ends in \.png"):
+        with pytest.raises(
+            ParameterError, match=rf"'plot' .*'{name}'\. Use a name that ends in \.png"
+        ):
             check_picture(name)
 
     def test_places_where_no_file_can_be(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several methods on one table: who finds what, at what price, and how right it is.
+"""Several methods on one table: who finds what, at what cost, and how accurate it is.
 
 >>> import komb
 >>> table = komb.boolean_table("parity", 500, n_parents=2)

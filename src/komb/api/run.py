@@ -225,7 +225,7 @@ class Run:
     def report(
         self, progress: TaskProgress, target: int, number: int, finished: int | None = None
     ) -> None:
-        """Say where the search for one of several targets stands."""
+        """Report the progress of the search for one of several targets."""
         if self._progress is None:
             return
         self._progress(

@@ -126,7 +126,7 @@ class Settings:
             "exclude": self.exclude,
         }
         data = self.treatment.describe()
-        if table.has_missing:  # whoever made a table with marks said what they mean
+        if table.has_missing:  # the maker of a table with marks has said what they mean
             data["missing"] = "testwise"
         return options | test | columns | data
 

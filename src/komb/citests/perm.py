@@ -1,8 +1,8 @@
 """Permutation test: G against its own distribution, whatever the table looks like.
 
 If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
-of ``Z`` could as well stand in any other order. Shuffle them within every stratum, and G of the
-shuffled table is one more draw from the distribution that G has under independence, given the
+of ``Z`` could be in any other order, equally likely. Shuffle them within every stratum, and G of
+the shuffled table is one more draw from the distribution that G has under independence, given the
 margins. If ``g`` out of ``n`` shuffles are at least as large as the data, ``(1 + g) / (1 + n)`` is
 a p-value that holds for any number of rows, levels or strata: nothing is assumed to be large.
 

@@ -1,7 +1,7 @@
 """The tests komb knows, found by name.
 
 A test registers itself: ``@register_test("g", summary=..., citation=...)`` above a class derived
-from :class:`~komb.citests.contract.CITest`. Nothing else has to be told; the API, the command line
+from :class:`~komb.citests.contract.CITest`. That is all; the API, the command line
 and the parametrised tests read this registry. Tests of other packages are found through the entry
 points ``komb.tests``.
 """

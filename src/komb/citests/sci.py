@@ -2,9 +2,9 @@
 
 The stochastic complexity of ``X`` given ``Z`` is its length under the normalised-maximum-likelihood
 code, ``S(X|Z) = sum_z [n_z H(X|z) + log2 C(|X|, n_z)]``. ``Y`` and ``X`` are dependent given ``Z``
-when knowing one shortens the code of the other. The price of the model is part of the length, so
-there is no level and no large-sample assumption. With less than about one row a cell it breaks down
-all the same, towards dependence; such outcomes are marked unreliable.
+when knowing one shortens the code of the other. The cost of the model is part of the length, so
+there is no level and no large-sample assumption. With less than about one row per cell it breaks
+down all the same, towards dependence; such outcomes are marked unreliable.
 """
 
 from __future__ import annotations

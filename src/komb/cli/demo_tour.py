@@ -82,5 +82,5 @@ def _compare(blankets: list[Blanket]) -> Sheet:
         )
         for order, (looks_at, blanket) in enumerate(zip(_LOOKS_AT, blankets, strict=True))
     )
-    columns = ("order", "looks at", "finds", "tests>", "time>")
+    columns = ("order", "searches", "finds", "tests>", "time>")
     return Sheet("What is in the Markov blanket of Y?", grids=(Grid(columns, rows),))

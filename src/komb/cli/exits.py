@@ -72,13 +72,13 @@ def missing_option(context: typer.Context, options: str) -> Exception:
 
 
 def _fail(message: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
+    with suppress(OSError):  # where no message can be written, the exit code still says it
         typer.echo(f"Error: {neutralise(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 
 def _fail_unexpectedly(error: BaseException) -> NoReturn:
-    """End with one line about what nobody has provided for; a traceback only if it is wanted."""
+    """End with one line about an internal error; a traceback only if it is wanted."""
     if os.environ.get(TRACEBACK):
         raise error
     said = " ".join(str(error).split())

@@ -13,7 +13,7 @@ Folders are tried in this order, for reading and for writing:
 3. the user's cache folder, such as ``~/.cache/komb``;
 4. a folder of the user's own among the temporary files.
 
-The last two are used only if they belong to the user and nobody else may write there: a compiled
+The last two are used only if they belong to the user and no one else may write there: a compiled
 kernel is a program.
 """
 
@@ -185,7 +185,7 @@ def user_cache_folder() -> Path | None:
         return Path(os.environ[name]) / "komb"
     try:
         home = Path.home()
-    except (RuntimeError, KeyError):  # no HOME, and nobody knows the user
+    except (RuntimeError, KeyError):  # no HOME, and the user is unknown
         return None
     if not home.is_absolute():
         return None
@@ -193,7 +193,7 @@ def user_cache_folder() -> Path | None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether a folder is the user's own, and nobody else can write in it; made if missing.
+    """Tell whether a folder is the user's own, and no one else can write in it; made if missing.
 
     Examples
     --------

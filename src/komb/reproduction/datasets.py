@@ -2,8 +2,8 @@
 
 The networks come either from pgmpy's wheel, which has their probabilities, and are sampled; or from
 the files of the MMHC supplement, which are the samples of the paper: ``Alarm1_s5000_v1.txt`` to
-``Alarm1_s5000_v10.txt`` with a row a line, and ``Alarm1_graph.txt``, a matrix with a 1 in row i and
-column j for an edge from i to j.
+``Alarm1_s5000_v10.txt`` with one row per line, and ``Alarm1_graph.txt``, a matrix with a 1 in
+row i and column j for an edge from i to j.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _SYNC_EVERY = 1.0  # seconds; waiting for the disk takes longer than many a sear
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one search found, and how right that is.
+    """What one search found, and how accurate that is.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def _check_types(values: Mapping[str, Any]) -> None:
 
 
 class ScoreFields(TypedDict):
-    """The fields of a record that say how right a blanket is."""
+    """The fields of a record that say how accurate a blanket is."""
 
     precision: float
     recall: float
@@ -157,7 +157,7 @@ class ScoreFields(TypedDict):
 def score_fields(
     blanket: Iterable[str], truth: Iterable[str], *, timed_out: bool = False
 ) -> ScoreFields:
-    """Say how right a blanket is, in the words of a record.
+    """Say how accurate a blanket is, in the fields of a record.
 
     Examples
     --------

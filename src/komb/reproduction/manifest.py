@@ -96,7 +96,7 @@ def _is_manifest(found: object) -> TypeGuard[dict[str, Any]]:
 
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest; whoever is killed on the way leaves the old one or the new one."""
+    """Write a manifest in one step: a killed process leaves the old one or the new one."""
     fresh = out / f"{FILE}.new"
     try:
         out.mkdir(parents=True, exist_ok=True)

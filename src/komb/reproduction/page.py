@@ -70,11 +70,11 @@ def make_page(
         if table.name == _FIGURE_AFTER:
             sections["figure"] = "Figure: growing samples"
     sections |= {"made": "How this was made", "cite": "How to cite"}
-    told = [*show_in_short(manifest), f"suites: {', '.join(suites)}" if suites else ""]
+    parts = [*show_in_short(manifest), f"suites: {', '.join(suites)}" if suites else ""]
     return render(
         "reproduction.html.j2",
         title="kOMB: the paper's experiments, run again",
-        subtitle=" · ".join(filter(None, told)),
+        subtitle=" · ".join(filter(None, parts)),
         sections=sections,
         claims=claims,
         tables=tables,

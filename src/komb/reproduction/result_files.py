@@ -16,7 +16,7 @@ _SEPARATORS = "separators.csv"
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
-    """Sort records by what was run, whoever wrote them and when.
+    """Sort records by what was run, independent of writer and time.
 
     Examples
     --------

@@ -37,7 +37,7 @@ _GLANCE_EVERY = 0.5  # seconds between two looks at what has been done
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Where a run stands: cells that are finished, out of how many."""
+    """The progress of a run: cells that are finished, out of how many."""
 
     done: int
     total: int

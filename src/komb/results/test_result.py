@@ -19,7 +19,7 @@ class TestResult(Record):
     x, y
         The columns that were tested.
     given
-        The columns that were held fixed.
+        The columns that were conditioned on.
     independent : bool
         Whether independence was *not* rejected.
     statistic : float

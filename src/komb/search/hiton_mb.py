@@ -3,14 +3,14 @@
 Aliferis, Tsamardinos & Statnikov (2003), "HITON: a novel Markov blanket algorithm for optimal
 variable selection", AMIA. Two things differ from that paper. Its last phase, which drops members
 as long as a classifier does not get worse, is left out: it needs a classifier, and no later account
-has it. And spouses are told by one test each, as in the authors' later account (Aliferis et al.
+has it. And one test each decides on spouses, as in the authors' later account (Aliferis et al.
 2010, "Local causal and Markov blanket induction", JMLR 11).
 
 Not sound: a descendant of the target that is no child can pass for a neighbour, for the sets that
 separate it need not consist of neighbours; and what is found beyond it can pass for a spouse. The
 true blanket is always part of what correct answers give. PCMB repairs that.
 
-Cost: O(n 2^|PC|) tests a variable whose neighbours are looked for, or O(n |PC|^max_conditioning).
+Cost: O(n 2^|PC|) tests per variable whose neighbours are searched, or O(n |PC|^max_conditioning).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""IAMB: as GS, but the candidate that depends most clearly is added first.
+"""IAMB: as GS, but the candidate with the strongest dependence is added first.
 
 Tsamardinos, Aliferis & Statnikov (2003), "Algorithms for large scale Markov blanket discovery",
 FLAIRS-16. The published runs of kOMB began from its blanket.

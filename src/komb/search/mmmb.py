@@ -6,7 +6,7 @@ every round the candidate enters whose weakest dependence, given any set of thos
 the strongest.
 
 Not sound, for the reason given in :mod:`~komb.search.hiton_mb` (Pena et al. 2007 show it):
-neighbours are not checked from the other side. The true blanket is always part of what correct
+neighbours are not checked by a search from them. The true blanket is always part of what correct
 answers give.
 
 Cost: as HITON-MB, with somewhat more tests.

@@ -3,7 +3,7 @@
 Pena, Nilsson, Bjorkegren & Tegner (2007), "Towards scalable and data efficient learning of Markov
 boundaries", International Journal of Approximate Reasoning 45. The search for neighbours is that of
 MMMB with weeding out at every step; what it finds are neighbours and some descendants. So it is run
-from the other side as well, and a pair counts only if both find each other: that makes it sound.
+from each of them as well, and a pair counts only if both find each other: that makes it sound.
 
 Cost: as MMMB, for all variables within two steps of the target and their likely neighbours.
 """

@@ -1,7 +1,7 @@
 """STMB: neighbours first; spouses then tell which of those are false.
 
 Gao & Ji (2017), "Efficient Markov blanket discovery and its application", IEEE Transactions on
-Cybernetics 47. A descendant that passes for a neighbour is not found out from the other side, as in
+Cybernetics 47. A descendant that passes for a neighbour is not exposed by a search from it, as in
 PCMB, but by the spouses it comes with: together with one of them, some neighbours separate it from
 the target (the paper's coexistence property). In the end everything is tested given all the rest.
 

@@ -161,7 +161,7 @@ class Session:
     ) -> list[dict[int, float]]:
         """As :meth:`strengths`, but with no more bits than all statistics of a test agree on.
 
-        For dependences that are to be believed among a great many tests.
+        For dependences that have to be significant among a great many tests.
         """
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         answers = self.source.confirm(target, asked)
@@ -259,7 +259,7 @@ class Session:
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago, until what is remembered fits.
 
-        For whoever has many searches done by one session: between two of them. What is forgotten is
+        For callers that run many searches in one session: between two of them. What is forgotten is
         computed again when it is asked for, so no answer changes.
         """
         for target in sorted(self._asked):

@@ -45,7 +45,7 @@ class Treatment:
         How all numeric columns with many values are cut; or for some columns how, or where; or
         ``None``.
     bins
-        Into how many bins, for all columns or by column.
+        Number of bins, for all columns or by column.
     missing
         One of :data:`MISSING`.
     """

@@ -1,4 +1,4 @@
-"""Read files, and say clearly why one cannot be read."""
+"""Read files, and say why one cannot be read."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def check_page(path: str | os.PathLike[str]) -> Path:
     --------
     >>> check_page("report.pdf")
     Traceback (most recent call last):
-    komb.errors.ParameterError: 'path' must be the name of an HTML file; got 'report.pdf'. Have it ...
+    komb.errors.ParameterError: 'path' must be the name of an HTML file; got 'report.pdf'. Use ...
     """
     file = to_path(path)
     if os.path.isdir(file):
@@ -44,7 +44,7 @@ def check_page(path: str | os.PathLike[str]) -> Path:
 
 
 def write_page(page: str, path: Path) -> None:
-    """Write a page; whoever is interrupted on the way leaves the old one or the new one."""
+    """Write a page in one step: an interruption leaves the old one or the new one."""
     # Python strings may hold halves of characters, which no file can; a page can name them.
     content = page.encode("utf-8", "xmlcharrefreplace")
     fresh = path.with_name(f"{path.name}.new")
