@@ -63,10 +63,13 @@ nitpick_ignore_regex = [
     (r"py:(exc|meth)", r"(ImportError|KeyboardInterrupt|ValueError|Exception|set_output)"),
     # What numpydoc types say in words.
     (r"py:class", r"(array|array-like|callable|default=.*|ndarray|optional|sequence|shape)"),
+    (r"py:class", r"(int array|mapping)"),
     (r"py:class", r"(.* of .*|\{?\".*\"\}?|n_(features|samples|outputs|selected_features))"),
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
-    (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text)"),
+    (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text|TestOption)"),
+    (r"py:.*", r"(.*\.)?(Moments|Resampled|Summaries|Tests|Variables|Contingency|BoolArray)"),
+    (r"py:.*", r"(.*\.)?(C|F|FloatArray|Int64Array|Session|PValueFunction)"),
 ]
 
 # --------------------------------------------------------------------------------------- appearance

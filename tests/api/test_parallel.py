@@ -301,7 +301,7 @@ class TestInterruption:
 
     @staticmethod
     def settings(table: komb.DiscreteTable) -> list[Any]:
-        return [Settings.of(SearchOptions(method="komb", order=3, test="g"), table)]
+        return [([], []), Settings.of(SearchOptions(method="komb", order=3, test="g"), table)]
 
     def test_an_error_of_the_callback_is_the_callers(self) -> None:
         def fail(progress: Progress) -> None:

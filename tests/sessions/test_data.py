@@ -308,10 +308,10 @@ def test_a_question_is_counted_after_few_calls(monkeypatch: pytest.MonkeyPatch) 
     session.separators.find(0, pool, pool, 2)
     session.sweep(0, pool, 1)
     bounds = {
-        "Session.ask": 6,
-        "Session.strengths": 6,
-        "SeparatorFinder.first_inseparable": 9,
-        "SeparatorFinder.find": 7,
+        "Session.ask": 4,
+        "Session.strengths": 4,
+        "SeparatorFinder.first_inseparable": 7,
+        "SeparatorFinder.find": 5,
         "Session.sweep": 7,
     }
     assert passed.keys() == bounds.keys()

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.errors import ParameterError
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
+from komb.sessions.questions import EMPTY, Variables
 from tests.counts.tables import LOW_KIND, make_table, tables
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)
@@ -79,6 +80,20 @@ def test_an_interrupted_question_is_asked_again(monkeypatch: pytest.MonkeyPatch)
     question = ({0, 1, 2}, frozenset[int]())
     assert asked.strengths(3, [question]) == DataSession(table).strengths(3, [question])
     assert asked.counts.tests == 3
+
+
+@pytest.mark.parametrize(
+    ("candidates", "given"),
+    [({99}, EMPTY), ({-1}, EMPTY), ({1}, frozenset({99})), ({1}, frozenset({0, -7}))],
+)
+def test_variables_that_do_not_exist_are_refused(candidates: set[int], given: Variables) -> None:
+    """By an error, not by a crash: algorithms may come from outside."""
+    asked = DataSession(boolean_table("and", 500))
+    for ask in (asked.ask, asked.strengths, asked.confirmed_strengths):
+        with pytest.raises((IndexError, ParameterError)):
+            ask(3, [(candidates, given)])
+    with pytest.raises((IndexError, ParameterError)):
+        asked.outcome(3, min(candidates), given)
 
 
 def test_a_question_that_cannot_be_asked_leaves_no_trace() -> None:

@@ -46,6 +46,7 @@ class Registry(Generic[I]):
         self._kind = kind
         self._group = group
         self._known: dict[str, I] = {}
+        self._listed: Mapping[str, I] | None = None  # the same in order, until something changes
         self._is_complete = False
 
     def add(self, info: I) -> None:
@@ -61,11 +62,14 @@ class Registry(Generic[I]):
                 "name", rule, info.name, f"It is taken by {where}: choose another name."
             )
         self._known[info.name] = info
+        self._listed = None
 
     def all(self) -> Mapping[str, I]:
         """Everything that is known, by name in alphabetical order."""
         self._load_entry_points()
-        return MappingProxyType(dict(sorted(self._known.items())))
+        if self._listed is None:
+            self._listed = MappingProxyType(dict(sorted(self._known.items())))
+        return self._listed
 
     def find(self, name: str) -> I:
         """Look something up; raises :class:`~komb.errors.UnknownNameError`."""
@@ -84,10 +88,12 @@ class Registry(Generic[I]):
         """Register what another process handed over."""
         for info in infos:
             self._known.setdefault(info.name, info)
+        self._listed = None
 
     def remove(self, name: str) -> None:
         """Take something out again; its name is free then."""
         del self._known[name]
+        self._listed = None
 
     def _load_entry_points(self) -> None:
         if self._is_complete:

@@ -16,8 +16,10 @@ class TestResult(Record):
 
     Attributes
     ----------
-    x, y
-        The columns that were tested.
+    x
+        The one column that was tested.
+    y
+        The other.
     given
         The columns that were conditioned on.
     independent : bool

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from komb.citests.plugins import Registry
@@ -76,15 +77,20 @@ class AlgorithmInfo:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options with the values they have if left out."""
-        parameters = inspect.signature(self.search).parameters
-        return {
-            name: parameters[name].default if name in parameters else None for name in self.options
-        }
+        return dict(_defaults_of(self.search, self.options))
 
     @property
     def implementation(self) -> SearchFunction:
         """The function itself."""
         return self.search
+
+
+@lru_cache(maxsize=128)
+def _defaults_of(search: SearchFunction, options: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
+    parameters = inspect.signature(search).parameters
+    return tuple(
+        (name, parameters[name].default if name in parameters else None) for name in options
+    )
 
 
 ALGORITHMS: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
@@ -113,7 +119,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     summary : str
         What it does, in a line.
     citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_sessions
-        As in :class:`AlgorithmInfo`; all can be left out.
+        As in :class:`~komb.search.registry.AlgorithmInfo`; all can be left out.
 
     Returns
     -------

@@ -116,10 +116,12 @@ class Session:
         Candidates that are in the given set themselves are ignored. Answers are in table order.
         """
         self._asked.add(target)
-        if not self._sweeps.may_answer(target, questions):
-            return self._memory.ask(target, questions, self.source.decide)
         answers, left = self._sweeps.look_up(target, questions)
-        rest = self._memory.ask(target, list(left.values()), self.source.decide)
+        asked = list(left.values())
+        unknown = self._memory.undecided(target, asked)
+        if unknown:
+            self._memory.note(target, unknown, self.source.decide(target, unknown))
+        rest = self._memory.dependents(target, asked)
         for place, answer in zip(left, rest, strict=True):
             answers[place] = sorted(answers[place] + answer) if answers[place] else answer
         return answers
@@ -127,7 +129,10 @@ class Session:
     def ask_each(self, target: int, tests: Sequence[Dependence]) -> list[bool]:
         """Whether each candidate depends on the target given its set."""
         if not self._sweeps.may_answer(target, tests):
-            return self._memory.ask_each(target, tests, self.source.decide)
+            unknown = self._memory.undecided_each(target, tests)
+            if unknown:
+                self._memory.note(target, unknown, self.source.decide(target, unknown))
+            return self._memory.depend_each(target, tests)
         by_given: dict[Variables, set[int]] = {}
         for candidate, given in tests:
             by_given.setdefault(given, set()).add(candidate)
@@ -154,7 +159,12 @@ class Session:
         is sure of everything. Candidates that are in the given set are ignored.
         """
         self._asked.add(target)
-        return self._memory.strengths(target, questions, self.source.weigh, self._sweeps.pool)
+        memory = self._memory
+        for was_decided, tests in memory.unweighed(target, questions, self._sweeps.pool).items():
+            if tests:
+                strengths = self.source.weigh(target, tests, is_counted=not was_decided)
+                memory.note_strengths(target, tests, strengths, was_decided=was_decided)
+        return memory.strengths(target, questions)
 
     def confirmed_strengths(
         self, target: int, questions: Sequence[Question]

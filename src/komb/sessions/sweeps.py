@@ -101,6 +101,8 @@ class SweepCache:
         """Answer what sweeps can; return the answers, and by place what is left to ask."""
         answers: list[list[int]] = [[]] * len(questions)
         left = dict(enumerate(questions))
+        if not self.may_answer(target, questions):
+            return answers, left
         for size, places in by_size(questions).items():
             swept = self._sweeps.get((target, size))
             if swept is not None:
