@@ -369,7 +369,7 @@ class _Inquiry:
     def _strengths(
         self, dependences: Mapping[int, Variables], size: int
     ) -> dict[int, dict[Variables, float]]:
-        """How strong dependences are given so many more members; 0 where they are separated."""
+        """How strong dependences are given this many more members; 0 where they are separated."""
         asked: dict[Variables, set[int]] = {}
         for x, witness in dependences.items():
             for separator in subsets(self.blanket - witness - {x}, size, size):

@@ -279,7 +279,7 @@ class SearchOptions:
         "How to cut numeric columns into bins: 'quantile', 'uniform', 'kmeans' or 'mdl', for "
         "all of them or by column, or at which points.",
         if_left_out="not at all",
-        metavar="STRATEGY|COLUMN=STRATEGY|COLUMN=CUT,CUT...",
+        metavar="RULE|COLUMN=RULE|COLUMN=CUT,CUT...",
         in_shell="Cut numeric columns into bins: 'quantile', 'uniform', 'kmeans', 'mdl', or at "
         "these cut points. May be repeated for several columns.",
     )

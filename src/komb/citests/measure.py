@@ -220,7 +220,7 @@ class TestSums:
         return self.has_rows_per_cell(CODED_ROWS_PER_CELL)
 
     def has_rows_per_cell(self, enough: float) -> BoolArray:
-        """Whether a table has so many rows per cell."""
+        """Whether a table has this many rows per cell."""
         has_enough: BoolArray = self.n_rows >= enough * self.cells
         if self._contingency.has_missing:
             has_enough &= self.strata > 0  # no complete row, no cell: never enough

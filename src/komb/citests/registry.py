@@ -202,7 +202,7 @@ def has_df_rule(name: str) -> bool:
 
 
 def unreliable_note(name: str, tests: str) -> str:
-    """Say what it means, and what helps, if so many tests were unreliable.
+    """Say what it means, and what helps, if this many tests were unreliable.
 
     Examples
     --------

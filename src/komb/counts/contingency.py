@@ -155,7 +155,7 @@ class SharedTables:
         self._buffers: dict[tuple[int, int, int], tuple[object, object]] = {}
 
     def lengths(self, levels: int) -> Int64Array:
-        """Code lengths of columns of so many levels."""
+        """Code lengths of columns of this many levels."""
         if levels not in self._lengths:
             self._lengths[levels] = length_table(levels, self.n_rows, self.scale)
         return self._lengths[levels]

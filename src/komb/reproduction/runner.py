@@ -68,7 +68,7 @@ def run_units(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Run every cell of some units, in so many processes; each ends up in the journal.
+    """Run every cell of some units, in this many processes; each ends up in the journal.
 
     ``progress`` is called now and then, from a thread of its own, with the number of cells finished
     so far.

@@ -22,7 +22,7 @@ from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 LARGEST_POOL = 15
-"""Separators of a variable are made of so many neighbours, those that depend on it most."""
+"""Separators of a variable are made of this many neighbours, those that depend on it most."""
 
 CLOSENESS_RATIO = 2.0
 """If a single separator depends on a variable by this many times the bits of the target, it

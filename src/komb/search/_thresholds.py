@@ -26,7 +26,7 @@ LEVEL = 0.05
 LARGEST_ALPHA = 0.1
 
 COLUMNS_OF_ALPHA = 20
-"""In a table of so many columns ``alpha`` is that of the Bayesian information criterion."""
+"""In a table of this many columns ``alpha`` is that of the Bayesian information criterion."""
 
 FALSE_SHARE = 0.1
 """Largest share of false dependences among those of a family that pass."""

@@ -62,7 +62,7 @@ SHARE_TO_DETECT = 0.1
 """A member leaves the blanket only by a test that would see this share of its dependence."""
 
 SWEPT_ROWS_PER_CELL = 2.0
-"""Groups are searched on tables of so many rows per cell, all levels combined: with fewer a
+"""Groups are searched on tables of this many rows per cell, all levels combined: with fewer a
 dependence can hardly be strong, and of large tables there are a great many."""
 
 LARGEST_WITNESS = 3

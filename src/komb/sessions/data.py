@@ -312,7 +312,7 @@ class TableSource(Source):
         min_rows_per_cell: float,
         on_progress: OnProgress | None,
     ) -> Strong:
-        """All dependences with ``size`` conditions of at least so many bits."""
+        """All dependences with ``size`` conditions of at least this many bits."""
 
         def decide(sums: TestSums) -> BoolArray:
             return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
@@ -339,7 +339,7 @@ class TableSource(Source):
         bits: float,
         on_progress: OnProgress | None,
     ) -> Strong:
-        """Those dependences among some questions that have at least so many bits."""
+        """Those dependences among some questions that have at least this many bits."""
         found: list[StrongDependence] = []
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         asked = [question for question in asked if question[0]]
@@ -414,7 +414,7 @@ class TableSource(Source):
 
 
 def _batches_of(questions: Sequence[Candidates], n_tests: int) -> Iterator[list[Candidates]]:
-    """Cut questions into batches of about so many tests."""
+    """Cut questions into batches of about this many tests."""
     batch: list[Candidates] = []
     count = 0
     for question in questions:

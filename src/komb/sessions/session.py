@@ -193,7 +193,7 @@ class Session:
         min_rows_per_cell: float = 0.0,
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
-        """All dependences with ``size`` conditions of at least so many bits, the strongest first.
+        """All dependences with ``size`` conditions of at least this many bits, the strongest first.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Session:
         bits: float,
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
-        """Those dependences among some questions that have at least so many bits.
+        """Those dependences among some questions that have at least this many bits.
 
         The strongest come first. Questions that are many and hardly ever have such an answer are
         better asked here than with :meth:`strengths`: a session need not remember them.

@@ -118,7 +118,7 @@ class _Room(NamedTuple):
     bytes_per_byte: int
 
     def check(self, size: int, name: str, *, is_at_least: bool = False) -> None:
-        """Raise if so many bytes are too many."""
+        """Raise if this many bytes exceed the limit."""
         refuse_beyond(self.bytes_per_byte * size, self.limit, name, is_at_least=is_at_least)
 
 
