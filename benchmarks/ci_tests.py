@@ -20,7 +20,7 @@ from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 
 TARGETS = 4
-SETS_A_TARGET = 25
+SETS_PER_TARGET = 25
 PEER_TESTS = 40
 
 
@@ -30,7 +30,7 @@ def make_questions(
     rng = np.random.default_rng(seed)
     others = [v for v in range(n) if v != target]
     questions = []
-    for _ in range(SETS_A_TARGET):
+    for _ in range(SETS_PER_TARGET):
         given = frozenset(int(v) for v in rng.choice(others, size, replace=False))
         questions.append((set(others) - given, given))
     return questions

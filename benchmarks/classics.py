@@ -88,7 +88,7 @@ def find(table: komb.DiscreteTable, target: int, method: str, test: str, df: str
 def beside_pycausalfs(
     folder: Path, data: Path | None, n_targets: int, methods: Sequence[str]
 ) -> None:
-    """Seconds and tests a target of both, one target after the other."""
+    """Seconds and tests per target of both, one target after the other."""
     python = make_environment(folder, REQUIREMENTS)
     samples = Samples("Alarm1", data)
     table = samples.table(1)

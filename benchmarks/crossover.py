@@ -93,11 +93,11 @@ def main() -> None:
         codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
         terms = Terms(
-            contingency._ledger.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7),
+            contingency._shared.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7),
             np.ones(7),
         )  # fmt: skip
         given = np.arange(1, 1 + n_given)
-        buffers = contingency._buffers_for(n_given)[0], contingency._ledger.labels
+        buffers = contingency._buffers_for(n_given)[0], contingency._shared.labels
         arguments = (contingency._prepared, terms, buffers, given, 5)
         out = np.zeros((1, 9), dtype=np.int64)
         cells = levels ** (n_given + 2)

@@ -4,7 +4,7 @@
 
 The first part deletes values of a network's sample at random and searches it with each test on the
 rows that are complete for its variables: seconds beside those of the complete table. The searches
-differ too, for less is found in less data, so seconds a test are printed as well. The second part
+differ too, for less is found in less data, so seconds per test are printed as well. The second part
 measures how often a G-test calls two columns dependent given a third, when they are not and when
 they are, for each way to treat missing values.
 """
@@ -90,7 +90,7 @@ def speed(networks: list[str], data: Path | None) -> None:
                     f"{seconds / before:.2f}x", f"{tests / before_tests:.2f}x", f"{a_test:.2f}x",
                 ))  # fmt: skip
     print_table(
-        ("network", "search", "missing", "ms a target", "time", "tests", "time a test"), rows
+        ("network", "search", "missing", "ms per target", "time", "tests", "time per test"), rows
     )
 
 

@@ -1,4 +1,4 @@
-"""Whole kOMB searches: seconds a target, quality, scale and memory.
+"""Whole kOMB searches: seconds per target, quality, scale and memory.
 
     python benchmarks/search.py [--data FOLDER] [--samples N]
 

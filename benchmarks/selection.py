@@ -8,7 +8,7 @@ then it is put in front of a random forest, and the accuracy of both together is
 cross-validation, the selection being made anew in each fold. Times are those of fitting the
 selector on the whole table, in seconds of processor time.
 
-Selectors that want to be told how many features to select are told the true number, which nobody
+Selectors that need the number of features to select are given the true number, which nobody
 knows in practice. Mutual information, mRMR, Boruta-style and L1 selection are each written or set
 up here in the simplest form that does what the literature says.
 """
@@ -294,17 +294,17 @@ def paper_search(order: int) -> komb.MarkovBlanketSelector:
 
 
 def selectors(problem: Problem) -> dict[str, Any]:
-    """Every selector by its label; those told the number of features say so."""
+    """Every selector by its label; those given the number of features say so."""
     count = len(problem.relevant)
     forest = RandomForestClassifier(random_state=0)
     return {
         "komb, order 1": paper_search(1),
         "komb, order 2": paper_search(2),
-        "mutual information (told the number)": SelectKBest(information, k=count),
-        "mRMR (told the number)": MinimumRedundancy(count),
+        "mutual information (given the number)": SelectKBest(information, k=count),
+        "mRMR (given the number)": MinimumRedundancy(count),
         "Boruta-style": Shadows(),
         "forest importance > mean": SelectFromModel(forest),
-        "forest importance (told the number)": SelectFromModel(
+        "forest importance (given the number)": SelectFromModel(
             forest, max_features=count, threshold=-np.inf
         ),
         "L1 logistic regression": Lasso(),

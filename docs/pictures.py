@@ -126,7 +126,7 @@ def draw_lamp(theme: Theme) -> Figure:
 
 
 def draw_questions(theme: Theme) -> Figure:
-    """Draw the p-value of every column against the lamp: alone, and given each other one."""
+    """Draw the p-value of every column against the lamp: marginally, and given each other."""
     table = komb.read_table(LAMP)
     names = [str(name) for name in table.names if name != "lamp"]
     session = DataSession(table, "g", alpha=0.01, df="observed")
@@ -151,7 +151,7 @@ def draw_questions(theme: Theme) -> Figure:
             axes.text(x, y, text, ha="center", va="center", fontsize=10,
                       color=theme.ground if is_found else theme.ink,
                       weight="bold" if is_found else "normal")  # fmt: skip
-    axes.set_xticks(range(len(givens)), ["alone", *(f"given\n{name}" for name in names)])
+    axes.set_xticks(range(len(givens)), ["marginally", *(f"given\n{name}" for name in names)])
     axes.set_yticks(range(len(names)), names)
     axes.axvline(0.5, color=theme.ink, linewidth=1.5)
     axes.set_aspect("auto")
@@ -167,12 +167,12 @@ def draw_questions(theme: Theme) -> Figure:
 
 
 def draw_witness(theme: Theme) -> Figure:
-    """Draw members that show alone, with one other column and with two."""
+    """Draw members that depend marginally, given one other column and given two."""
     figure = Figure(figsize=(WIDTH, 2.15))
     cases = (
-        ("order 0", ("age",), "shows alone"),
-        ("order 1", ("hall", "stairs"), "shows given one other"),
-        ("order 2", ("gene 1", "gene 2", "gene 3"), "shows given two others"),
+        ("order 0", ("age",), "marginally dependent"),
+        ("order 1", ("hall", "stairs"), "dependent given one other"),
+        ("order 2", ("gene 1", "gene 2", "gene 3"), "dependent given two others"),
     )
     for number, (title, names, caption) in enumerate(cases):
         axes = figure.add_axes((number / 3, 0, 1 / 3, 1))
@@ -221,7 +221,7 @@ def draw_separator(theme: Theme) -> Figure:
 
 
 def draw_thinness(theme: Theme) -> Figure:
-    """Draw rows a cell of the table behind one test, by order and number of levels."""
+    """Draw rows per cell of the table behind one test, by order and number of levels."""
     n_rows, orders = 5000, np.arange(5)
     figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
     axes = figure.subplots()
@@ -231,7 +231,7 @@ def draw_thinness(theme: Theme) -> Figure:
         axes.plot(orders, rows, marker="o", color=colour)
         axes.text(4.08, rows[-1], f"{n_levels} levels", color=colour, va="center")
     axes.axhline(LEAST_ROWS_PER_CELL, color=theme.ink, linewidth=1, linestyle="--")
-    axes.text(-0.05, LEAST_ROWS_PER_CELL * 0.62, "5 rows a cell", va="center", color=theme.ink)
+    axes.text(-0.05, LEAST_ROWS_PER_CELL * 0.62, "5 rows per cell", va="center", color=theme.ink)
     axes.set_yscale("log")
     axes.set_yticks([0.01, 0.1, 1, 10, 100, 1000], ["0.01", "0.1", "1", "10", "100", "1,000"])
     axes.minorticks_off()
@@ -239,7 +239,7 @@ def draw_thinness(theme: Theme) -> Figure:
     axes.set_xlim(-0.15, 4.6)
     axes.set_ylim(0.004, 3000)
     style(axes, theme, "", "columns given in the condition (k, or k + l with a separator)")
-    axes.set_ylabel(f"rows a cell ({n_rows:,} rows)", color=theme.ink)
+    axes.set_ylabel(f"rows per cell ({n_rows:,} rows)", color=theme.ink)
     return figure
 
 

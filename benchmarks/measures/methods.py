@@ -44,7 +44,7 @@ class Method:
     most_columns: float = float("inf")
 
     def is_slow(self, n_rows: int, n_columns: int) -> bool:
-        """Tell whether a table is too large for a method that nobody asked for."""
+        """Tell whether a table is too large for a method that was not asked for."""
         return n_rows > self.most_rows or n_columns > self.most_columns
 
 

@@ -17,7 +17,7 @@ parameter, the rule, the value it got and the remedy::
     ├── WorkerError (RuntimeError)        a worker was lost; what had finished is attached
     └── Interrupted (KeyboardInterrupt)   a run was stopped; what had finished is attached
 
-An error carries what it says as data, so that nobody needs to read its text: ``parameter``,
+An error carries what it says as data, so that no program needs to parse its text: ``parameter``,
 ``rule``, ``value`` and ``remedy``. Where its words depend on how komb was called, they are an
 :class:`Argument`, a :class:`Value` or :class:`InPython`; ``str(error)`` writes them as Python, the
 command line as its own options (:meth:`KombError.show`).
@@ -270,7 +270,8 @@ class UnknownNameError(InputError):
             message += f" Did you mean {' or '.join(repr(by_text[text]) for text in near)}?"
         shown = ", ".join(repr(choice) for choice in choices[:20])
         more = f" and {len(choices) - 20} more" if len(choices) > 20 else ""
-        error = cls(f"{message} Known: {shown}{more}.", remedy, parameter=parameter, value=name)
+        message += f" Known: {shown}{more}." if shown else ""
+        error = cls(message, remedy, parameter=parameter, value=name)
         error.kind = kind
         # "In 'test': there is no test" would say it twice
         return error if parameter in (None, kind) else error.concerning(str(parameter))

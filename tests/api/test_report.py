@@ -185,11 +185,11 @@ class TestContent:
             "1 column of numbers cut into bins",
             "cut at 40, 50",
             "Constant, and so of no use: same.",
-            "Left out on request: left.",
+            "Excluded by request: left.",
             "ididentifier?",
             "the 24 most frequent of 240 levels",
             "missing: 40",
-            "columns of numbers were cut byage: 40.0, 50.0",
+            "numeric columns cut byage: 40.0, 50.0",
         ):
             assert part.replace("ididentifier", "id identifier") in text
         assert "left" not in page.blanket
@@ -253,8 +253,8 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "kind", "parts"),
         [
-            ("a.csv", ParameterError, ["'path' must be the name of a page", "end in .html"]),
-            ("page", ParameterError, ["'path'", "end in .html"]),
+            ("a.csv", ParameterError, ["'path' must be the name of an HTML file", "ends in .html"]),
+            ("page", ParameterError, ["'path'", "ends in .html"]),
             ("no/a.html", FileError, ["no folder", "Make it first"]),
             ("", FileError, ["it is a folder", "Name a file in it"]),
         ],
@@ -395,7 +395,7 @@ class TestCommand:
         [
             ("-o a.html", ["Missing option '--target'"]),
             ("-t Y", ["Missing option '--out'"]),
-            ("-t Y -o a.txt", ["'--out' must be the name of a page", "end in .html"]),
+            ("-t Y -o a.txt", ["'--out' must be the name of an HTML file", "ends in .html"]),
             ("-t Y -o no/such/a.html", ["no folder 'no/such'", "Make it first"]),
             ("-t y -o a.html", ["no column 'y'", "Did you mean 'Y'"]),
             ("-t Y -o a.html --methods gs --no-comparison", ["'--methods' and '--no-comparison'"]),

@@ -250,8 +250,8 @@ def test_batches_and_sweeps_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> No
     }
     assert any(alone.values())
     assert not all(len(alone[z]) == len(everyone - z) for z in sets)
-    for rows_a_call in (1, 200, 1 << 20):
-        monkeypatch.setattr(shuffler_module, "ROWS_A_CALL", rows_a_call)
+    for rows_per_call in (1, 200, 1 << 20):
+        monkeypatch.setattr(shuffler_module, "ROWS_PER_CALL", rows_per_call)
         together = DataSession(table, "perm")
         assert together.ask(0, [(everyone, z) for z in sets]) == list(alone.values())
         swept = DataSession(table, "perm")

@@ -93,7 +93,7 @@ class TestFind:
         assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
         code, out, err = run("find", file, "-t", "Y", "--plot", tmp_path / "a.doc")
         assert (code, out) == (2, "")
-        assert "'--plot' must be the name of a picture" in err
+        assert "'--plot' must be the name of an image file" in err
 
     def test_members_alone(self, run: Run, file: Path) -> None:
         assert run("find", file, "--target", "Y", "--quiet") == (0, "X1\nX2\n", "")
@@ -426,7 +426,7 @@ class TestCompare:
             ("--target Y --truth no.bif --truth X1", ["'--truth' must be one network or some"]),
             ("--target Y --json --csv", ["'--json' and '--csv'", "Leave out one"]),
             ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
-            ("--target Y --plot a.doc", ["'--plot' must be the name of a picture", ".png"]),
+            ("--target Y --plot a.doc", ["'--plot' must be the name of an image file", ".png"]),
             ("--target Y --plot nowhere/a.png", ["no folder 'nowhere'", "Make it first"]),
         ],
     )

@@ -66,7 +66,10 @@ class TestUnexpected:
     @pytest.mark.parametrize(
         ("error", "message"),
         [
-            (TypeError("no\nway"), r"should not \(TypeError: no way\). Please report it"),
+            (
+                TypeError("no\nway"),
+                r"Internal error in komb \(TypeError: no way\). Please report it",
+            ),
             (MemoryError(), "Memory ran out. Take fewer rows"),
             (MemoryError("8 TiB"), r"Memory ran out \(8 TiB\)"),
             (OSError(28, "No space left", "a.png"), "Cannot read or write 'a.png': no space left."),

@@ -98,7 +98,7 @@ class TestFiles:
 
     def test_a_page_goes_out(self, run: Run, file: Path) -> None:
         code, _, err = run("report", file, "-t", "Y", "--out", "x.pdf")
-        assert (code, "'--out' must be the name of a page" in err) == (2, True)
+        assert (code, "'--out' must be the name of an HTML file" in err) == (2, True)
 
 
 class TestOptions:

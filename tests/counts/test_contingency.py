@@ -248,14 +248,14 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
         question = [(members, candidates)]
         for options, room in product((EVERYTHING, NO_TABLES), (1 << 20, 40 * table.n_rows, 1)):
             large = prepare_with(table, claimed, target)
-            large._ledger.labels = large._ledger.labels._replace(  # type: ignore[attr-defined]
+            large._shared.labels = large._shared.labels._replace(  # type: ignore[attr-defined]
                 table=np.zeros(room, dtype=np.int32)
             )
             counted = summarise(large, question, **options)
             plain = summarise(prepare(table, target), question, **options)
             for name in ("fit", "strata", "length", *PER_TEST):
                 assert getattr(counted, name).tolist() == getattr(plain, name).tolist(), name
-            assert not large._ledger.labels.table.any()  # type: ignore[attr-defined]
+            assert not large._shared.labels.table.any()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("n_rows", [2, 40, 600])
@@ -273,7 +273,7 @@ def test_strata_of_one_row_are_only_counted(n_rows: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_huge_claims_take_no_memory(size: int) -> None:
-    """65,535 levels a column: a table of all combinations would have 10^19 cells."""
+    """65,535 levels per column: a table of all combinations would have 10^19 cells."""
     table = make_table([2, 3, 5, 2, 4], 200, seed=size)
     claimed = np.array([2, 65_535, 65_535, 65_535, 65_535])
     question = [(tuple(range(1, size + 1)), (4,))]

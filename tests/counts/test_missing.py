@@ -183,13 +183,13 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
     claimed[constant] = 20 * table.n_rows + 1
     for options, room in product((EVERYTHING, NO_TABLES), (1 << 20, 40 * table.n_rows, 1)):
         large = prepare_with(table, claimed, target)
-        large._ledger.labels = large._ledger.labels._replace(  # type: ignore[attr-defined]
+        large._shared.labels = large._shared.labels._replace(  # type: ignore[attr-defined]
             table=np.zeros(room, dtype=np.int32)
         )
-        large._ledger.present = large._ledger._make_present()
+        large._shared.present = large._shared._make_present()
         plain = sums_of(prepare(table, target), questions, **options)
         assert sums_of(large, questions, **options) == plain
-        assert not large._ledger.labels.table.any()  # type: ignore[attr-defined]
+        assert not large._shared.labels.table.any()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9])

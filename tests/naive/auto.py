@@ -22,7 +22,7 @@ class Rules:
     partner_chance: float
     share_to_detect: float
     largest_pool: int  # members that separators are made of
-    clearly_closer: float
+    closeness_ratio: float
     largest_witness: int
     most_tests: Mapping[int, int]  # by order
 
@@ -152,7 +152,7 @@ class Automatic:
                 return 0.0
             if len(separator) == 1:
                 middle, own = self.alone[b].get(min(separator), 0.0), self.alone[b].get(a, 0.0)
-                if own < math.inf and middle >= self.rules.clearly_closer * own:
+                if own < math.inf and middle >= self.rules.closeness_ratio * own:
                     return 0.0
             found = self.sees(b, a)
         return found if found >= bits else 0.0

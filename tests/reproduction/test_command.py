@@ -126,7 +126,7 @@ class TestWholeRuns:
         assert (process.returncode, out) == (130, "")
         last = err.splitlines()[-1]  # on a busy machine there may be a word about kernels
         assert last.startswith("Interrupted; what is finished is kept in ")
-        assert last.endswith(" records. Pass --resume to go on.")
+        assert last.endswith(" records. Pass --resume to continue.")
         assert json.loads((tmp_path / "manifest.json").read_text())["arguments"]["samples"] == 1
         assert run(capsys, "--out", tmp_path, "--jobs", 1, "--resume")[0] == 0
         assert len(answers(tmp_path)) == count_lines(tmp_path) == N_CELLS
@@ -153,7 +153,7 @@ class TestBadInput:
         code, out, err = run(capsys, *what)
         assert (code, out) == (2, "")
         assert "has those of a run that began at" in err
-        assert "Pass --resume to go on with it, or name another folder." in err
+        assert "Pass --resume to continue it, or name another folder." in err
 
     def test_no_folder_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, _, err = run(capsys, "intro")

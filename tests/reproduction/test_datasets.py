@@ -96,7 +96,9 @@ class TestBadFiles:
 
     def test_no_zip_archive(self, tmp_path: Path) -> None:
         (tmp_path / "alarm.zip").write_text("nothing")
-        with pytest.raises(FileError, match=r"alarm.zip': File is not a zip file. Get the archive"):
+        with pytest.raises(
+            FileError, match=r"alarm.zip': File is not a zip file. Download the archive"
+        ):
             open_dataset("Alarm1", tmp_path)
 
     def test_no_numbers(self, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ class TestJournal:
             with monkeypatch.context() as patch:
                 whole = os.write
                 patch.setattr(os, "write", lambda part, line: whole(part, line[:10]))
-                with pytest.raises(FileError, match=r"no space left on device. Make room"):
+                with pytest.raises(FileError, match=r"no space left on device. Free disk"):
                     journal.append(OTHER)
             journal.append(OTHER)  # there is room again
         assert len(parts(tmp_path)) == 2

@@ -34,7 +34,7 @@ def test_a_sound_one(tmp_path: Path) -> None:
 def test_something_is_missing(tmp_path: Path, name: str) -> None:
     left = {key: value for key, value in SOUND.items() if key != name}
     (tmp_path / "manifest.json").write_text(json.dumps(left))
-    with pytest.raises(FileError, match="is not what a run leaves there"):
+    with pytest.raises(FileError, match="is not the manifest of a run"):
         read_manifest(tmp_path)
 
 
@@ -43,14 +43,14 @@ def test_something_is_missing(tmp_path: Path, name: str) -> None:
 def test_wrong_arguments(tmp_path: Path, name: str, value: object) -> None:
     changed = SOUND | {"arguments": SOUND["arguments"] | {name: value}}
     (tmp_path / "manifest.json").write_text(json.dumps(changed))
-    with pytest.raises(FileError, match="is not what a run leaves there"):
+    with pytest.raises(FileError, match="is not the manifest of a run"):
         read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[" * 100_000])
 def test_no_json(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(FileError, match="is not what a run leaves there"):
+    with pytest.raises(FileError, match="is not the manifest of a run"):
         read_manifest(tmp_path)
 
 
@@ -66,5 +66,5 @@ def test_a_folder_in_its_place(tmp_path: Path) -> None:
 def test_damaged_separators(tmp_path: Path, text: str) -> None:
     assert read_separators(tmp_path) == []
     (tmp_path / "separators.csv").write_text(text)
-    with pytest.raises(FileError, match=r"separators.csv' is not what a run leaves there"):
+    with pytest.raises(FileError, match=r"separators.csv' is not a table of separators"):
         read_separators(tmp_path)

@@ -165,9 +165,7 @@ class TestResuming:
         moved = write_samples(tmp_path / "moved")
         small(tmp_path / "out", data=moved, resume=True)  # the same in another place
         other = write_samples(tmp_path / "other", network=type(NETWORK).random(6, seed=3))
-        with pytest.raises(
-            ParameterError, match=r"'data' must go on with what .*Alarm1 is another"
-        ):
+        with pytest.raises(ParameterError, match=r"'data' must be what .*Alarm1 is another"):
             small(tmp_path / "out", "separators", data=other, resume=True)
 
     def test_another_time_cap(self, tmp_path: Path) -> None:
@@ -185,7 +183,7 @@ class TestResuming:
     def test_a_manifest_that_is_gone_or_broken(self, tmp_path: Path) -> None:
         small(tmp_path)
         (tmp_path / "manifest.json").write_text("{")
-        with pytest.raises(FileError, match=r"manifest.json' is not what a run leaves there"):
+        with pytest.raises(FileError, match=r"manifest.json' is not the manifest of a run"):
             small(tmp_path, resume=True)
         (tmp_path / "manifest.json").unlink()
         with pytest.raises(FileError, match="has results without a manifest"):

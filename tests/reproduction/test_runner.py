@@ -81,7 +81,7 @@ class TestResults:
             run_units(units, Conditions(data, tmp_path / str(jobs), 60), jobs)
         assert results(tmp_path / "1") == results(tmp_path / "2")
         assert len(results(tmp_path / "1")) == 4 * 34
-        assert len(list((tmp_path / "2").iterdir())) == 2  # a file a process
+        assert len(list((tmp_path / "2").iterdir())) == 2  # one file per process
 
     def test_progress_counts_cells(self, data: str, tmp_path: Path) -> None:
         units = plan(data, "runtime", targets=2)

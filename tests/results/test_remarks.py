@@ -83,7 +83,7 @@ class TestText:
         assert lines[2:6] == [
             "",
             LEAK,
-            "Possible leak: 'E1' explains 97 % of the entropy of 'Y'. Exclude it if its value is "
+            "Possible leak: 'E1' explains 97 % of the variation of 'Y'. Exclude it if its value is "
             "not known before that of 'Y'.",
             OMISSION,
         ]

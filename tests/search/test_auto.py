@@ -52,7 +52,7 @@ def rules(level: float = _thresholds.LEVEL) -> naive.auto.Rules:
         partner_chance=auto.PARTNER_CHANCE,
         share_to_detect=auto.SHARE_TO_DETECT,
         largest_pool=_region.LARGEST_POOL,
-        clearly_closer=_region.CLEARLY_CLOSER,
+        closeness_ratio=_region.CLOSENESS_RATIO,
         largest_witness=auto.LARGEST_WITNESS,
         most_tests=auto.MOST_TESTS,
     )

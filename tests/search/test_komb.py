@@ -429,7 +429,7 @@ def test_sizes_of_batches_do_not_matter(
 ) -> None:
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
-        monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", size)
+        monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", size)
         for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
             monkeypatch.setattr(_frontier, constant, size)
         for constant in SIZES_OF_BATCHES:

@@ -65,7 +65,7 @@ def test_hundreds_of_conditions() -> None:
 
 @pytest.mark.parametrize("test", ["auto", "g", "perm", "sci"])
 def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: str) -> None:
-    """One ledger and one shuffler for all, and contingencies that are prepared again if need be."""
+    """All share tables and a shuffler; contingencies are prepared again if need be."""
     table = make_table(MIXED, 60, seed=0)
     others = {target: set(range(8)) - {target} for target in range(8)}
     questions = {y: [(others[y], EMPTY), (others[y], frozenset({(y + 1) % 8}))] for y in range(8)}
@@ -83,7 +83,7 @@ def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: s
             assert answers == {(x, z): alone.measure(y, [x], z).statistic[0] for x, z in answers}
             assert shared.strengths(y, questions[y]) == fresh[y]
         assert len(own._prepared) == (8 if most else data._PREPARED_TARGETS)
-        assert len({id(each._ledger) for each in own._prepared.values()}) == 1
+        assert len({id(each._shared) for each in own._prepared.values()}) == 1
 
 
 # ---------------------------------------------------------------------------------------- strengths

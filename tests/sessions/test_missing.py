@@ -107,7 +107,7 @@ def test_a_test_is_that_of_the_complete_rows() -> None:
 def test_sweeps_answer_like_single_tests(
     monkeypatch: pytest.MonkeyPatch, test: str, df: str, size: int
 ) -> None:
-    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 7)
+    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 7)
     for n_rows, seed in [(1, 0), (250, 2)]:
         shares = np.random.default_rng(seed).choice([0, 0.1, 0.5], len(MIXED)).tolist()
         table = with_missing(make_table(MIXED, n_rows, seed), shares, seed)
@@ -144,7 +144,7 @@ def test_sweeps_report_how_far_they_are(
     monkeypatch: pytest.MonkeyPatch, test: str, total: int
 ) -> None:
     """In sets if each is counted once, otherwise in tests."""
-    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 3)
+    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 3)
     reports: list[tuple[int, int]] = []
     table = with_missing(make_table(MIXED, 30, seed=0), [0.1] * len(MIXED), seed=0)
     pool = frozenset({1, 2, 3, 4, 5})

@@ -316,7 +316,7 @@ def test_separators_on_a_graph() -> None:
 
 
 def test_no_more_is_asked_than_a_small_lot() -> None:
-    """The empty set separates: what is tried beyond it fills one lot, not the whole pool."""
+    """The empty set separates: what is tried beyond it fills one batch, not the whole pool."""
     asked = Recorder(make_table([2] * 30, 500, seed=3), alpha=1e-6)
     assert asked.separators.find(0, {1}, frozenset(range(2, 30)), 3) == {1: EMPTY}
     assert asked.counts.tests <= separators._TESTS_AT_FIRST

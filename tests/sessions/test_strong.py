@@ -74,7 +74,7 @@ def check_strong(
 @every_kind
 @pytest.mark.parametrize("size", [1, 2])
 def test_strong_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str, size: int) -> None:
-    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 7)
+    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 7)
     n_strong = 0
     for n_rows, candidates in [(60, {0, 3, 7}), (300, set(range(8)) - {2})]:
         table = make_table(MIXED, n_rows, seed=size)
@@ -126,12 +126,12 @@ def draw_questions(n: int, seed: int) -> list[tuple[set[int], Variables]]:
 
 
 @every_kind
-@pytest.mark.parametrize("lot", [1, 7, 20_000])
-def test_strong_among(monkeypatch: pytest.MonkeyPatch, test: str, df: str, lot: int) -> None:
+@pytest.mark.parametrize("batch", [1, 7, 20_000])
+def test_strong_among(monkeypatch: pytest.MonkeyPatch, test: str, df: str, batch: int) -> None:
     """Not remembered, but the same as what is asked one by one, and each counted as a test."""
-    monkeypatch.setattr(data, "_TESTS_PER_LOT", lot)
-    table = make_table(MIXED, 150, seed=lot)
-    questions = list({given: (xs, given) for xs, given in draw_questions(8, lot)}.values())
+    monkeypatch.setattr(data, "_TESTS_PER_BATCH", batch)
+    table = make_table(MIXED, 150, seed=batch)
+    questions = list({given: (xs, given) for xs, given in draw_questions(8, batch)}.values())
     fast, plain = DataSession(table, test, alpha=0.05, df=df), one_by_one(table, test, df)
     for bits in (4.4, 8.0):
         found = fast.strong_among(2, questions, bits)
@@ -159,7 +159,7 @@ def test_nothing_to_ask() -> None:
 
 
 def test_progress_of_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_TESTS_PER_LOT", 2)
+    monkeypatch.setattr(data, "_TESTS_PER_BATCH", 2)
     session = DataSession(make_table(MIXED, 50, seed=0), "g")
     reports: list[tuple[int, int]] = []
     questions = [({0}, frozenset({x})) for x in (1, 3, 4, 5, 6)]

@@ -32,7 +32,7 @@ MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
 def test_sweeps_answer_like_single_tests(
     monkeypatch: pytest.MonkeyPatch, test: str, df: str, size: int, chunk: int
 ) -> None:
-    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", chunk)
+    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", chunk)
     for n_rows, seed in [(1, 0), (30, 1), (250, 2)]:
         table = make_table(MIXED, n_rows, seed)
         for target, pool in [
@@ -102,7 +102,7 @@ def test_sweeps_of_nothing(pool: set[int], size: int) -> None:
 
 
 def test_sweeps_report_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_counting, "UNIONS_A_CHUNK", 3)
+    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 3)
     for test in ("g-sci", "chi2"):
         asked = DataSession(make_table(MIXED, 20, seed=0), test)
         reports: list[tuple[int, int]] = []

@@ -283,7 +283,7 @@ class TestHeatmap:
         marks = [(line.get_marker(), line.get_xdata()[0], line.get_ydata()[0]) for line in lines]
         assert marks == [("o", 1, 0), ("s", 2, 1)]
         assert legend(ax) == [
-            "one-sided: the member does not have the target",
+            "one-sided: the target is not in the member's blanket",
             "dependent only given others",
         ]
         assert draw_heatmap("", ["a"], ["a", "b"], {(0, 1): Cell(9.0)}).get_legend() is None
@@ -292,7 +292,7 @@ class TestHeatmap:
         alone = Blankets([replace(self.found["Y"], details=self.found["Y"].details[:1])])
         assert legend(komb.plot_blankets(alone)) == ["dependent only given others"]
         others = [b if b.target != "X1" else replace(b, details=()) for b in self.found.values()]
-        assert "one-sided: the member does not have the target" in legend(
+        assert "one-sided: the target is not in the member's blanket" in legend(
             komb.plot_blankets(others)
         )
 
@@ -325,7 +325,9 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", ["picture", "picture.doc", "picture."])
     def test_other_endings_are_refused(self, name: str) -> None:
-        with pytest.raises(ParameterError, match=rf"'plot' .*'{name}'\. Have it end in \.png"):
+        with pytest.raises(
+            ParameterError, match=rf"'plot' .*'{name}'\. Use a name that ends in \.png"
+        ):
             check_picture(name)
 
     def test_places_where_no_file_can_be(self, tmp_path: Path) -> None:

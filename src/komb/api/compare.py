@@ -1,4 +1,4 @@
-"""Several methods on one table: who finds what, at what price, and how right it is.
+"""Several methods on one table: who finds what, at what cost, and how accurate it is.
 
 >>> import komb
 >>> table = komb.boolean_table("parity", 500, n_parents=2)
@@ -227,7 +227,7 @@ def _plan(methods: Methods | None, common: Mapping[str, Any]) -> list[_Row]:
     taken = {key for row in rows for key in _options_of(row.options.method, row.options.start)}
     for key in METHOD_OPTIONS:
         if common[key] != DEFAULTS[key] and key not in taken:
-            rule = "be left out, for none of the methods takes it"
+            rule = "be left out: none of the methods takes it"
             remedy = f"These are compared: {', '.join(row.label for row in rows)}."
             raise ParameterError.because(key, rule, common[key], remedy)
     return rows

@@ -29,12 +29,12 @@ from komb.sessions.session import Session
 from komb.views.reasons import Wording
 from komb.views.text import plural, show_statistic
 
-Dependence = tuple[int, Variables]  # a column, and what is held fixed when it shows
+Dependence = tuple[int, Variables]  # a column, and the set given which it depends
 
 #: Tests of each of the two kinds, at most.
 MOST_TESTS = 400_000
 
-_TESTS_A_BATCH = 1 << 16
+_TESTS_PER_BATCH = 1 << 16
 _LARGEST_WITNESS_IN_PARTS = 3  # the parts of larger ones are too many to look at
 _MOST_COMPARED = 10  # separators of one column, to find the most convincing one
 _DIGITS = 6  # of bits that are compared: of equal ones the first counts, not rounding
@@ -225,7 +225,7 @@ class _Inquiry:
         bound = self._largest_bound(2 * len(own) + self._n_hard(found))
         shown = own | self._representatives(found, bound)
         separators = self._separators(shown.items(), bound)
-        separators |= self._undone_by_all(
+        separators |= self._separated_by_all(
             {x: given for x, given in shown.items() if x not in own}, separators
         )
         alone = {x for x in own if own[x] and self.session.is_dependent(self.target, x, EMPTY)}
@@ -266,7 +266,7 @@ class _Inquiry:
         )
 
     def _largest_order(self, n_outside: int, is_automatic: bool) -> int:
-        """How many members may be held fixed when looking for what depends.
+        """Largest number of members to condition on when looking for dependences.
 
         An automatic search asks more of groups than these tests do, so they would only tell chance.
         """
@@ -281,13 +281,13 @@ class _Inquiry:
         return self._affordable(_USUAL_BOUND if asked is None else asked, n_dependences)
 
     def _n_hard(self, found: Mapping[int, Mapping[Variables, float]]) -> int:
-        """Dependences of columns that single members do not undo; larger sets are for these."""
+        """Dependences of columns that single members do not separate; larger sets are for these."""
         lines = [(x, list(found[x])) for x in sorted(found)]
-        standing = self.session.separators.first_inseparable(
+        inseparable = self.session.separators.first_inseparable(
             self.target, lines, self.blanket, _USUAL_BOUND
         )
-        pairs = zip(lines, standing, strict=True)
-        return sum(len(given) for (_, given), stands in pairs if stands is not None)
+        pairs = zip(lines, inseparable, strict=True)
+        return sum(len(given) for (_, given), witness in pairs if witness is not None)
 
     def _affordable(self, size: int, n_columns: int) -> int:
         """Lower a size of sets of members until all of them can be tried on all columns."""
@@ -313,53 +313,53 @@ class _Inquiry:
         for number, question in enumerate(questions, 1):
             batch.append(question)
             n_tests += len(question[0])
-            if n_tests >= _TESTS_A_BATCH or number == len(questions):
+            if n_tests >= _TESTS_PER_BATCH or number == len(questions):
                 yield from zip(batch, self.session.strengths(self.target, batch), strict=True)
                 batch, n_tests = [], 0
 
     def _representatives(
         self, found: Mapping[int, Mapping[Variables, float]], bound: int
     ) -> dict[int, Variables]:
-        """For each column the dependence to explain: one that no members undo, if there is any.
+        """For each column the dependence to explain: one that no members separate, if there is any.
 
-        Otherwise the one that holds the fewest members fixed, of several the strongest.
+        Otherwise the one that conditions on the fewest members, of several the strongest.
         """
         lines = [(x, list(found[x])) for x in sorted(found)]
-        standing = self.session.separators.first_inseparable(
+        inseparable = self.session.separators.first_inseparable(
             self.target, lines, self.blanket, bound
         )
         return {
             x: min(given, key=lambda z: (len(z), -round(found[x][z], _DIGITS)))
-            if stands is None
-            else stands
-            for (x, given), stands in zip(lines, standing, strict=True)
+            if witness is None
+            else witness
+            for (x, given), witness in zip(lines, inseparable, strict=True)
         }
 
     def _separators(self, dependences: Iterable[Dependence], bound: int) -> dict[int, Variables]:
-        """For each dependence, what is held fixed where it is undone or else weakest.
+        """For each dependence, the set that separates it, or else given which it is weakest.
 
-        Smaller sets go first; of several smallest ones that undo it, the most convincing.
+        Smaller sets go first; of several smallest ones that separate it, the most convincing.
         """
         waiting = dict(dependences)
         weakest: dict[int, tuple[float, Variables]] = {}
-        undone: dict[int, Variables] = {}
+        separated: dict[int, Variables] = {}
         for size in range(1, bound + 1):
             strengths = self._strengths(waiting, size)
             for x, by_given in strengths.items():
                 independent = [given for given, bits in by_given.items() if not bits]
                 if independent:
-                    undone[x] = self._most_convincing(x, independent)
+                    separated[x] = self._most_convincing(x, independent)
                     del waiting[x]
                     continue
                 for given, bits in by_given.items():
                     if x not in weakest or round(bits, _DIGITS) < weakest[x][0]:
                         weakest[x] = round(bits, _DIGITS), given
-        return {x: given for x, (_, given) in weakest.items()} | undone
+        return {x: given for x, (_, given) in weakest.items()} | separated
 
-    def _undone_by_all(
+    def _separated_by_all(
         self, dependences: Mapping[int, Variables], separators: Mapping[int, Variables]
     ) -> dict[int, Variables]:
-        """Dependences that no few members undo, but all members together do.
+        """Dependences that no few members separate, but all members together do.
 
         That is what methods go by which condition on all they have.
         """
@@ -374,7 +374,7 @@ class _Inquiry:
     def _strengths(
         self, dependences: Mapping[int, Variables], size: int
     ) -> dict[int, dict[Variables, float]]:
-        """How strong dependences are given so many more members; 0 where they are undone."""
+        """How strong dependences are given this many more members; 0 where they are separated."""
         asked: dict[Variables, set[int]] = {}
         for x, witness in dependences.items():
             for separator in subsets(self.blanket - witness - {x}, size, size):

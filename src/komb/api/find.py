@@ -58,8 +58,8 @@ def markov_blanket(
 
     The blanket is the smallest set of columns that makes all others irrelevant for the target, and
     so the set of features to keep for predicting it. Unlike other methods, ``"auto"`` and
-    ``"komb"`` also find members that show only in combination with others, such as the inputs of an
-    exclusive or.
+    ``"komb"`` also find members that are dependent only in combination with others, such as the
+    inputs of an exclusive or.
 
     Data and target are all it needs. Method ``"auto"`` chooses what is left out from the data, and
     the result says what and why (``choices``); ``method="komb", test="g-sci"`` is the search of the
@@ -77,27 +77,30 @@ def markov_blanket(
     method
         Name of an algorithm; :func:`komb.algorithms` lists them.
     order
-        How many other columns a dependence may need to become visible (the paper's k). Order 0 sees
-        single columns, order 1 also pairs (exclusive or), order 2 also triples. For ``"auto"`` a
-        bound: if left out, it goes as far as its work limit allows. For ``"komb"`` 1 if left out.
+        Largest number of other columns that a dependence may need to become visible (the paper's
+        k). Order 0 finds single columns, order 1 also pairs (exclusive or), order 2 also triples.
+        For ``"auto"`` a bound: if left out, it searches up to its limit on tests. For ``"komb"`` 1
+        if left out.
     max_separator
-        How many columns together may explain a dependence away (the paper's l). For ``"auto"`` a
-        bound, 3 if left out; for ``"komb"`` 1 if left out.
+        Largest number of columns that may together separate a column from the target (the paper's
+        l). For ``"auto"`` a bound, 3 if left out; for ``"komb"`` 1 if left out.
     max_conditioning
-        Largest set of columns that the classic methods look at as a separator; if left out, what
-        the method is used with: 3, but no bound for ``"gs"`` and ``"iamb"``, which condition on all
-        they have and with a bound stop when they have that many.
+        Largest set of columns that the classic methods condition on; if left out, the usual bound
+        of the method: 3, but none for ``"gs"`` and ``"iamb"``, which condition on the whole set so
+        far and stop growing at a bound.
     level
-        For ``"auto"``: the chance that the blanket is not empty although nothing depends on the
-        target. Lower it for fewer false members, raise it for weaker ones.
+        For ``"auto"``: the family-wise error, the probability that the blanket is not empty
+        although nothing depends on the target. Lower it for fewer false members, raise it for
+        weaker ones.
     alpha
-        Level of single tests: a dependence counts when its p-value is at most this. If left out,
-        ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other method.
+        Significance level of each test: a dependence counts when its p-value is at most this. If
+        left out, ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other
+        method.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
-        likelihood ratio with the mean and variance that it has given the margins of the table. Or a
-        function of your own, called as ``function(x, y, z)`` with integer codes, that returns a
-        p-value; it is slow beside the others, but works with every method.
+        likelihood ratio with its mean and variance given the margins of the table. Or a function of
+        your own, called as ``function(x, y, z)`` with integer codes, that returns a p-value; it is
+        slower than the others, but works with every method.
     df
         Rule for the degrees of freedom: ``"observed"`` counts every cell of the observed strata,
         ``"adjusted"`` only the levels that occur in each of them. Test ``"auto"`` always takes the
@@ -108,29 +111,29 @@ def markov_blanket(
     include
         Columns that are in the blanket whatever the tests say.
     exclude
-        Columns that are left out altogether: neither checked nor counted.
+        Columns that the search ignores: neither checked nor counted.
     discretize
-        How to cut columns of numbers into bins. ``None``: not at all, and one that is plainly
-        continuous is an error. ``"quantile"`` (equally many rows a bin), ``"uniform"`` (bins of one
-        width), ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target change):
-        all columns of numbers that look continuous or have more than 20 distinct values. Or a
+        How to cut numeric columns into bins. ``None``: not at all, and one that is plainly
+        continuous is an error. ``"quantile"`` (equally many rows per bin), ``"uniform"`` (bins of
+        equal width), ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target
+        change): all numeric columns that look continuous or have more than 20 distinct values. Or a
         mapping from columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the
         ``cuts`` of a blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
     bins
-        Into how many bins, for all columns or by column.
+        Number of bins, for all columns or by column.
     missing
-        What to do about missing values: ``"error"``, ``"level"`` (they are a level of their own) or
+        How to treat missing values: ``"error"``, ``"level"`` (they are a level of their own) or
         ``"testwise"`` (each test is made on the rows that are complete for its columns).
     seed
-        For a test that draws random numbers; the same seed gives the same answer.
+        Seed of a test that draws random numbers; the same seed gives the same answer.
     time_budget
-        For ``"auto"``: seconds that the search may take. What it leaves out for lack of time is in
-        ``omissions``. If left out, it takes the time it needs.
+        For ``"auto"``: time limit of the search, in seconds. What it leaves out for lack of time is
+        in ``omissions``. No limit if left out.
     stability
         Number of half-samples to search as well, an even number such as 50: how often members and
         groups are found again is in the result (``stability``), with a bound on those that are
-        found by chance. It takes about so many times half the time. The seed and the order of the
-        rows decide what the halves are, and so the shares, but not the blanket. Each half-sample
+        found by chance. Each takes about half the time of the search. The seed and the order
+        of the rows determine the halves, and so the shares, but not the blanket. Each half-sample
         has the same time budget as the search itself.
     progress
         Called now and then with a :class:`komb.api.progress.Progress`.
@@ -154,7 +157,7 @@ def markov_blanket(
 
     Examples
     --------
-    A lamp with two switches: neither alone says anything about the lamp.
+    A lamp with two switches: the lamp is marginally independent of each.
 
     >>> table = {
     ...     "hall": ["up", "up", "down", "down"] * 25,

@@ -48,7 +48,7 @@ def takes_options(
     >>> print(inspect.getdoc(search))
     Search, with:
     alpha
-        Level of the tests.
+        Significance level of each test.
     df
         Degrees of freedom of tests g, chi2 and g-sci: 'observed' or 'adjusted'.
     >>> search([], df="adjusted")

@@ -117,7 +117,7 @@ def _check_seconds(parameter: str, value: object) -> float:
     number = _to_number(value)
     if not 0 < number < math.inf:
         rule = "be a number of seconds above 0"
-        remedy = "Try ", Argument(parameter, 60), ", or leave it out for as long as it takes."
+        remedy = "Try ", Argument(parameter, 60), ", or leave it out for no limit."
         raise ParameterError.because(parameter, rule, value, remedy)
     return number
 
@@ -208,16 +208,16 @@ class SearchOptions:
     )
     order: int | None = _option(
         None,
-        "How many other columns a dependence may need to become visible.",
+        "Largest number of other columns that a dependence may need to become visible.",
         _or_none(check_bound),
-        if_left_out="1 for komb; as far as its limit for auto",
+        if_left_out="1 for komb; auto searches up to its limit",
         is_of_method=True,
         letter="-k",
         metavar="N",
     )
     max_separator: int | None = _option(
         None,
-        "How many columns together may explain a dependence away.",
+        "Largest number of columns that may together separate a column from the target.",
         _or_none(check_bound),
         if_left_out="1 for komb, 3 for auto",
         is_of_method=True,
@@ -234,14 +234,15 @@ class SearchOptions:
     )
     level: float = _option(
         DEFAULT_LEVEL,
-        "For auto: chance of a blanket that is not empty where nothing depends on the target.",
+        "For auto: family-wise error, the probability that the blanket is not empty where nothing "
+        "depends on the target.",
         _check_share,
         is_of_method=True,
         metavar="P",
     )
     alpha: float | None = _option(
         None,
-        "Level of the tests.",
+        "Significance level of each test.",
         _or_none(_check_share),
         if_left_out=f"auto chooses, others {FIXED_ALPHA}",
         metavar="P",
@@ -268,45 +269,47 @@ class SearchOptions:
         "Columns that are in the blanket whatever the tests say.",
         _check_names,
         metavar="COLUMN",
-        in_shell="Always in the blanket. May be repeated.",
+        in_shell="Always include this column. May be repeated.",
     )
     exclude: Iterable[Name] = _option(
         (),
-        "Columns that are left out altogether.",
+        "Columns that the search ignores.",
         _check_names,
         metavar="COLUMN",
-        in_shell="Leave this column out. May be repeated.",
+        in_shell="Exclude this column. May be repeated.",
     )
     discretize: Discretize = _option(  # noqa: RUF009
         None,
-        "How to cut columns of numbers into bins: 'quantile', 'uniform', 'kmeans' or 'mdl', for "
+        "How to cut numeric columns into bins: 'quantile', 'uniform', 'kmeans' or 'mdl', for "
         "all of them or by column, or at which points.",
         if_left_out="not at all",
-        metavar="WAY|COLUMN=WAY|COLUMN=CUT,CUT...",
-        in_shell="Cut columns of numbers: 'quantile', 'uniform', 'kmeans', 'mdl', or at these "
-        "points. With columns, may be repeated.",
+        metavar="RULE|COLUMN=RULE|COLUMN=CUT,CUT...",
+        in_shell="Cut numeric columns into bins: 'quantile', 'uniform', 'kmeans', 'mdl', or at "
+        "these cut points. May be repeated for several columns.",
     )
     bins: Bins = _option(  # noqa: RUF009
         DEFAULT_BINS,
-        "Into how many bins, for all columns or by column.",
+        "Number of bins, for all columns or by column.",
         metavar="N|COLUMN=N",
-        in_shell="Into how many bins. With columns, may be repeated.",
+        in_shell="Number of bins. May be repeated for several columns.",
     )
     missing: str = _option(
-        DEFAULT_MISSING, "What to do about missing values: 'error', 'level' or 'testwise'."
+        DEFAULT_MISSING, "How to treat missing values: 'error', 'level' or 'testwise'."
     )
-    seed: int = _option(0, "For tests that draw random numbers, and for half-samples.", check_count)
+    seed: int = _option(
+        0, "Seed of tests that draw random numbers, and of half-samples.", check_count
+    )
     time_budget: float | None = _option(
         None,
-        "For auto: seconds that the search may take.",
+        "For auto: time limit of the search, in seconds.",
         _or_none(_check_seconds),
-        if_left_out="as long as it takes",
+        if_left_out="no limit",
         is_of_method=True,
         metavar="SECONDS",
     )
     stability: int | None = _option(
         None,
-        "Number of half-samples to search too, to see how often each member is found again.",
+        "Number of half-samples to search too, to measure how often each member is found again.",
         _or_none(_check_halves),
         if_left_out="none",
         metavar="N",

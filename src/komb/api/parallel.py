@@ -76,7 +76,7 @@ def count_workers(n_jobs: int | None, n_items: int) -> int:
     >>> count_workers(None, 10), count_workers(3, 10), count_workers(3, 1)
     (1, 3, 1)
     """
-    # Nobody has configured what nobody has loaded, and loading it takes a tenth of a second.
+    # What is not loaded is not configured either, and loading it takes a tenth of a second.
     if n_items < 2 or n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     import joblib
@@ -86,10 +86,10 @@ def count_workers(n_jobs: int | None, n_items: int) -> int:
 
 
 class Stop:
-    """Tells threads that nobody waits for them any more; another process has one of its own.
+    """Tells threads that their results are no longer wanted; another process has one of its own.
 
     Processes are ended from outside, threads can only end themselves: the flag is looked at
-    whenever a search reports where it stands.
+    whenever a search reports progress.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Stop:
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error
-    """A thread has noticed that nobody waits for it."""
+    """A thread has noticed that its result is no longer wanted."""
 
 
 def spread(
@@ -198,7 +198,7 @@ def prepare_worker(parent: int) -> None:
     """Make this process a good child, if it is one that works for ``parent`` alone.
 
     It leaves Ctrl-C to its parent, which ends it; it says nothing; and it ends when its parent is
-    gone, for nobody waits for its work. Threads, and the workers of a cluster, stay as they are.
+    gone, for its work is no longer wanted. Threads, and the workers of a cluster, stay as they are.
 
     Examples
     --------

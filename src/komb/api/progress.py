@@ -1,4 +1,4 @@
-"""Where a search stands."""
+"""The progress of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from komb.errors import ParameterError
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search stands; what the ``progress`` callback receives.
+    """The progress of a search; what the ``progress`` callback receives.
 
     Attributes
     ----------

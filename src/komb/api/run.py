@@ -197,7 +197,7 @@ class Run:
         return algorithm.search(session, task, **self.settings.arguments_of(algorithm))
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
-        """Candidates with so many levels that they tell rows rather than groups of rows apart."""
+        """Candidates with so many levels that they identify rows rather than groups of rows."""
         levels = self.table.cardinalities
         most = max(_FEW_LEVELS, self.table.n_rows // 2)
         candidates = (x for x in range(self.table.n_columns) if x != target)
@@ -226,7 +226,7 @@ class Run:
     def report(
         self, progress: TaskProgress, target: int, number: int, finished: int | None = None
     ) -> None:
-        """Say where the search for one of several targets stands."""
+        """Report the progress of the search for one of several targets."""
         if self._progress is None:
             return
         self._progress(

@@ -126,7 +126,7 @@ class Settings:
             "exclude": self.exclude,
         }
         data = self.treatment.describe()
-        if table.has_missing:  # whoever made a table with marks said what they mean
+        if table.has_missing:  # the maker of a table with marks has said what they mean
             data["missing"] = "testwise"
         return options | test | columns | data
 
@@ -187,7 +187,7 @@ def check_taken(searches: Sequence[AlgorithmInfo], given: Mapping[str, Any]) -> 
 def _check_fit(search: AlgorithmInfo, test: CITest, name: str) -> None:
     """Raise if a search needs smaller p-values than a test has."""
     if test.smallest_p_value > 0 and search.choose_alpha is not None:
-        rule = f"have p-values as small as many tests call for, with method {search.name!r}"
+        rule = f"give p-values small enough for multiple testing by method {search.name!r}"
         remedy = (
             f"Those of {name!r} are never below {test.smallest_p_value:.2g}. Use ",
             Argument("test", "auto"),

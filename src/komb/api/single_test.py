@@ -1,4 +1,4 @@
-"""One conditional-independence test, for whoever wants to know about two columns."""
+"""One conditional-independence test, of two columns, given others or not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ci_test(
     x, y
         The columns to test.
     given
-        The columns to hold fixed.
+        The columns to condition on.
     test
         Name of a test (:func:`komb.tests` lists them), or a function ``(x, y, z) -> p-value``.
     alpha

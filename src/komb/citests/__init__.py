@@ -1,4 +1,4 @@
-"""Conditional-independence tests: the contract, the registry, the decision, one test a file.
+"""Conditional-independence tests: the contract, the registry, the decision, one test per file.
 
 What a test of one's own needs is importable from here.
 """

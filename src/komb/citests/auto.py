@@ -1,22 +1,23 @@
 """G, and Pearson's X2, against the distributions they have given the margins of the table.
 
 If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
-of ``Z`` could as well stand in any other order. Over all these orders X2 has a mean, a variance and
-a third cumulant, and all three follow from the margins of the strata in closed form (Haldane 1940;
-Kazi-Aoual et al. 1995; the formulas are in :mod:`komb.counts.contingency`). On a thick table they
-are near ``df``, ``2 df`` and ``8 df``, those of the chi-square distribution; on a thin one, with
-many levels, many strata or rare values, they are not, and there chi-square misleads.
+of ``Z`` could be in any other order, equally likely. Over all these orders X2 has a mean, a
+variance and a third cumulant, and all three follow from the margins of the strata in closed form
+(Haldane 1940; Kazi-Aoual et al. 1995; the formulas are in :mod:`komb.counts.contingency`). On a
+dense table they are near ``df``, ``2 df`` and ``8 df``, those of the chi-square distribution; on a
+sparse one, with many levels, many strata or rare values, they are not, and there chi-square
+misleads.
 
 The null distribution is taken to be Pearson's type III, the shifted gamma distribution that has
 these three cumulants: with skewness ``g`` it is a chi-square distribution with ``8 / g^2`` degrees
 of freedom, a real number, for ``8 / g^2 + 4 z / g``, where ``z`` is how many standard deviations X2
-is above its mean. Where there is no skewness, or one to the other side, that is all but a normal
+is above its mean. Where there is no skewness, or a negative one, that is all but a normal
 distribution. Where the skewness is more than that of chi-square with one degree of freedom, X2 is
 mostly one of a few values, and the larger p-value counts, this one or that of the gamma
 distribution with the same mean and variance.
 
 
-X2 makes much of a few cells of small expectation; G sees more where there are many levels. G has a
+X2 weighs a few cells of small expectation heavily; G has more power with many levels. G has a
 mean and a variance over all orders of the rows too (:mod:`komb.counts.expected_g_kernels`). They
 take more time, so G is asked only where ``p_X2 <= 0.1``, and then it decides; elsewhere X2 does.
 The third cumulant of G has no closed form. A gamma distribution of its mean and variance is too
@@ -55,7 +56,7 @@ UNLIKELY = 0.1
 
 @register_test(
     "auto",
-    summary="G, after Pearson's X2, each with the moments it has given the margins, on any table.",
+    summary="Pearson's X2, then G, each with its moments given the margins; for any table.",
     citation="Haldane (1940), The mean and variance of chi-squared, when used as a test of "
     "homogeneity, when expectations are small, Biometrika 31(3/4); Kazi-Aoual, Hitier, Sabatier & "
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "

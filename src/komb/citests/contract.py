@@ -62,7 +62,7 @@ class CITest(ABC):
     is_random : bool
         Whether it draws random numbers, so that its answers depend on the seed.
     fallback : str or None
-        What ``Measurement.decider`` says where a fall-back for thin tables decided.
+        What ``Measurement.decider`` says where a fall-back for sparse tables decided.
     symbols : mapping
         What the statistic is called in print, for each decider: ``{"g": "G"}``.
     unreliable_note : str

@@ -98,7 +98,7 @@ def _reaches(statistic: FloatArray, freedom: Int64Array | FloatArray, alpha: flo
 
 
 def strengths(measured: Measurement, alpha: float) -> FloatArray:
-    """How clearly each test of a batch says "dependent", in bits; 0 where it says "independent".
+    """Evidence for dependence of each test of a batch, in bits; 0 where it says "independent".
 
     A p-value of 2^-b is b bits. A code that saves b bits is as rare under independence as a p-value
     of 2^-b, or rarer, so the two kinds of statistics are on one scale.
@@ -129,7 +129,7 @@ def confirmed_strengths(measured: Measurement, alpha: float) -> FloatArray:
 def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     """Bits of p-values that were found by sampling.
 
-    Many are the smallest that the sample can give. Those are told apart by less than one bit:
+    Many are the smallest that the sample can give. Those differ by less than one bit:
     ``b / (1 + b)`` with the bits ``b`` that the tail of a scaled chi-square with the mean and the
     variance of the sample would give.
     """
@@ -157,7 +157,7 @@ def _tail_log2_p_values(tail: Tail) -> FloatArray:
 
 
 def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:
-    """Logarithms of p-values, also of those too small to be told from zero.
+    """Logarithms of p-values, also of those that underflow to zero.
 
     Examples
     --------

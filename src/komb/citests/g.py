@@ -43,7 +43,7 @@ def degrees_of_freedom(sums: TestSums, df: str) -> Int64Array:
     citation="Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search, ch. 5",
 )
 class GTest(CITest):
-    """The likelihood-ratio test alone, thin tables or not."""
+    """The likelihood-ratio test alone, sparse tables or not."""
 
     can_screen: ClassVar[bool] = True
     has_df_rule: ClassVar[bool] = True

@@ -1,8 +1,8 @@
 """G where it can be trusted, stochastic complexity where it cannot: the paper's choice.
 
-With fewer than five rows a cell on average the null distribution of G is far from chi-square (with
-three-level variables, 1000 rows and five conditions it rejects nearly always), so those tests are
-decided by their code lengths instead. (Below one row a cell those fail too; the outcome says so.)
+With fewer than five rows per cell on average the null distribution of G is far from chi-square
+(with three-level variables, 1000 rows and five conditions it rejects nearly always), so the code
+lengths decide those tests instead. (Below one row per cell those fail too; the outcome says so.)
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
 
 @register_test(
     "g-sci",
-    summary="G; stochastic complexity where a table has fewer than 5 rows a cell.",
+    summary="G; stochastic complexity where a table has fewer than 5 rows per cell.",
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
 )
 class GThenStochasticComplexityTest(GTest):
-    """G with a fall-back for thin tables."""
+    """G with a fall-back for sparse tables."""
 
     length_below: ClassVar[float] = ROWS_PER_CELL
     fallback: ClassVar[str] = "sci"

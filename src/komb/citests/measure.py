@@ -20,17 +20,17 @@ from komb.errors import ParameterError
 
 BoolArray = npt.NDArray[np.bool_]
 
-#: Rows a cell on average below which a likelihood-ratio or Pearson test is not to be trusted.
+#: Rows per cell on average below which a likelihood-ratio or Pearson test is unreliable.
 ROWS_PER_CELL = 5.0
 
-#: Rows a cell on average below which even stochastic complexity is not to be trusted: with fewer
-#: it calls independent variables dependent (measured; at a quarter of a row a cell, always).
+#: Rows per cell on average below which even stochastic complexity is unreliable: with fewer
+#: it calls independent variables dependent (measured; at a quarter of a row per cell, always).
 CODED_ROWS_PER_CELL = 1.0
 
 #: Differences of code lengths smaller than this, in bits, are rounding and count as zero.
 ROUNDING = 1e-9
 
-#: A distribution that is less skewed than this, or to the other side, is as good as normal.
+#: A distribution that is less skewed than this, or negatively, is as good as normal.
 LEAST_SKEWNESS = 1e-3
 
 #: That of a chi-square distribution with one degree of freedom.
@@ -43,7 +43,7 @@ class Tests(NamedTuple):
     """The columns of a batch of tests."""
 
     contingency: Contingency
-    candidates: Int64Array  # one a test
+    candidates: Int64Array  # one per test
     sets: Int64Array  # [given set, column]
     set_of: Int64Array  # which of the given sets each test has
 
@@ -212,16 +212,16 @@ class TestSums:
 
     @property
     def is_thick(self) -> BoolArray:
-        """Whether a table has enough rows a cell for a large-sample test."""
+        """Whether a table has enough rows per cell for a large-sample test."""
         return self.has_rows_per_cell(ROWS_PER_CELL)
 
     @property
     def is_codable(self) -> BoolArray:
-        """Whether a table has enough rows a cell for its code lengths to be compared."""
+        """Whether a table has enough rows per cell for its code lengths to be compared."""
         return self.has_rows_per_cell(CODED_ROWS_PER_CELL)
 
     def has_rows_per_cell(self, enough: float) -> BoolArray:
-        """Whether a table has so many rows a cell."""
+        """Whether a table has this many rows per cell."""
         has_enough: BoolArray = self.n_rows >= enough * self.cells
         if self._contingency.has_missing:
             has_enough &= self.strata > 0  # no complete row, no cell: never enough
@@ -229,7 +229,7 @@ class TestSums:
 
 
 class Resampled(NamedTuple):
-    """Where each test of a batch stands in a sample of its distribution under independence."""
+    """The position of each test of a batch in a sample of its distribution under independence."""
 
     p_value: FloatArray
     smallest: float  # p-value that a sample of this size can give
@@ -275,10 +275,10 @@ class Moments(NamedTuple):
         is_skewed = varies & (slope < 4.0 / MOST_SKEWNESS)
         if not is_skewed.any():
             return (by_three,)
-        stretch = 2.0 * self.mean / variance
+        scale = 2.0 * self.mean / variance
         by_two = Tail(
-            np.where(is_skewed, np.maximum(statistic, 0.0) * stretch, by_three.statistic),
-            np.where(is_skewed, self.mean * stretch, freedom),
+            np.where(is_skewed, np.maximum(statistic, 0.0) * scale, by_three.statistic),
+            np.where(is_skewed, self.mean * scale, freedom),
         )
         return by_two, by_three
 

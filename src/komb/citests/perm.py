@@ -1,8 +1,8 @@
 """Permutation test: G against its own distribution, whatever the table looks like.
 
 If ``X`` and ``Y`` are independent given ``Z``, then the values of ``X`` in the rows of one stratum
-of ``Z`` could as well stand in any other order. Shuffle them within every stratum, and G of the
-shuffled table is one more draw from the distribution that G has under independence, given the
+of ``Z`` could be in any other order, equally likely. Shuffle them within every stratum, and G of
+the shuffled table is one more draw from the distribution that G has under independence, given the
 margins. If ``g`` out of ``n`` shuffles are at least as large as the data, ``(1 + g) / (1 + n)`` is
 a p-value that holds for any number of rows, levels or strata: nothing is assumed to be large.
 
@@ -48,7 +48,7 @@ SMALLEST_ALPHA = 1e-5
 
 @register_test(
     "perm",
-    summary="Permutation test of G: exact at level alpha however thin the table; slower.",
+    summary="Permutation test of G: exact at level alpha however sparse the table; slower.",
     citation="Besag & Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78(2)",
 )
 class PermutationTest(CITest):

@@ -1,7 +1,7 @@
 """The tests komb knows, found by name.
 
 A test registers itself: ``@register_test("g", summary=..., citation=...)`` above a class derived
-from :class:`~komb.citests.contract.CITest`. Nothing else has to be told; the API, the command line
+from :class:`~komb.citests.contract.CITest`. That is all; the API, the command line
 and the parametrised tests read this registry. Tests of other packages are found through the entry
 points ``komb.tests``.
 """
@@ -207,7 +207,7 @@ def has_df_rule(name: str) -> bool:
 
 
 def unreliable_note(name: str, tests: str) -> str:
-    """Say what it means, and what helps, if so many tests were unreliable.
+    """Say what it means, and what helps, if this many tests were unreliable.
 
     Examples
     --------

@@ -2,9 +2,9 @@
 
 The stochastic complexity of ``X`` given ``Z`` is its length under the normalised-maximum-likelihood
 code, ``S(X|Z) = sum_z [n_z H(X|z) + log2 C(|X|, n_z)]``. ``Y`` and ``X`` are dependent given ``Z``
-when knowing one shortens the code of the other. The price of the model is part of the length, so
-there is no level and no large-sample assumption. With less than about one row a cell it breaks down
-all the same, towards dependence; such outcomes are marked unreliable.
+when knowing one shortens the code of the other. The cost of the model is part of the length, so
+there is no level and no large-sample assumption. With less than about one row per cell it breaks
+down all the same, towards dependence; such outcomes are marked unreliable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sci_statistic(sums: TestSums) -> FloatArray:
 
 @register_test(
     "sci",
-    summary="Stochastic complexity: dependent when one shortens the other's code. No alpha.",
+    summary="Stochastic complexity: dependent if one column shortens the other's code. No alpha.",
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "method",
     "stability",
     after="truth",
-    also={"alpha": "It is the same for every method."},
+    also={"alpha": "The same for every method."},
     alpha=FIXED_ALPHA,
 )
 def compare(
@@ -52,11 +52,11 @@ def compare(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+        typer.Option(metavar="FILE", help="Also draw a plot: .png, .pdf, .svg; needs matplotlib."),
     ] = None,
     **search: Any,
 ) -> None:
-    """Find the Markov blanket of a column with several methods, side by side."""
+    """Compare the Markov blankets that several methods find for one column."""
     if json and csv:
         raise options.contradiction("json", "csv", "both say what to print")
     arguments = options.to_search(search)

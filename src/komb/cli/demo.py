@@ -8,7 +8,7 @@ from komb.cli.output import program, show
 
 @exit_codes()
 def demo() -> None:
-    """See what komb finds that others miss: a hidden three-way parity."""
+    """Show what komb finds and other methods miss: a three-way parity."""
     from komb.cli.demo_tour import run_demo
 
     run_demo(show, program())

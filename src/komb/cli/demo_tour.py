@@ -14,15 +14,15 @@ _N_ROWS_SHOWN = 5
 
 _STORY = """\
 Y is 1 when an odd number of X1, X2 and X3 is 1, except in one row of ten, taken at random.
-No X says anything about Y on its own, and no two of them do: only all three together.
-E1 to E10 are coins that have nothing to do with Y, so the blanket of Y is X1, X2, X3."""
+No single X tells anything about Y, and no two of them do: only all three together.
+E1 to E10 are coin flips, independent of Y, so the blanket of Y is X1, X2, X3."""
 
 _NEXT = """\
 Try next:
-  {program} find your.csv --target COLUMN         it chooses how far to look
-  {program} find your.csv --target COLUMN -k 3    ... or you do
-  {program} compare your.csv --target COLUMN      the classic methods beside it
-  {program} find --help                           everything else
+  {program} find your.csv --target COLUMN         chooses the order itself
+  {program} find your.csv --target COLUMN -k 3    searches up to order 3
+  {program} compare your.csv --target COLUMN      compares the classic methods
+  {program} find --help                           lists all options
 or in Python:
   import komb
   print(komb.markov_blanket(dataframe, "COLUMN"))"""
@@ -66,7 +66,7 @@ def _first_rows(table: DiscreteTable) -> Sheet:
     rows = table.codes[:, :_N_ROWS_SHOWN].T.tolist()
     shape = f"{plural(table.n_rows, 'row')} of {plural(table.n_columns, 'column')}"
     return Sheet(
-        title=f"A table with a secret: {shape}, these are the first {_N_ROWS_SHOWN}",
+        title=f"A table with a hidden rule: {shape}; the first {_N_ROWS_SHOWN} rows",
         grids=(Grid(columns, tuple(tuple(map(str, row)) for row in rows)),),
     )
 
@@ -82,5 +82,5 @@ def _compare(blankets: list[Blanket]) -> Sheet:
         )
         for order, (looks_at, blanket) in enumerate(zip(_LOOKS_AT, blankets, strict=True))
     )
-    columns = ("order", "looks at", "finds", "tests>", "time>")
+    columns = ("order", "searches", "finds", "tests>", "time>")
     return Sheet("What is in the Markov blanket of Y?", grids=(Grid(columns, rows),))

@@ -72,13 +72,13 @@ def missing_option(context: typer.Context, options: str) -> Exception:
 
 
 def _fail(message: str, code: int = EXIT_BAD_INPUT) -> NoReturn:
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
+    with suppress(OSError):  # where no message can be written, the exit code still says it
         typer.echo(f"Error: {neutralise(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 
 def _fail_unexpectedly(error: BaseException) -> NoReturn:
-    """End with one line about what nobody has provided for; a traceback only if it is wanted."""
+    """End with one line about an internal error; a traceback only if it is wanted."""
     if os.environ.get(TRACEBACK):
         raise error
     said = " ".join(str(error).split())
@@ -91,8 +91,8 @@ def _fail_unexpectedly(error: BaseException) -> NoReturn:
         remedy = "Take fewer rows or columns, or a machine with more memory."
         _fail(f"Memory ran out{f' ({said})' if said else ''}. {remedy}", EXIT_FAILED)
     _fail(
-        f"komb failed in a way that it should not ({type(error).__name__}: {said[:_LONGEST_REASON]}"
-        f"). Please report it, with what {TRACEBACK}=1 prints.",
+        f"Internal error in komb ({type(error).__name__}: {said[:_LONGEST_REASON]}). "
+        f"Please report it, with what {TRACEBACK}=1 prints.",
         EXIT_FAILED,
     )
 

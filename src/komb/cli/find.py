@@ -31,18 +31,21 @@ def find(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", "-t", metavar="COLUMN", help="Whose blanket to find. May be repeated."
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="Column whose blanket to find. May be repeated.",
         ),
     ] = None,
     all_targets: Annotated[
-        bool, typer.Option("--all-targets", help="The blanket of every column.")
+        bool, typer.Option("--all-targets", help="Find the blanket of every column.")
     ] = False,
     jobs: Annotated[
         int,
         typer.Option(
             "--jobs",
             "-j",
-            help="Processes for several targets; -1 is one per processor.",
+            help="Number of processes for several targets; -1: one per processor.",
             metavar="J",
         ),
     ] = 1,
@@ -54,21 +57,21 @@ def find(
         typer.Option(
             "--quiet",
             "-q",
-            help="Print names only: a member a line; for several targets a target a line, its "
-            "members after it with tabs between. No progress bar.",
+            help="Print names only: one member per line; for several targets, one target per line "
+            "and its members after it, separated by tabs. No progress bar.",
         ),
     ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Say why each member is in, and why others are not."),
+        typer.Option("--explain", help="Explain why each member is in, and why others are not."),
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw it too: .png, .pdf, .svg; needs matplotlib."),
+        typer.Option(metavar="FILE", help="Also draw a plot: .png, .pdf, .svg; needs matplotlib."),
     ] = None,
     **search: Any,
 ) -> None:
-    """Find the Markov blanket of a column of a file, or of several."""
+    """Find the Markov blanket of one or more columns of a file."""
     targets = _check_targets(context, target, all_targets)
     if quiet and explain:
         raise options.contradiction("quiet", "explain", "both say what to print")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from komb.search import AlgorithmInfo
 
 _NOTES = (
-    "sound: exact if what it assumes holds, no test errs and sets are not bounded.",
-    "'komb methods NAME' says more about one.",
+    "sound: exact if its assumption holds, no test errs and the size of sets is not limited.",
+    "'komb methods NAME' describes one in detail.",
 )
 
 
@@ -24,10 +24,10 @@ _NOTES = (
 def methods(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Say all about this one.", show_default=False),
+        typer.Argument(metavar="NAME", help="Describe this method in detail.", show_default=False),
     ] = None,
 ) -> None:
-    """List the methods, or say all about one."""
+    """List the methods, or describe one in detail."""
     from komb.search import algorithms
     from komb.search.registry import find_algorithm
 

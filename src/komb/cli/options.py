@@ -33,7 +33,7 @@ Data = Annotated[
     typer.Argument(metavar="DATA", help="CSV, TSV (also .gz) or Parquet file.", show_default=False),
 ]
 Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="COLUMN", help="Whose blanket to find.")
+    str, typer.Option("--target", "-t", metavar="COLUMN", help="Column whose blanket to find.")
 ]
 Delimiter = Annotated[
     str | None, typer.Option(help="One character, or 'tab'; detected if left out.")

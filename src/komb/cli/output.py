@@ -78,7 +78,7 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Show where a search stands."""
+        """Show the progress of a search."""
         if self._began is None:
             self._began = time.monotonic()
         if not self._is_wanted or time.monotonic() - self._began < _PATIENCE:
@@ -127,7 +127,7 @@ class CountBar:
             self._bar.stop()
 
     def show(self, done: int, total: int) -> None:
-        """Show where the run stands."""
+        """Show the progress of the run."""
         if not self._is_wanted:
             return
         if self._bar is None:

@@ -24,7 +24,7 @@ def report(
             "--out",
             "-o",
             metavar="FILE.html",
-            help="Where the page goes; an older one is replaced.",
+            help="File to write; an existing one is replaced.",
         ),
     ],
     methods: Annotated[
@@ -36,13 +36,13 @@ def report(
         ),
     ] = None,
     no_comparison: Annotated[
-        bool, typer.Option("--no-comparison", help="Ask no other methods.")
+        bool, typer.Option("--no-comparison", help="Do not compare with other methods.")
     ] = False,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     **search: Any,
 ) -> None:
-    """Write one page about a column: its blanket, why, the data, and what other methods find."""
+    """Write an HTML report on one column: its blanket, the reasons, the data, other methods."""
     if methods and no_comparison:
         raise options.contradiction("methods", "no_comparison", "contradict each other")
     arguments = options.to_search(search)

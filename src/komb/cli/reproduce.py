@@ -14,12 +14,12 @@ from komb.cli.output import CountBar, show
 
 @exit_codes(data="--data")
 def reproduce(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything it writes.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for all results.")],
     suites: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[intro|synthetic|benchmark|ablation|separators|runtime|all]...",
-            help="Which experiments.",
+            help="Experiments to run.",
             show_default="all",
         ),
     ] = None,
@@ -27,7 +27,7 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder with the MMHC samples, zipped or not; samples are drawn without it.",
+            help="Folder with the MMHC samples, zipped or not; without it, samples are drawn.",
         ),
     ] = None,
     networks: Annotated[
@@ -39,29 +39,32 @@ def reproduce(
         ),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(help="At most so many samples of a dataset.", show_default="10")
+        int | None, typer.Option(help="Maximum number of samples per dataset.", show_default="10")
     ] = None,
     targets: Annotated[
         int | None,
         typer.Option(
-            help="At most so many targets, those with the largest blankets.", show_default="10"
+            help="Maximum number of targets; those with the largest blankets come first.",
+            show_default="10",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Processes to use.", show_default="one per processor")
+        int | None, typer.Option(help="Number of processes.", show_default="one per processor")
     ] = None,
     time_cap: Annotated[
-        float | None, typer.Option(help="Seconds that one search may take.", show_default="1800")
+        float | None,
+        typer.Option(help="Time limit per search, in seconds.", show_default="1800"),
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a run in DIR; what you leave out is as it was, and nothing is redone.",
+            help="Continue the run in DIR: options that you leave out keep their values, and "
+            "finished searches are not repeated.",
         ),
     ] = False,
 ) -> None:
-    """Run the experiments of the paper again: tables, figures and a report in one folder."""
+    """Repeat the experiments of the paper: tables, figures and a report in one folder."""
     from komb.reproduction import reproduction
     from komb.reproduction.summary import summarise
 

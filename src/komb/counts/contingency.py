@@ -49,9 +49,9 @@ Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEV
 only as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
-is too thin for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing values
-take one more bitmap for each column that has any, 21 bytes per row and half a MiB. Nothing grows
-with a product of cardinalities.
+is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing
+values take one more bitmap for each column that has any, 21 bytes per row and half a MiB. Nothing
+grows with a product of cardinalities.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ class Summaries(NamedTuple):
     split: Int64Array  # of the given set, for this candidate's length class
 
 
-class Ledger:
+class SharedTables:
     """What the contingencies of one table have in common: tables of logarithms, and buffers.
 
-    Contingencies with one ledger can not count at the same time.
+    Contingencies that share one cannot count at the same time.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Ledger:
         self._buffers: dict[tuple[int, int, int], tuple[object, object]] = {}
 
     def lengths(self, levels: int) -> Int64Array:
-        """Code lengths of columns of so many levels."""
+        """Code lengths of columns of this many levels."""
         if levels not in self._lengths:
             self._lengths[levels] = length_table(levels, self.n_rows, self.scale)
         return self._lengths[levels]
@@ -263,7 +263,7 @@ class Contingency:
         Every column coded 0 .. cardinality - 1, and cardinality where a value is missing.
     cardinalities : int array of shape (n_columns,)
     target : int
-    ledger : Ledger, optional
+    shared : SharedTables, optional
         Of these codes and cardinalities, if there is one already.
 
     Attributes
@@ -282,19 +282,23 @@ class Contingency:
     """
 
     def __init__(
-        self, codes: Codes, cardinalities: Int64Array, target: int, ledger: Ledger | None = None
+        self,
+        codes: Codes,
+        cardinalities: Int64Array,
+        target: int,
+        shared: SharedTables | None = None,
     ) -> None:
-        self._ledger = ledger = ledger or Ledger(codes, cardinalities)
+        self._shared = shared = shared or SharedTables(codes, cardinalities)
         self.codes = codes
-        self.n_rows = ledger.n_rows
+        self.n_rows = shared.n_rows
         self.target = target
         self.cardinalities = cardinalities
         self.target_levels = int(cardinalities[target])
-        self.scale = ledger.scale
+        self.scale = shared.scale
         # Pearson's statistic is at most rows x (levels of the target - 1)
         self.pearson_scale = largest_scale(float(self.n_rows) * self.target_levels)
         self.variance_scales, self.third_scales = self._scale_cumulants()
-        self.has_missing = ledger.has_missing
+        self.has_missing = shared.has_missing
         # class 0 is the target's cardinality, so that kernels find it without a look-up
         self.class_levels = np.concatenate(
             ([cardinalities[target]], np.unique(cardinalities))
@@ -318,7 +322,7 @@ class Contingency:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are held for this target, besides those of the ledger."""
+        """Bytes that are held for this target, besides the shared ones."""
         prepared: Any = self._prepared
         held: int = prepared.bitmaps.nbytes + prepared.level_counts.nbytes + prepared.order.nbytes
         return held
@@ -340,7 +344,7 @@ class Contingency:
         packed = np.flatnonzero(is_packed)
         level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
         n_codes = (
-            self.cardinalities + self._ledger.is_incomplete
+            self.cardinalities + self._shared.is_incomplete
         )  # missing ones have an unused bitmap
         ends = np.cumsum(n_codes[packed])
         level_start[packed] = ends - n_codes[packed]
@@ -349,14 +353,14 @@ class Contingency:
         level_counts = np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32)
         if n_bitmaps:
             y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
-            self._ledger.pack_levels(
+            self._shared.pack_levels(
                 codes, self.cardinalities, packed, level_start, order, y_start, segments, bitmaps,
                 level_counts,
             )  # fmt: skip
         return Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
-            most_levels=self._ledger.most_levels,
+            most_levels=self._shared.most_levels,
             target=self.target,
             order=order,
             level_start=level_start,
@@ -369,7 +373,7 @@ class Contingency:
         """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
         order = np.argsort(self.cardinalities, kind="stable")
         order = order[order != self.target]
-        cost = np.cumsum((self.cardinalities + self._ledger.is_incomplete)[order]) * bitmap_bytes
+        cost = np.cumsum((self.cardinalities + self._shared.is_incomplete)[order]) * bitmap_bytes
         affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
         is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
         is_packed[order[affordable]] = True
@@ -377,13 +381,13 @@ class Contingency:
 
     def _buffers_for(self, size: int) -> tuple[object, object]:
         prepared: Any = self._prepared
-        return self._ledger.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
+        return self._shared.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
-        """Tables of code lengths, unless no set of this size can be thin enough to need them."""
-        most = self._ledger.most_levels
-        strata = min(self.n_rows, self._ledger.most_strata(set_size + 1))
-        fewest_rows = self.n_rows - int(self._ledger.most_missing[: set_size + 2].sum())
+        """Tables of code lengths, unless no set of this size can be sparse enough to need them."""
+        most = self._shared.most_levels
+        strata = min(self.n_rows, self._shared.most_strata(set_size + 1))
+        fewest_rows = self.n_rows - int(self._shared.most_missing[: set_size + 2].sum())
         most_cells = max(1, most * self.target_levels * strata)
         if fewest_rows >= length_below * most_cells:
             return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
@@ -394,7 +398,7 @@ class Contingency:
             if needed > FEW_BYTES:  # what is free takes a while to find out
                 refuse_beyond(needed, check_limit(), what)
             self._lengths = np.stack(
-                [self._ledger.lengths(int(levels)) for levels in self.class_levels]
+                [self._shared.lengths(int(levels)) for levels in self.class_levels]
             )
         return self._lengths, length_below
 
@@ -434,8 +438,8 @@ class Contingency:
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 9), dtype=np.int64)
-        self._ledger.summarise(
-            self._prepared, terms, scratch, self._ledger.labels, groups, given, candidate_start,
+        self._shared.summarise(
+            self._prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
@@ -479,8 +483,8 @@ class Contingency:
         terms = self._terms(given.shape[1], length_below, wants_tables)
         scratch, groups = self._buffers_for(given.shape[1])
         tests = np.empty((len(candidates), 13), dtype=np.int64)
-        self._ledger.summarise_present(
-            self._prepared, terms, scratch, self._ledger.labels, groups, self._ledger.present,
+        self._shared.summarise_present(
+            self._prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 9:].T
@@ -490,7 +494,7 @@ class Contingency:
     def _terms(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
         return Terms(
-            entropy=self._ledger.entropy,
+            entropy=self._shared.entropy,
             lengths=lengths,
             length_below=length_below,
             wants_tables=wants_tables,
@@ -512,7 +516,7 @@ def _find_incomplete(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.
         raise DataError(
             "The codes of a column must be smaller than its number of levels, or equal to it for "
             "a missing value. Build the table with DiscreteTable.from_codes or from_data, which "
-            "see to it."
+            "ensure that."
         )
     is_incomplete: npt.NDArray[np.bool_] = largest == cardinalities
     return is_incomplete

@@ -1,6 +1,6 @@
 """Compiled loops for the mean and the variance that G has given the margins of a table.
 
-Under independence the values of ``X`` in the rows of a stratum could as well stand in any other
+Under independence the values of ``X`` in the rows of a stratum could be in any other
 order. Over all orders a cell whose levels have ``a`` and ``b`` of the ``N`` rows has a
 hypergeometric count ``n``, and ``G = 2 sum g(n)`` with ``g(n) = n ln(n / e) - n + e``,
 ``e = ab / N``. So the mean of G is a sum over cells.

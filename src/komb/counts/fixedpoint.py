@@ -28,7 +28,7 @@ _RESCALE_EVERY = 8  # steps of the normaliser's recurrence; each grows by less t
 
 
 def scale_for(n_rows: int) -> float:
-    """Fixed-point units a bit: the largest power of two that keeps every sum within 63 bits.
+    """Fixed-point units per bit: the largest power of two that keeps every sum within 63 bits.
 
     A sum never exceeds ``n_rows * log2(max(n_rows, MAX_LEVELS + 1))`` bits.
 

@@ -13,7 +13,7 @@ Folders are tried in this order, for reading and for writing:
 3. the user's cache folder, such as ``~/.cache/komb``;
 4. a folder of the user's own among the temporary files.
 
-The last two are used only if they belong to the user and nobody else may write there: a compiled
+The last two are used only if they belong to the user and no one else may write there: a compiled
 kernel is a program.
 """
 
@@ -44,14 +44,14 @@ from komb import __version__
 VARIABLE = "KOMB_CACHE_DIR"
 """The environment variable that names a folder for the kernels."""
 
-NOTICE = "komb is compiling its kernels; this takes up to half a minute and is kept on disk"
+NOTICE = "komb is compiling its kernels; this takes up to half a minute, once"
 NOTICE_WITHOUT_FOLDER = (
-    "komb is compiling its kernels; this takes up to half a minute, in every process anew, because "
-    f"there is no folder to keep them in: set {VARIABLE} to one that can be written"
+    "komb is compiling its kernels; this takes up to half a minute in every process, because "
+    f"there is no writable folder to keep them in: set {VARIABLE} to one"
 )
 NOTICE_NOT_KEPT = (
     "komb could not keep its compiled kernels on disk (%s), so the next process will compile them "
-    f"again: make room there, or set {VARIABLE} to another folder"
+    f"again: free disk space, or set {VARIABLE} to another folder"
 )
 
 _DIGEST = hashlib.sha256
@@ -185,7 +185,7 @@ def user_cache_folder() -> Path | None:
         return Path(os.environ[name]) / "komb"
     try:
         home = Path.home()
-    except (RuntimeError, KeyError):  # no HOME, and nobody knows the user
+    except (RuntimeError, KeyError):  # no HOME, and the user is unknown
         return None
     if not home.is_absolute():
         return None
@@ -193,7 +193,7 @@ def user_cache_folder() -> Path | None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether a folder is the user's own, and nobody else can write in it; made if missing.
+    """Tell whether a folder is the user's own, and no one else can write in it; made if missing.
 
     Examples
     --------

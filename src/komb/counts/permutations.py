@@ -18,7 +18,7 @@ import numpy.typing as npt
 from komb.counts.contingency import Codes
 from komb.counts.fixedpoint import FloatArray, Int64Array, entropy_table, scale_for
 
-ROWS_A_CALL = 1 << 20
+ROWS_PER_CALL = 1 << 20
 """Rows of all tests of one call of the kernel; interrupts are heard between calls."""
 
 _ROUNDING = 1e-12  # share of the mean square below which a variance is none
@@ -138,7 +138,7 @@ class Shuffler:
         moments = np.empty((len(candidates), 2))
         self._hash(np.unique(given[np.unique(index)]), candidates, np.array([target]))
         table = self._table._replace(target=target)
-        step = max(1, ROWS_A_CALL // self.n_rows)
+        step = max(1, ROWS_PER_CALL // self.n_rows)
         for first in range(0, len(candidates), step):
             part = slice(first, first + step)
             self._kernels.shuffle_tests(

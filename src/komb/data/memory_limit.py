@@ -17,7 +17,7 @@ VARIABLE = "KOMB_MEMORY_LIMIT"
 """The environment variable that holds a limit."""
 
 SHARE = 0.5
-"""The share of the free memory that may be used where nobody sets a limit."""
+"""The share of the free memory that may be used where no limit is set."""
 
 _UNKNOWN = 4 << 30  # taken for the free memory where the system does not tell
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -115,7 +115,7 @@ def refuse_beyond(needed: float, limit: int, what: str, *, is_at_least: bool = F
     what
         Completes the sentence "... needs 3 GB of memory".
     is_at_least
-        Whether nobody knows how much more it would be.
+        Whether the excess is unknown.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class DiscreteTable:
         exclude
             Names of columns to leave out; they are not looked at, whatever they hold.
         discretize
-            How to cut columns of numbers into bins: ``"quantile"`` (bins of equally many rows),
+            How to cut numeric columns into bins: ``"quantile"`` (bins of equally many rows),
             ``"uniform"`` (bins of one width), ``"kmeans"`` (bins around clusters) or ``"mdl"``
             (where the levels of the target change; as many bins as pay, Fayyad & Irani 1993) for
             all columns of numbers with more than 20 distinct values or that look continuous. Or a

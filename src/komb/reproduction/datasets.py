@@ -2,8 +2,8 @@
 
 The networks come either from pgmpy's wheel, which has their probabilities, and are sampled; or from
 the files of the MMHC supplement, which are the samples of the paper: ``Alarm1_s5000_v1.txt`` to
-``Alarm1_s5000_v10.txt`` with a row a line, and ``Alarm1_graph.txt``, a matrix with a 1 in row i and
-column j for an edge from i to j.
+``Alarm1_s5000_v10.txt`` with one row per line, and ``Alarm1_graph.txt``, a matrix with a 1 in
+row i and column j for an edge from i to j.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class SampledNetwork(Dataset):
             rows, columns = codes.shape
             raise DataError(
                 f"{file!r} must have {n_rows} rows and, as the graph, {len(self.truth)} columns; "
-                f"it has {rows} and {columns}. Get the file once more."
+                f"it has {rows} and {columns}. Download the file again."
             )
         return DiscreteTable.from_codes(codes, list(self.truth))
 
@@ -222,7 +222,9 @@ def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as opened:
             yield opened
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
-        raise FileError(f"Cannot read {str(path)!r}: {error}. Get the archive once more.") from None
+        raise FileError(
+            f"Cannot read {str(path)!r}: {error}. Download the archive again."
+        ) from None
 
 
 def _bundled_folder() -> Path:
@@ -249,7 +251,7 @@ def _matrix(text: bytes, file: str) -> npt.NDArray[np.int64]:
         return np.loadtxt(io.BytesIO(text), dtype=np.int64, ndmin=2)
     except ValueError as error:
         raise FileError(
-            f"{file!r} must hold a table of whole numbers: {error}. Get the file once more."
+            f"{file!r} must hold a table of whole numbers: {error}. Download the file again."
         ) from None
 
 
@@ -264,5 +266,5 @@ def _to_graph(matrix: npt.NDArray[np.int64], file: str) -> nx.DiGraph:
             return graph
     raise FileError(
         f"{file!r} must be the adjacency matrix of a directed acyclic graph: square, without a "
-        "cycle. Get the file once more."
+        "cycle. Download the file again."
     )

@@ -50,7 +50,7 @@ class _Line(NamedTuple):
     mark_size: int
 
 
-# From the bottom up: whoever lies on another leaves something of it to be seen.
+# From the bottom up: a line that covers another leaves part of it visible.
 _LINES = (
     _Line(Setting("komb", 2, 3), "#0072B2", "o", "solid", 7),
     _Line(Setting("komb", 1, 3), "#009E73", "D", "dashdot", 5),

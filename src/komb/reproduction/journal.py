@@ -33,7 +33,7 @@ _SYNC_EVERY = 1.0  # seconds; waiting for the disk takes longer than many a sear
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one search found, and how right that is.
+    """What one search found, and how accurate that is.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def _check_types(values: Mapping[str, Any]) -> None:
 
 
 class ScoreFields(TypedDict):
-    """The fields of a record that say how right a blanket is."""
+    """The fields of a record that say how accurate a blanket is."""
 
     precision: float
     recall: float
@@ -157,7 +157,7 @@ class ScoreFields(TypedDict):
 def score_fields(
     blanket: Iterable[str], truth: Iterable[str], *, timed_out: bool = False
 ) -> ScoreFields:
-    """Say how right a blanket is, in the words of a record.
+    """Say how accurate a blanket is, in the fields of a record.
 
     Examples
     --------
@@ -238,7 +238,7 @@ class Journal:
             self._write(f"{dump_json(record.to_dict(), None)}\n".encode())
         except OSError as error:
             why = (error.strerror or str(error)).lower()
-            remedy = "Make room, or name another folder."
+            remedy = "Free disk space, or name another folder."
             raise FileError(f"Cannot write to {str(self._folder)!r}: {why}. {remedy}") from None
 
     def _write(self, line: bytes) -> None:
@@ -277,6 +277,6 @@ def _read_part(path: Path) -> Iterator[Record]:
             if number == len(lines):  # what follows the last newline: nothing, or half a line
                 return
             raise FileError(
-                f"Line {number} of {str(path)!r} is not a record. Nothing that komb does leaves "
-                "such a line: restore the file, or remove the line to have its cell done again."
+                f"Line {number} of {str(path)!r} is not a record. komb never writes "
+                "such a line: restore the file, or remove the line, and its search is repeated."
             ) from None

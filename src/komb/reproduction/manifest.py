@@ -75,7 +75,7 @@ def read_manifest(out: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         found = None
     if not _is_manifest(found):
-        statement = f"{str(path)!r} is not what a run leaves there."
+        statement = f"{str(path)!r} is not the manifest of a run."
         raise FileError(statement, ("Restore it. ", ANOTHER_FOLDER))
     return found
 
@@ -96,7 +96,7 @@ def _is_manifest(found: object) -> TypeGuard[dict[str, Any]]:
 
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest; whoever is killed on the way leaves the old one or the new one."""
+    """Write a manifest in one step: a killed process leaves the old one or the new one."""
     fresh = out / f"{FILE}.new"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:
         os.replace(fresh, out / FILE)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        remedy = "Name another folder, or make room for it."
+        remedy = "Name another folder, or free disk space."
         raise FileError(f"Cannot write to {str(out)!r}: {why}. {remedy}") from None
 
 

@@ -64,17 +64,17 @@ def make_page(
     differences = measure_differences(table for table in tables if table.name in _SUMMED_UP)
     sections = {"claims": "Do the paper's claims hold here?"}
     if differences:
-        sections["nearness"] = "How near are the numbers?"
+        sections["nearness"] = "How close are the numbers?"
     for table in tables:
         sections[f"table-{table.name}"] = table.title
         if table.name == _FIGURE_AFTER:
             sections["figure"] = "Figure: growing samples"
     sections |= {"made": "How this was made", "cite": "How to cite"}
-    told = [*show_in_short(manifest), f"suites: {', '.join(suites)}" if suites else ""]
+    parts = [*show_in_short(manifest), f"suites: {', '.join(suites)}" if suites else ""]
     return render(
         "reproduction.html.j2",
         title="kOMB: the paper's experiments, run again",
-        subtitle=" · ".join(filter(None, told)),
+        subtitle=" · ".join(filter(None, parts)),
         sections=sections,
         claims=claims,
         tables=tables,

@@ -41,7 +41,7 @@ TEST, DF, ALPHA = "g-sci", "observed", 0.01
 
 
 class Experiment(NamedTuple):
-    """What the tables say about a dataset comes from so many runs of a suite, at so many rows."""
+    """The tables on a dataset come from this many runs of a suite, at this many rows."""
 
     suite: str
     n_rows: int

@@ -131,7 +131,7 @@ def _f1(
 
 
 def _seconds(printed: Printed, name: str) -> Source:
-    column = Column("seconds a target", name, 3, "less")
+    column = Column("seconds per target", name, 3, "less")
     n_rows = paper.BENCHMARK_ROWS
     return Source(column, "runtime", name, n_rows, "seconds", printed, name, "runtime")
 
@@ -184,8 +184,8 @@ PLANS = (
     TablePlan(
         "benchmark",
         "Benchmark networks",
-        f"F1 and seconds a target at {paper.BENCHMARK_ROWS} rows: ten samples of each network, and "
-        "the ten targets with the largest blankets.",
+        f"F1 and seconds per target at {paper.BENCHMARK_ROWS} rows: ten samples of each network, "
+        "and the ten targets with the largest blankets.",
         (
             *(_f1(_main_text(paper.FULL), name, "benchmark") for name in paper.NETWORKS),
             *(_seconds(_main_text(paper.RUNTIMES), name) for name in paper.NETWORKS),
@@ -214,7 +214,8 @@ PLANS = (
     TablePlan(
         "full-runtimes",
         "Full runtimes on benchmark networks",
-        f"Seconds a target of every method at {paper.BENCHMARK_ROWS} rows, each search on its own.",
+        f"Seconds per target of every method at {paper.BENCHMARK_ROWS} rows, "
+        "each search on its own.",
         tuple(_seconds(paper.RUNTIMES, name) for name in paper.NETWORKS),
         (_DEVIATION, _CAPPED_AS_LONG, _MACHINES),
     ),

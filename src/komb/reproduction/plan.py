@@ -144,7 +144,7 @@ def make_plan(
 ) -> list[Unit]:
     """List everything there is to do for some suites, in the order in which to do it.
 
-    Datasets that are not there are left out. There are at most so many samples of each dataset,
+    Datasets that are not there are left out. There are at most this many samples of each dataset,
     and targets in each of them.
 
     Examples

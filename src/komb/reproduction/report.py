@@ -90,5 +90,5 @@ def _write(file: Path, text: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text)
     except OSError as error:
-        remedy = "Name another folder, or make room for it."
+        remedy = "Name another folder, or free disk space."
         raise FileError.on_writing(file, error, remedy) from None

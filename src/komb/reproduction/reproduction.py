@@ -87,7 +87,7 @@ def reproduce(  # noqa: PLR0913 - a public function spells out its options
     """Run experiments of the paper and write tables, figures and results into a folder.
 
     Every search is written down as soon as it is finished, so a run can be killed at any moment and
-    gone on with later: nothing that is finished is done again.
+    continued later: nothing that is finished is done again.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def reproduce(  # noqa: PLR0913 - a public function spells out its options
         Names of networks: ``"Alarm1"``, ``"Barley"``, ``"Insurance"``, ``"Mildew"``; all if left
         out.
     samples, targets
-        At most so many samples of each dataset and targets in each of them, those with the largest
+        At most this many samples of each dataset and targets of each sample, those with the largest
         blankets first; 10 if left out, as in the paper.
     jobs
         How many processes to use; as many as there are processors if left out. The results do not
@@ -113,7 +113,7 @@ def reproduce(  # noqa: PLR0913 - a public function spells out its options
     time_cap
         Seconds after which a search is given up; 1800 if left out, as in the paper.
     resume
-        Whether to go on with a run in the same folder. What is left out is then as it was before.
+        Whether to continue a run in the same folder. Parameters left out keep their values.
     progress
         Called now and then with a :class:`komb.reproduction.RunProgress`, from another thread.
 
@@ -206,13 +206,13 @@ def _check_networks(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _find_earlier(out: Path, resume: bool) -> dict[str, Any] | None:
-    """Return the manifest of a run that is to be gone on with."""
+    """Return the manifest of a run to continue."""
     found = read_manifest(out)
     if found is None and Journal(out / "journal").exists:
         raise FileError(f"{str(out)!r} has results without a manifest.", ANOTHER_FOLDER)
     if found is not None and not resume:
         shown = f"{str(out)!r}, which has those of a run that began at {found['began']}"
-        remedy = "Pass ", Argument("resume", True), " to go on with it, or name another folder."
+        remedy = "Pass ", Argument("resume", True), " to continue it, or name another folder."
         raise ParameterError.because("out", "be a folder without results", out, remedy, shown=shown)
     return found
 
@@ -221,10 +221,10 @@ def _check_consistent(
     out: Path, settings: _Settings, fingerprints: Mapping[str, str], earlier: Mapping[str, Any]
 ) -> None:
     """Raise if results would not go together with those that are there already."""
-    began = f"go on with what the run in {str(out)!r} began with"
+    began = f"be what the run in {str(out)!r} began with"
     if earlier["komb"] != __version__:
         advice = "Methods may differ between versions: name another folder."
-        rule = f"hold a run of komb {__version__} to be gone on with"
+        rule = f"hold a run of komb {__version__} to continue"
         raise ParameterError.because("out", rule, f"one of {earlier['komb']}", advice)
     before = earlier["arguments"]["time_cap"]
     if settings.time_cap != before:
@@ -244,7 +244,7 @@ def _describe(
     networks: Mapping[str, Dataset],
     earlier: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the manifest of a run that begins now, or goes on with an earlier one."""
+    """Return the manifest of a run that begins now, or continues an earlier one."""
     fingerprints = {name: found.fingerprint() for name, found in networks.items()}
     manifest = describe_run({**asdict(settings), "jobs": jobs}, fingerprints)
     manifest["suites"] = settings.suites
@@ -290,7 +290,7 @@ def _search(
             f"Interrupted; what is finished is kept in {str(out)!r}: "
             f"{plural(len(records), 'record')}. Pass ",
             Argument("resume", True),
-            " to go on.",
+            " to continue.",
         )
         raise Interrupted(message, records) from None
 

@@ -16,7 +16,7 @@ _SEPARATORS = "separators.csv"
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
-    """Sort records by what was run, whoever wrote them and when.
+    """Sort records by what was run, independent of writer and time.
 
     Examples
     --------
@@ -69,5 +69,5 @@ def read_separators(out: Path) -> list[SeparatorRecord]:
         return [SeparatorRecord(*row) for row in rows]
     except (pl.exceptions.PolarsError, OSError) as error:
         why = str(error).strip().split("\n", 1)[0]
-        remedy = "Restore it, or remove it to have it made again."
-        raise FileError(f"{str(path)!r} is not what a run leaves there ({why}). {remedy}") from None
+        remedy = "Restore it, or remove it, and it is computed again."
+        raise FileError(f"{str(path)!r} is not a table of separators ({why}). {remedy}") from None

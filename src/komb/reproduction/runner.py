@@ -37,7 +37,7 @@ _GLANCE_EVERY = 0.5  # seconds between two looks at what has been done
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Where a run stands: cells that are finished, out of how many."""
+    """The progress of a run: cells that are finished, out of how many."""
 
     done: int
     total: int
@@ -68,7 +68,7 @@ def run_units(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Run every cell of some units, in so many processes; each ends up in the journal.
+    """Run every cell of some units, in this many processes; each ends up in the journal.
 
     ``progress`` is called now and then, from a thread of its own, with the number of cells finished
     so far.
@@ -94,7 +94,7 @@ def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) 
         raise ParameterError(
             f"One of the {jobs} processes was killed, probably because memory ran out. All that "
             "is finished is kept.",
-            ("Pass ", Argument("resume", True), " to go on, with fewer ", Argument("jobs"), "."),
+            ("Pass ", Argument("resume", True), " to continue, with fewer ", Argument("jobs"), "."),
         ) from None
 
 

@@ -219,7 +219,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
 
     @property
     def equivalents(self) -> dict[Name, tuple[tuple[Name, ...], ...]]:
-        """For a member, other sets of columns that could stand in its place.
+        """For a member, other sets of columns that could replace it.
 
         Copies of the member, or columns that determine it: the data cannot tell which of them
         matters.

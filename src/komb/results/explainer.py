@@ -1,7 +1,7 @@
 """Who explains a blanket: the engine, which a result does not know.
 
-An explanation needs tests, and so data and a session. A result asks whoever was registered for that
-when the package was imported.
+An explanation needs tests, and so data and a session. A result asks the function that was
+registered for that when the package was imported.
 """
 
 from __future__ import annotations

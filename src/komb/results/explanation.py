@@ -40,7 +40,7 @@ class Evidence(Record):
     Attributes
     ----------
     given
-        The columns that were held fixed.
+        The columns that were conditioned on.
     is_dependent
         How it was decided.
     statistic
@@ -75,7 +75,7 @@ class Evidence(Record):
 
     @property
     def brief(self) -> str:
-        """The p-value, or what stands for it, in a few words."""
+        """The p-value, or its equivalent, in a few words."""
         return show_brief(self)
 
     @property
@@ -104,15 +104,16 @@ class Reason(Record):
         ``"member"``, ``"by request"`` (a member that nothing but ``include`` put there) or
         ``"left out"``.
     alone
-        The test of the column against the target, with nothing held fixed.
+        The marginal test of the column against the target.
     shown
         The test in which the dependence shows: of a member given its witness, of another column
         given few members. ``None`` for a member by request that does not depend in any of them.
     part
         Of a witness of two or three columns: the strongest test given some of them, but not all.
     separator
-        The test given other members on top of what ``shown`` holds fixed: one that says independent
-        if there is any, and the weakest one otherwise; ``None`` if there is no other member.
+        The test given other members besides the conditioning set of ``shown``: one that says
+        independent if there is any, and the weakest one otherwise; ``None`` if there is no other
+        member.
     alone_separator
         The same for ``alone``, if that dependence is another than the one of ``shown``.
     text
@@ -140,7 +141,7 @@ class Reason(Record):
 
     @property
     def is_separated(self) -> bool:
-        """Whether other members undo the dependence that shows."""
+        """Whether other members separate the dependence that is shown."""
         return self.separator is not None and not self.separator.is_dependent
 
     @property
@@ -180,7 +181,7 @@ class Explanation(Record, Result, Collection[Name]):
     choices
         What the search chose where it was left to it, as in :class:`komb.Blanket`.
     remarks
-        What else the search has to say, as in :class:`komb.Blanket`: leaks, what could stand in the
+        What else the search has to say, as in :class:`komb.Blanket`: leaks, what could replace the
         place of members, which dependences could be found, what was skipped.
 
     Examples
@@ -196,9 +197,9 @@ class Explanation(Record, Result, Collection[Name]):
     Notes
     -----
     ``to_frame`` has a row per column that is explained, with columns ``column``, ``status``,
-    ``witness`` (a list: what was held fixed in the test that shows the dependence), ``statistic``,
+    ``witness`` (a list: the conditioning set of the test that shows the dependence), ``statistic``,
     ``df``, ``p_value``, ``test`` and ``reliable`` of that test, ``alone_p_value``, ``separator`` (a
-    list: what was held fixed besides the witness), ``separator_p_value``, ``separated`` and
+    list: what was conditioned on besides the witness), ``separator_p_value``, ``separated`` and
     ``text``. Where a test does not exist, or has no p-value, there is a null.
     """
 

@@ -20,7 +20,7 @@ class Member(Record):
     name
         The column.
     witness
-        The columns that must be held fixed for the dependence on the target to show: empty for an
+        The columns to condition on for the dependence on the target to become visible: empty for an
         ordinary dependence, ``None`` for a column that is there by request (``include``) alone.
     statistic
         Of the test of this column against the target given the witness; ``None`` without a test.

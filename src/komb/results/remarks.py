@@ -18,7 +18,7 @@ class Remarks(Record):
     Attributes
     ----------
     equivalents
-        For a member, other sets of columns that could stand in its place.
+        For a member, other sets of columns that could replace it.
     leaks
         Columns that alone determine the target, or nearly do.
     sight

@@ -21,7 +21,7 @@ class TestResult(Record):
     y
         The other.
     given
-        The columns that were held fixed.
+        The columns that were conditioned on.
     independent : bool
         Whether independence was *not* rejected.
     statistic : float

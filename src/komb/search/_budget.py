@@ -10,7 +10,7 @@ MAX_TESTS = 100_000_000
 
 
 def _now() -> float:
-    """Read a clock that nobody sets back."""
+    """Read a monotonic clock."""
     return time.monotonic()
 
 

@@ -1,4 +1,4 @@
-"""How kOMB looks at thousands of tests at a time, and at none twice.
+"""How kOMB makes thousands of tests at a time, and none twice.
 
 The groups outside the blanket form a tree: the empty group is the root, and below a group are those
 that have one more variable, later in the table than its own. Algorithm 2 walks through this tree,
@@ -122,7 +122,7 @@ class Frontier:
             self.session.sweep(self.target, self.task.candidates, size, self._report_sweep)
 
     def report(self, phase: str, done: int = 0, total: int = 0) -> None:
-        """Tell the observer where the search stands."""
+        """Report the progress of the search to the observer."""
         self.task.report(self.session, phase, self.blanket, done, total)
 
     def _report_sweep(self, done: int, total: int) -> None:

@@ -10,7 +10,7 @@ from komb.sessions.session import Session
 
 
 def strongest(strengths: Mapping[int, float]) -> int:
-    """Return the candidate that depends most clearly on the target, of several the first.
+    """Return the candidate with the strongest dependence on the target, of several the first.
 
     Examples
     --------

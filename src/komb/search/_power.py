@@ -1,4 +1,4 @@
-"""When "independent" is believed: the power a test must have."""
+"""When "independent" counts: the power a test must have."""
 
 from __future__ import annotations
 

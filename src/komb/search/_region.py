@@ -1,9 +1,9 @@
 """The neighbours of variables, each searched as far as a question calls for.
 
 Two variables are neighbours if no set separates them. Max-min parents and children (MMPC;
-Tsamardinos, Aliferis & Statnikov 2003) looks for separators among the neighbours of one of the two,
-its *side*. A test without power separates what belongs together, but rarely on both sides, so two
-variables are neighbours here if **either** side finds no separator.
+Tsamardinos, Aliferis & Statnikov 2003) looks for separators among the neighbours of one of the two.
+A test without power may wrongly separate neighbours, but rarely in both searches, so two variables
+are neighbours here if the search from **either** of them finds no separator.
 
 A region belongs to a session, not to a target: what is learnt about a variable for one target
 serves all others.
@@ -22,16 +22,16 @@ from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 LARGEST_POOL = 15
-"""Separators of a variable are made of so many neighbours, those that depend on it most."""
+"""Separators of a variable are made of this many neighbours, those that depend on it most."""
 
-CLEARLY_CLOSER = 2.0
-"""A single separator that depends on a variable by so many times the bits of the target is
-believed: the other side need not be asked."""
+CLOSENESS_RATIO = 2.0
+"""If a single separator depends on a variable by this many times the bits of the target, it
+decides, and no search starts from the other variable."""
 
 
 @dataclass(slots=True)
-class Side:
-    """The neighbours of one variable as it sees them (MMPC).
+class NeighbourSearch:
+    """A search for the neighbours of one variable (MMPC).
 
     Members are admitted by the max-min heuristic, the one whose weakest dependence is strongest
     first; those waiting are then tested given the newcomer and some of the members before it. When
@@ -68,7 +68,7 @@ class Side:
                 self._go_on()
         return 0.0 if other in self.separators else self.members.get(other, 0.0)
 
-    def finish(self) -> Side:
+    def finish(self) -> NeighbourSearch:
         """Search to the end."""
         while not self._is_complete:
             self._go_on()
@@ -158,7 +158,7 @@ class Region:
     session: Session
     variables: Variables
     max_separator: int
-    _sides: dict[int, Side] = field(default_factory=dict)
+    _searches: dict[int, NeighbourSearch] = field(default_factory=dict)
     _alone: dict[int, dict[int, float]] = field(default_factory=dict)
 
     @classmethod
@@ -190,17 +190,19 @@ class Region:
         alone = self.alone(variable)
         return frozenset(heapq.nlargest(most, sorted(pool), key=lambda z: alone.get(z, 0.0)))
 
-    def side(self, variable: int) -> Side:
-        """Return the neighbours of a variable, as it sees them."""
-        if variable not in self._sides:
-            self._sides[variable] = self.open_side(variable)
-        return self._sides[variable]
+    def search_from(self, variable: int) -> NeighbourSearch:
+        """Return the search for the neighbours of a variable."""
+        if variable not in self._searches:
+            self._searches[variable] = self.begin_search(variable)
+        return self._searches[variable]
 
-    def open_side(self, variable: int, first: Variables = EMPTY, fixed: Variables = EMPTY) -> Side:
-        """Begin a side, perhaps with some variables first and some that stay."""
+    def begin_search(
+        self, variable: int, first: Variables = EMPTY, fixed: Variables = EMPTY
+    ) -> NeighbourSearch:
+        """Begin a search, perhaps with some variables first and some that stay."""
         waiting = dict(self.alone(variable))
         waiting |= {x: waiting.get(x, 0.0) for x in fixed}
-        return Side(
+        return NeighbourSearch(
             self,
             variable,
             separators=dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY),
@@ -209,8 +211,8 @@ class Region:
             _fixed=fixed,
         )
 
-    def joint_bits(self, own: Side, other: int, least: float = 0.0) -> float:
-        """How strong the weakest dependence of two is, on the side that finds no separator.
+    def joint_bits(self, own: NeighbourSearch, other: int, least: float = 0.0) -> float:
+        """How strong the weakest dependence of two is, in the search that finds no separator.
 
         0 if both find one, or if the dependence has fewer than ``least`` bits.
         """
@@ -221,14 +223,14 @@ class Region:
         if bits == 0.0:
             if self._is_explained(variable, other, own.separators.get(other, EMPTY)):
                 return 0.0
-            bits = self.side(other).bits(variable)
+            bits = self.search_from(other).bits(variable)
         return bits if bits >= least else 0.0
 
     def _is_explained(self, variable: int, other: int, separator: Variables) -> bool:
-        """Whether a single variable separates two, and is clearly closer to the other one."""
+        """Whether a single variable separates two, and is much closer to the other one."""
         if len(separator) != 1:
             return not separator  # without any, they are independent
         [middle] = separator
         alone = self.alone(other)
-        # an oracle is sure of everything, so to it nothing is closer
-        return alone.get(middle, 0.0) >= CLEARLY_CLOSER * alone.get(variable, 0.0) < math.inf
+        # an oracle's evidence is infinite, so to it nothing is closer
+        return alone.get(middle, 0.0) >= CLOSENESS_RATIO * alone.get(variable, 0.0) < math.inf

@@ -1,4 +1,4 @@
-"""What else a search can say: what could stand in for members, leaks, and its sight."""
+"""What else a search can say: what could replace members, leaks, and detectable effects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DETERMINED_ROWS = 2.0
 """Rows per combination of values from which on columns are said to determine another one."""
 
 MOST_STAND_INS = 5
-"""Columns that are examined as stand-ins for one member, alone and in pairs."""
+"""Columns that are examined as replacements for one member, singly and in pairs."""
 
 _MOST_LEAKS = 20  # columns that are examined, those that depend on the target most
 
@@ -38,7 +38,7 @@ def find_equivalents(
     separators: Mapping[int, Variables],
     witnesses: Mapping[int, Variables | None],
 ) -> dict[int, tuple[Variables, ...]]:
-    """For each member, the columns outside that could stand in its place.
+    """For each member, the columns outside that could replace it.
 
     They are separated from the target by the member, and separate it in turn.
     """
@@ -66,7 +66,7 @@ def _replaces(
 ) -> bool:
     """Whether columns leave nothing for a member to tell.
 
-    On data that is believed of a test with power, and of columns that determine the member.
+    On data, only a test with power decides that, or columns that determine the member.
     """
     session, given = region.session, witness | columns
     if session.is_dependent(task.target, member, given):

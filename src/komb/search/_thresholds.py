@@ -1,4 +1,4 @@
-"""How strong evidence has to be, given how much was looked at.
+"""How strong evidence has to be, given the number of tests.
 
 Evidence is in bits: a p-value of ``2^-b`` is ``b`` bits.
 
@@ -7,7 +7,7 @@ Evidence is in bits: a p-value of ``2^-b`` is ``b`` bits.
   candidates of the target are judged together (Simes 1986), those of higher orders by a Bonferroni
   threshold that each has to pass. The families share the chance ``level`` of a false alarm
   (:func:`share_of_level`), so that with nothing to find a search is silent in all but ``level`` of
-  the tables, however many orders it looks at.
+  the tables, however many orders it searches.
 * Behind that threshold the rule of Benjamini & Hochberg (1995) bounds the **share of false ones**
   (:func:`false_discovery_bits`).
 * A single test has the level ``alpha``, which falls with rows and columns (:func:`choose_alpha`).
@@ -26,10 +26,10 @@ LEVEL = 0.05
 LARGEST_ALPHA = 0.1
 
 COLUMNS_OF_ALPHA = 20
-"""In a table of so many columns ``alpha`` is that of the Bayesian information criterion."""
+"""In a table of this many columns ``alpha`` is that of the Bayesian information criterion."""
 
 FALSE_SHARE = 0.1
-"""Of the dependences of a family that are believed."""
+"""Largest share of false dependences among those of a family that pass."""
 
 SHARE_OF_ORDER_0 = 0.7
 """Of the level; of what is left the same share goes to order 1, and so on."""

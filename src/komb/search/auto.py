@@ -1,10 +1,10 @@
 """The default search: neighbours, spouses, groups, and a proof by definition.
 
-kOMB (:mod:`~komb.search.komb`) leaves to the user how many variables to look at together, how many
-may explain a dependence away, and how to live with thousands of tests. Here the data decide.
+kOMB (:mod:`~komb.search.komb`) leaves to the user how many variables to condition on, how many
+may separate two variables, and how to correct for thousands of tests. Here the data decide.
 
-1. **Neighbours** (:func:`find_neighbours`): variables that no set separates from the target, asked
-   from both sides (:mod:`~komb.search._region`).
+1. **Neighbours** (:func:`find_neighbours`): variables that no set separates from the target,
+   searched from both variables (:mod:`~komb.search._region`).
 2. **Spouses** (:func:`find_spouses`): variables that depend on the target once a neighbour is given
    with which they are joined.
 3. **Grow** (:func:`grow`), as Algorithm 2 of kOMB does: a variable enters if it depends on the
@@ -12,13 +12,13 @@ may explain a dependence away, and how to live with thousands of tests. Here the
    separates it. Order by order: witnesses of one variable, of two, and so on as far as the budget
    goes. What a witness needs enters with it.
 4. **Shrink** (:func:`shrink`): by the definition of a blanket, a member goes if it is independent
-   of the target given all the others. On data that is believed only of a test with power.
+   of the target given all the others. On data, only a test with power decides that.
 
-Every dependence that is believed passes the threshold of its family
+Every dependence that counts passes the threshold of its family
 (:mod:`~komb.search._thresholds`).
 With an oracle for answers, thresholds mean nothing and every test has power: then steps 3 and 4
 give the Markov boundary wherever kOMB with the same order and ``max_separator = 3`` does, and steps
-1 and 2 only decide what is looked at first.
+1 and 2 only decide what is searched first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from komb.search._budget import Budget
 from komb.search._power import power_to_see
-from komb.search._region import Region, Side
+from komb.search._region import NeighbourSearch, Region
 from komb.search._remarks import describe_sight, find_equivalents, find_leaks
 from komb.search._thresholds import (
     FALSE_SHARE,
@@ -53,7 +53,7 @@ MOST_TESTS = {1: 400_000_000, 2: 50_000, 3: 5_000}
 and give less."""
 
 MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
-"""The same for tests that hold a separator fixed too: those cost more, and have less power."""
+"""The same for tests that condition on a separator too: those cost more, and have less power."""
 
 PARTNER_CHANCE = 0.05
 """Chance that one of the variables that are seen given a member enters for no reason."""
@@ -62,7 +62,7 @@ SHARE_TO_DETECT = 0.1
 """A member leaves the blanket only by a test that would see this share of its dependence."""
 
 SWEPT_ROWS_PER_CELL = 2.0
-"""Groups are searched on tables of so many rows per cell, all levels combined: with fewer a
+"""Groups are searched on tables of this many rows per cell, all levels combined: with fewer a
 dependence can hardly be strong, and of large tables there are a great many."""
 
 LARGEST_WITNESS = 3
@@ -71,15 +71,16 @@ LARGEST_WITNESS = 3
 
 @register_algorithm(
     "auto",
-    summary="Neighbours from both sides, spouses, then groups: nothing to choose; the default.",
+    summary="Neighbours, spouses, then groups; sets its own parameters; the default.",
     citation="komb developers (2026), after Lee, Krishnamoorthy & Piatkowski (2026), High-Order "
     "Markov Blanket Discovery, UAI, and Tsamardinos, Aliferis & Statnikov (2003), MMMB, KDD",
     year=2026,
     assumes="k-order faithfulness",
     is_sound=True,
-    guarantee="Where nothing depends on the target the blanket is empty in all but 'level' of the "
-    "tables; finds members that are visible only in combination as far as rows and budget allow.",
-    weakness="Dependences too weak for the number of tests are missed; 'sight' says how weak.",
+    guarantee="Where nothing depends on the target, the blanket is empty with probability "
+    "1 - 'level'; finds members that are visible only in combination as far as rows and budget "
+    "allow.",
+    weakness="Misses dependences too weak for the number of tests; 'sight' says how weak they are.",
     options=("order", "max_separator", "level", "time_budget"),
     choose_alpha=choose_alpha,
     shares_sessions=True,
@@ -147,7 +148,7 @@ def find_blanket(
 
 
 def find_neighbours(search: _Search) -> None:
-    """Add the variables that no set separates from the target, on its side or on theirs.
+    """Add the variables that no set separates from the target, in its search or in theirs.
 
     Their weakest dependences are a family too: of many columns that depend on the target through
     others, a few are never separated by chance.
@@ -156,7 +157,7 @@ def find_neighbours(search: _Search) -> None:
     region, candidates = search.region, search.task.candidates
     search.separators = dict.fromkeys(candidates, EMPTY)
     if not math.isinf(search.needed):
-        joined = {x: region.joint_bits(search.side, x, search.needed) for x in search.alone}
+        joined = {x: region.joint_bits(search.from_target, x, search.needed) for x in search.alone}
         joined = {x: bits for x, bits in joined.items() if bits}
         least = false_discovery_bits(joined.values(), len(candidates))
         for x in sorted(joined):
@@ -168,9 +169,9 @@ def find_neighbours(search: _Search) -> None:
 
 def _note_separators(search: _Search) -> None:
     """Note what separates the dependent variables outside, or comes closest to it."""
-    side = search.side.finish()  # all of it, whoever has asked before
+    own = search.from_target.finish()  # to the end, whatever was asked before
     for x in search.alone.keys() - search.blanket.keys():
-        search.separators[x] = side.separators.get(
+        search.separators[x] = own.separators.get(
             x, search.region.nearest(x, frozenset(search.blanket), search.max_separator)
         )
 
@@ -187,7 +188,9 @@ def find_spouses(search: _Search) -> None:
     for child in sorted(search.blanket):
         family |= region.alone(child).keys() & others
         for bits, x, given in _moved_by(search, child, others):
-            if bits > found.get(x, (0.0, EMPTY))[0] and region.joint_bits(region.side(child), x):
+            if bits > found.get(x, (0.0, EMPTY))[0] and region.joint_bits(
+                region.search_from(child), x
+            ):
                 found[x] = bits, given
     needed = false_discovery_bits([bits for bits, _ in found.values()], len(family))
     for x, (bits, given) in sorted(found.items()):
@@ -248,7 +251,7 @@ def _add_inseparable(search: _Search) -> None:
 def _add_partners(search: _Search) -> None:
     """Add variables that depend on the target given a member, and what separates them from it.
 
-    These are spouses whose link to the common neighbour is too weak to be seen.
+    These are spouses whose link to the common neighbour is too weak to be detected.
     """
     fresh = sorted(search.blanket)
     hits: list[StrongDependence] = []
@@ -334,13 +337,13 @@ def _add_strong(search: _Search, hits: Sequence[StrongDependence]) -> list[int]:
     added: list[int] = []
     while True:
         # what is separated once stays so, for the blanket only grows here
-        standing = search.first_witnesses(witnesses)
-        if not standing:
+        unseparated = search.first_witnesses(witnesses)
+        if not unseparated:
             return added
-        x = max(standing, key=lambda x: (bits[x, standing[x]], -x))
-        witnesses = {other: witnesses[other] for other in standing if other != x}
-        search.add(x, standing[x])
-        added += [x, *_add_allies(search, x, standing[x])]
+        x = max(unseparated, key=lambda x: (bits[x, unseparated[x]], -x))
+        witnesses = {other: witnesses[other] for other in unseparated if other != x}
+        search.add(x, unseparated[x])
+        added += [x, *_add_allies(search, x, unseparated[x])]
 
 
 def _add_allies(search: _Search, x: int, witness: Variables) -> Iterator[int]:
@@ -420,7 +423,7 @@ class _Search:
     omissions: list[Omission] = field(default_factory=list)
     skipped: Omission | None = None  # the order at which the search ended
     region: Region = field(init=False)
-    side: Side = field(init=False)
+    from_target: NeighbourSearch = field(init=False)
     single: float = field(init=False)  # bits that a single test needs
     needed: float = field(init=False)  # bits that a neighbour of the target needs
 
@@ -431,9 +434,9 @@ class _Search:
         alpha = self.given_alpha or self.session.alpha
         self.single = 0.0 if alpha is None else bits_of(alpha)  # an oracle needs no threshold
         if task.start or task.include:
-            self.side = self.region.open_side(task.target, task.start, task.include)
+            self.from_target = self.region.begin_search(task.target, task.start, task.include)
         else:
-            self.side = self.region.side(task.target)
+            self.from_target = self.region.search_from(task.target)
         self.needed = self._needed()
         for x in task.include:
             self.add(x, EMPTY)
@@ -508,7 +511,7 @@ class _Search:
         return n_outside * math.comb(max(0, len(self.task.candidates) - 1), size)
 
     def leave_out_separated(self, n_separated: int, size: int) -> bool:
-        """Note that tests which hold separators fixed are left out, if they are too many.
+        """Note that tests which condition on separators are left out, if they are too many.
 
         An oracle is never tired.
         """
@@ -549,7 +552,7 @@ class _Search:
             self.sight.append(seen)
 
     def report(self, phase: str, done: int = 0, total: int = 0) -> None:
-        """Tell the observer where the search stands."""
+        """Report the progress of the search to the observer."""
         self.task.report(self.session, phase, frozenset(self.blanket), done, total)
 
 

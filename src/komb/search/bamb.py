@@ -26,13 +26,13 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "bamb",
-    summary="Neighbours by decreasing association, spouses at once, each weeding out the other.",
+    summary="Neighbours by decreasing association, spouses at once, each pruning the other.",
     citation="Ling, Yu, Wang, Liu, Ding & Wu (2019), BAMB: A Balanced Markov Blanket Discovery "
     "Approach to Feature Selection, ACM Transactions on Intelligent Systems and Technology 10",
     year=2019,
     assumes="faithfulness",
     is_sound=True,
-    guarantee="Exact with correct answers, from small conditioning sets around the target alone.",
+    guarantee="Exact if no test errs, from small conditioning sets around the target alone.",
     weakness="A neighbour missed early takes its spouses with it.",
     options=("max_conditioning",),
 )

@@ -4,7 +4,7 @@ Margaritis & Thrun (1999), "Bayesian network induction via local neighborhoods",
 method to find a Markov blanket by tests alone, and the plainest.
 
 Candidates are taken in the order of the table; the paper leaves the order open. Cost: about one
-test a candidate and round, O(|blanket| n) in all, each given the whole set.
+test per candidate and round, O(|blanket| n) in all, each given the whole set.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from komb.sessions.session import Session
     year=1999,
     assumes="composition",
     is_sound=True,
-    guarantee="Exact with correct answers, in few tests.",
-    weakness="Conditions on all it has, in table order: irrelevant columns get in early and thin "
-    "out every later table.",
+    guarantee="Exact if no test errs, in few tests.",
+    weakness="Conditions on the whole set so far, in table order: irrelevant columns enter early "
+    "and make every later table sparser.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
@@ -72,12 +72,12 @@ def _grow(session: Session, task: Task, blanket: Variables, bound: int | None) -
     waiting = sorted(task.candidates - blanket)
     idle = 0  # tests since the last one was added
     while waiting and can_grow(blanket, bound):
-        lot_size = max(1, idle // 8)
-        lot, waiting = waiting[:lot_size], waiting[lot_size:]
-        dependent = session.dependents(task.target, set(lot), blanket)
-        idle += len(lot)
+        batch_size = max(1, idle // 8)
+        batch, waiting = waiting[:batch_size], waiting[batch_size:]
+        dependent = session.dependents(task.target, set(batch), blanket)
+        idle += len(batch)
         if dependent:
             blanket |= {dependent[0]}
-            waiting = lot[lot.index(dependent[0]) + 1 :] + waiting
+            waiting = batch[batch.index(dependent[0]) + 1 :] + waiting
             idle = 0
     return blanket

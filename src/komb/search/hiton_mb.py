@@ -3,14 +3,14 @@
 Aliferis, Tsamardinos & Statnikov (2003), "HITON: a novel Markov blanket algorithm for optimal
 variable selection", AMIA. Two things differ from that paper. Its last phase, which drops members
 as long as a classifier does not get worse, is left out: it needs a classifier, and no later account
-has it. And spouses are told by one test each, as in the authors' later account (Aliferis et al.
+has it. And one test each decides on spouses, as in the authors' later account (Aliferis et al.
 2010, "Local causal and Markov blanket induction", JMLR 11).
 
 Not sound: a descendant of the target that is no child can pass for a neighbour, for the sets that
 separate it need not consist of neighbours; and what is found beyond it can pass for a spouse. The
 true blanket is always part of what correct answers give. PCMB repairs that.
 
-Cost: O(n 2^|PC|) tests a variable whose neighbours are looked for, or O(n |PC|^max_conditioning).
+Cost: O(n 2^|PC|) tests per variable whose neighbours are searched, or O(n |PC|^max_conditioning).
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "hiton-mb",
-    summary="Neighbours by decreasing association, weeded out at every step; then spouses.",
+    summary="Neighbours by decreasing association, pruned at every step; then spouses.",
     citation="Aliferis, Tsamardinos & Statnikov (2003), HITON: A Novel Markov Blanket Algorithm "
     "for Optimal Variable Selection, AMIA",
     year=2003,
     assumes="faithfulness",
     is_sound=False,
-    guarantee="Small conditioning sets; no true member is lost with correct answers.",
-    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    guarantee="Small conditioning sets; loses no true member if no test errs.",
+    weakness="May keep false members: descendants that are not children, and false spouses "
+    "found through them.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

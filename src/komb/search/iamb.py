@@ -1,4 +1,4 @@
-"""IAMB: as GS, but the candidate that depends most clearly is added first.
+"""IAMB: as GS, but the candidate with the strongest dependence is added first.
 
 Tsamardinos, Aliferis & Statnikov (2003), "Algorithms for large scale Markov blanket discovery",
 FLAIRS-16. The published runs of kOMB began from its blanket.
@@ -25,9 +25,9 @@ from komb.sessions.session import Session
     year=2003,
     assumes="composition",
     is_sound=True,
-    guarantee="Exact with correct answers; fast, also with very many columns.",
-    weakness="Conditions on all it has: needs rows exponential in the size of the blanket, and "
-    "stops early without.",
+    guarantee="Exact if no test errs; fast, also with very many columns.",
+    weakness="Conditions on the whole set so far: needs a number of rows exponential in the size "
+    "of the blanket, and stops early with fewer.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:

@@ -44,14 +44,14 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "komb",
-    summary="k-order Markov blanket: finds members that show up only in combination.",
+    summary="k-order Markov blanket: finds members that are visible only in combination.",
     citation="Lee, Krishnamoorthy & Piatkowski (2026), High-Order Markov Blanket Discovery via a "
     "k-Order Relaxation of the Faithfulness Assumption, UAI",
     year=2026,
     assumes="k-order faithfulness",
     is_sound=True,
-    guarantee="Finds every member that shows together with up to k others.",
-    weakness="Work grows like (number of columns)^(k + 1), and tables get thinner with k.",
+    guarantee="Finds every member that is dependent given up to k others.",
+    weakness="The number of tests grows like (columns)^(k + 1), and tables get sparser with k.",
     options=("order", "max_separator"),
 )
 def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator: int = 1) -> Found:

@@ -1,4 +1,4 @@
-"""LRH: as IAMB, but a candidate that its rivals can explain away has to wait.
+"""LRH: as IAMB, but a candidate that its rivals separate from the target has to wait.
 
 Liu & Liu (2016), "Swamping and masking in Markov boundary discovery", Machine Learning 104. The
 letters stand for lessening swamping (false members), resisting masking (missed members) and
@@ -6,8 +6,9 @@ highlighting true positives. Each round has three steps: *select* the candidates
 target given the blanket so far; *exclude* those that become independent given the blanket and some
 of the others selected; *include* the strongest of the rest, or of all selected if none is left.
 
-Only the strongest one that stands is wanted, so rivals are tried on the strongest candidate first
-and the step ends with the first that withstands them: the same answer in far fewer tests.
+Only the strongest one that is not separated is wanted, so rivals are tried on the strongest
+candidate first and the step ends with the first that they do not separate: the same answer in far
+fewer tests.
 
 Cost: O(|blanket| n) tests to select, and up to O(m^max_conditioning) for each candidate looked at
 in the second step, where m candidates are selected.
@@ -26,14 +27,14 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "lrh",
-    summary="IAMB with a second look: a candidate that its rivals explain away has to wait.",
+    summary="IAMB that defers a candidate which other candidates separate from the target.",
     citation="Liu & Liu (2016), Swamping and Masking in Markov Boundary Discovery, Machine "
     "Learning 104",
     year=2016,
     assumes="composition",
     is_sound=True,
-    guarantee="Exact with correct answers; fewer false members on the way than IAMB.",
-    weakness="Many more tests than IAMB, and like it conditions on all it has.",
+    guarantee="Exact if no test errs; fewer false members on the way than IAMB.",
+    weakness="Many more tests than IAMB; like it, conditions on the whole set so far.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
@@ -46,7 +47,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     task : Task
         Target, candidates, start and fixed members.
     max_conditioning : int
-        How many rivals may together explain a candidate away, besides the blanket so far.
+        Largest number of rivals that may together separate a candidate, besides the blanket so far.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def _choose(
     selected: Mapping[int, float],
     max_conditioning: int,
 ) -> int:
-    """Return the strongest candidate that no few rivals explain away, or else of all."""
+    """Return the strongest candidate that no few rivals separate, or else the strongest of all."""
     for candidate in sorted(selected, key=lambda x: (-selected[x], x)):
         rivals = frozenset(selected) - {candidate}
         separable = session.separators.find(

@@ -6,7 +6,7 @@ every round the candidate enters whose weakest dependence, given any set of thos
 the strongest.
 
 Not sound, for the reason given in :mod:`~komb.search.hiton_mb` (Pena et al. 2007 show it):
-neighbours are not checked from the other side. The true blanket is always part of what correct
+neighbours are not checked by a search from them. The true blanket is always part of what correct
 answers give.
 
 Cost: as HITON-MB, with somewhat more tests.
@@ -32,8 +32,9 @@ from komb.sessions.session import Session
     year=2003,
     assumes="faithfulness",
     is_sound=False,
-    guarantee="Small conditioning sets; no true member is lost with correct answers.",
-    weakness="May keep false members: descendants that are no children, and what lies beyond.",
+    guarantee="Small conditioning sets; loses no true member if no test errs.",
+    weakness="May keep false members: descendants that are not children, and false spouses "
+    "found through them.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

@@ -3,7 +3,7 @@
 Pena, Nilsson, Bjorkegren & Tegner (2007), "Towards scalable and data efficient learning of Markov
 boundaries", International Journal of Approximate Reasoning 45. The search for neighbours is that of
 MMMB with weeding out at every step; what it finds are neighbours and some descendants. So it is run
-from the other side as well, and a pair counts only if both find each other: that makes it sound.
+from each of them as well, and a pair counts only if both find each other: that makes it sound.
 
 Cost: as MMMB, for all variables within two steps of the target and their likely neighbours.
 """
@@ -22,14 +22,14 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "pcmb",
-    summary="Neighbours that find each other (max-min, checked from both sides), then spouses.",
+    summary="Neighbours by max-min, kept if each is found from the other; then spouses.",
     citation="Pena, Nilsson, Bjorkegren & Tegner (2007), Towards Scalable and Data Efficient "
     "Learning of Markov Boundaries, International Journal of Approximate Reasoning 45",
     year=2007,
     assumes="faithfulness",
     is_sound=True,
-    guarantee="Exact with correct answers, from small conditioning sets.",
-    weakness="Many tests; asking both sides loses members when data are few.",
+    guarantee="Exact if no test errs, from small conditioning sets.",
+    weakness="Many tests; searching from both variables loses members when data are few.",
     options=("max_conditioning",),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:

@@ -57,7 +57,7 @@ class AlgorithmInfo:
     search : callable
         The function itself.
     choose_alpha : callable or None
-        Chooses the level of the tests for so many rows and columns, where the user names none; the
+        Chooses the level of the tests from the rows and columns, where the user names none; the
         function then takes the keyword ``alpha`` too: what the user named, or ``None``. Without it
         the level is the same for every table.
     shares_sessions : bool

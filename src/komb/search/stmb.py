@@ -1,7 +1,7 @@
 """STMB: neighbours first; spouses then tell which of those are false.
 
 Gao & Ji (2017), "Efficient Markov blanket discovery and its application", IEEE Transactions on
-Cybernetics 47. A descendant that passes for a neighbour is not found out from the other side, as in
+Cybernetics 47. A descendant that passes for a neighbour is not exposed by a search from it, as in
 PCMB, but by the spouses it comes with: together with one of them, some neighbours separate it from
 the target (the paper's coexistence property). In the end everything is tested given all the rest.
 
@@ -25,13 +25,13 @@ from komb.sessions.session import Session
 
 @register_algorithm(
     "stmb",
-    summary="Neighbours, then spouses, which tell false neighbours; then all given all others.",
+    summary="Neighbours, then spouses, which expose false neighbours; then each given the rest.",
     citation="Gao & Ji (2017), Efficient Markov Blanket Discovery and Its Application, IEEE "
     "Transactions on Cybernetics 47",
     year=2017,
     assumes="faithfulness",
     is_sound=True,
-    guarantee="Exact with correct answers, without a search around other columns.",
+    guarantee="Exact if no test errs, without searches for other targets.",
     weakness="Ends with tests given the whole blanket, which needs rows exponential in its size.",
     options=("max_conditioning",),
 )

@@ -13,7 +13,7 @@ from komb.sessions.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search stands.
+    """The progress of a search.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Task:
     include : frozenset of int
         Variables that stay in the blanket whatever the tests say.
     observer : callable
-        Told where the search stands, now and then.
+        Called with the progress of the search, now and then.
     """
 
     target: int
@@ -67,7 +67,7 @@ class Task:
     def report(
         self, session: Session, phase: str, blanket: Variables, done: int = 0, total: int = 0
     ) -> None:
-        """Tell the observer where the search stands."""
+        """Report the progress of the search to the observer."""
         members = tuple(sorted(blanket | self.include))
         self.observer(Progress(phase, members, session.counts.tests, done, total))
 
@@ -79,7 +79,7 @@ class Choice:
     Attributes
     ----------
     value
-        ``None`` where nothing would do.
+        ``None`` where no value qualifies.
     reason : str
         In a few words.
     """
@@ -106,18 +106,18 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a search could see at one order.
+    """What a search could detect at one order.
 
     Attributes
     ----------
     order : int
-        How many variables were held fixed.
+        Number of variables conditioned on.
     n_tests : int
         Tests that were made.
     threshold : float
         Largest p-value that counted as a dependence.
     effect : float
-        The weakest dependence that is found with a chance of 80 % in so many rows, in bits of
+        The weakest dependence that is detected with 80 % power in this many rows, in bits of
         information per row.
     """
 
@@ -134,7 +134,7 @@ class Omission:
     Attributes
     ----------
     order : int
-        How many variables would have been held fixed.
+        Number of variables that would have been conditioned on.
     n_tests : int
         Tests that it would have taken.
     seconds : float
@@ -187,11 +187,11 @@ class Found:
     choices : mapping
         What the search chose where it was free to.
     equivalents : mapping
-        For a member, other sets of variables that could stand in its place: copies of it, variables
+        For a member, other sets of variables that could replace it: copies of it, variables
         that determine it.
     leaks : tuple of Leak
     sight : tuple of Sight
-        For each order that was looked at, lowest first.
+        For each order that was searched, lowest first.
     omissions : tuple of Omission
         What was left out, and what it would have cost.
     """

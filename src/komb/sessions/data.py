@@ -24,7 +24,7 @@ from komb.citests.measure import (
 )
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
-from komb.counts.contingency import Contingency, Ledger
+from komb.counts.contingency import Contingency, SharedTables
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError
@@ -45,7 +45,7 @@ from komb.sessions.sweeps import SWEEP_BYTES, Sweep, by_size, sweep_bytes
 _PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
 _PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
 
-_TESTS_PER_LOT = 20_000  # of questions that are not remembered, between two reports of progress
+_TESTS_PER_BATCH = 20_000  # of questions that are not remembered, between two reports of progress
 
 
 class DataSession(Session):
@@ -108,7 +108,7 @@ class TableSource(Source):
         self._test = test
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
-        self._ledger: Ledger | None = None
+        self._shared_tables: SharedTables | None = None
         self._prepared: dict[int, Contingency] = {}
 
     @property
@@ -124,7 +124,7 @@ class TableSource(Source):
 
     @property
     def alpha(self) -> float:
-        """Level of the tests."""
+        """Significance level of each test."""
         return self._alpha
 
     def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
@@ -266,9 +266,9 @@ class TableSource(Source):
         if prepared is None:
             self._make_room()
             codes, cardinalities = self._table.codes, self._table.cardinalities
-            if self._ledger is None:
-                self._ledger = Ledger(codes, cardinalities)
-            prepared = Contingency(codes, cardinalities, target, self._ledger)
+            if self._shared_tables is None:
+                self._shared_tables = SharedTables(codes, cardinalities)
+            prepared = Contingency(codes, cardinalities, target, self._shared_tables)
             self._prepared[target] = prepared
         return prepared
 
@@ -327,7 +327,7 @@ class TableSource(Source):
         min_rows_per_cell: float,
         on_progress: OnProgress | None,
     ) -> Strong:
-        """All dependences with ``size`` conditions of at least so many bits."""
+        """All dependences with ``size`` conditions of at least this many bits."""
 
         def decide(sums: TestSums) -> BoolArray:
             return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
@@ -354,23 +354,23 @@ class TableSource(Source):
         bits: float,
         on_progress: OnProgress | None,
     ) -> Strong:
-        """Those dependences among some questions that have at least so many bits."""
+        """Those dependences among some questions that have at least this many bits."""
         found: list[StrongDependence] = []
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         asked = [question for question in asked if question[0]]
         done = n_tests = 0
-        for lot in _lots_of(asked, _TESTS_PER_LOT):
+        for batch in _batches_of(asked, _TESTS_PER_BATCH):
             if on_progress is not None:
                 on_progress(done, len(asked))
-            weighed = self.weigh(target, lot, is_counted=True)
-            n_tests += sum(len(candidates) for candidates, _ in lot)
+            weighed = self.weigh(target, batch, is_counted=True)
+            n_tests += sum(len(candidates) for candidates, _ in batch)
             found += [
                 (own, x, given)
-                for (candidates, given), answer in zip(lot, weighed, strict=True)
+                for (candidates, given), answer in zip(batch, weighed, strict=True)
                 for x, own in zip(candidates, answer, strict=True)
                 if own >= bits
             ]
-            done += len(lot)
+            done += len(batch)
         return Strong(sorted(found, key=by_strength), n_tests)
 
     def can_detect(
@@ -428,18 +428,18 @@ class TableSource(Source):
         self._prepared.pop(target, None)
 
 
-def _lots_of(questions: Sequence[Candidates], n_tests: int) -> Iterator[list[Candidates]]:
-    """Cut questions into lots of about so many tests."""
-    lot: list[Candidates] = []
+def _batches_of(questions: Sequence[Candidates], n_tests: int) -> Iterator[list[Candidates]]:
+    """Cut questions into batches of about this many tests."""
+    batch: list[Candidates] = []
     count = 0
     for question in questions:
-        lot.append(question)
+        batch.append(question)
         count += len(question[0])
         if count >= n_tests:
-            yield lot
-            lot, count = [], 0
-    if lot:
-        yield lot
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
 
 
 def _prefix_friendly(sets: Sequence[Variables]) -> list[list[int]]:

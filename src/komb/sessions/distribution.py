@@ -13,7 +13,7 @@ from komb.sessions.session import Session
 
 
 class DistributionOracle(Session):
-    """A session that looks at independence in an exact joint distribution.
+    """A session that answers from an exact joint distribution.
 
     Parameters
     ----------

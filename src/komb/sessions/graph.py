@@ -16,7 +16,7 @@ from komb.sessions.session import Session
 
 
 class DSeparationOracle(Session):
-    """A session that looks at d-separation in a directed acyclic graph.
+    """A session that answers by d-separation in a directed acyclic graph.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class DSeparationOracle(Session):
 
 
 class SeparationOracle(Session):
-    """A session that looks at separation in an undirected graph.
+    """A session that answers by separation in an undirected graph.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a search asks a session, and what it is told.
+"""What a search asks a session, and the answers.
 
 Variables are integers and sets of them frozensets; names and levels belong to the layers above.
 """

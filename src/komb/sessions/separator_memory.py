@@ -101,7 +101,7 @@ class Line:
     candidate: int
     givens: Sequence[Variables]
     place: int = 0  # everything before is separated
-    window: int = 1  # so many are looked at together
+    window: int = 1  # how many are examined together
 
     @property
     def front(self) -> Dependence | None:

@@ -149,19 +149,21 @@ class SeparatorFinder:
         count = 1
         while trials:
             count = max(count, _TESTS_PER_BATCH // len(trials))
-            lots = {place: trial.next(count) for place, trial in trials.items()}
+            batches = {place: trial.next(count) for place, trial in trials.items()}
             tests = [
-                (dependences[place][0], given) for place, lot in lots.items() for _, given in lot
+                (dependences[place][0], given)
+                for place, batch in batches.items()
+                for _, given in batch
             ]
             answers = iter(self._ask_each(target, tests))
-            for place, lot in lots.items():
-                for (separator, _), depends in zip(lot, islice(answers, len(lot)), strict=True):
+            for place, batch in batches.items():
+                for (separator, _), depends in zip(batch, islice(answers, len(batch)), strict=True):
                     if not depends and inseparable[place]:
                         inseparable[place] = False
                         memory.note_separated(dependences[place], separator)
                 if not inseparable[place]:
                     del trials[place]
-                elif len(lot) < count:
+                elif len(batch) < count:
                     memory.note_inseparable(dependences[place], separators)
                     del trials[place]
             count = min(2 * count, _MOST_SEPARATORS)
@@ -247,10 +249,10 @@ def _lots(
     at_first: int,
     at_most: int,
 ) -> Iterator[list[tuple[set[int], Variables]]]:
-    """Questions whether subsets of a pool separate candidates, a lot at a time.
+    """Questions whether subsets of a pool separate candidates, a batch at a time.
 
-    Between lots the caller takes candidates out of ``waiting``; no more is asked about them. Lots
-    are small as long as that happens, for what is asked beyond a separator is asked in vain, and
+    Between batches the caller takes candidates out of ``waiting``; no more is asked about them.
+    Batches are small as long as that happens, for questions beyond a separator are useless, and
     larger the longer it does not.
     """
     questions: list[tuple[set[int], Variables]] = []

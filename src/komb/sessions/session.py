@@ -171,7 +171,7 @@ class Session:
     ) -> list[dict[int, float]]:
         """As :meth:`strengths`, but with no more bits than all statistics of a test agree on.
 
-        For dependences that are to be believed among a great many tests.
+        For dependences that have to be significant among a great many tests.
         """
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         answers = self.source.confirm(target, asked)
@@ -193,7 +193,7 @@ class Session:
         min_rows_per_cell: float = 0.0,
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
-        """All dependences with ``size`` conditions of at least so many bits, the strongest first.
+        """All dependences with ``size`` conditions of at least this many bits, the strongest first.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Session:
         bits: float,
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
-        """Those dependences among some questions that have at least so many bits.
+        """Those dependences among some questions that have at least this many bits.
 
         The strongest come first. Questions that are many and hardly ever have such an answer are
         better asked here than with :meth:`strengths`: a session need not remember them.
@@ -269,7 +269,7 @@ class Session:
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago, until what is remembered fits.
 
-        For whoever has many searches done by one session: between two of them. What is forgotten is
+        For callers that run many searches in one session: between two of them. What is forgotten is
         computed again when it is asked for, so no answer changes.
         """
         for target in sorted(self._asked):

@@ -34,7 +34,7 @@ class Strong(NamedTuple):
 
 
 class Power(NamedTuple):
-    """What a test must be able to see for its "independent" to be believed.
+    """The effect that a test must be able to detect for its "independent" to count.
 
     A dependence does not keep its size where rows are spread over strata of a few rows each, so on
     a thin table no test is said to have power. On a very thick one the formula for the power can be

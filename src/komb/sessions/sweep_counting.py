@@ -29,8 +29,8 @@ from komb.sessions.questions import OnProgress, Variables
 from komb.sessions.sweeps import Sweep, binomials, colex_subsets, rank_sets
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
-UNIONS_A_CHUNK = 1 << 17
-ROWS_A_CHUNK = 1 << 28
+UNIONS_PER_CHUNK = 1 << 17
+ROWS_PER_CHUNK = 1 << 28
 
 Decider = Callable[[TestSums], BoolArray]
 
@@ -120,7 +120,7 @@ class Sweeper:
 
         Progress is in sets counted, or in tests decided if tests have tables of their own.
         """
-        chunks = self._with_gaps if self._contingency.has_missing else self._without_gaps
+        chunks = self._with_missing if self._contingency.has_missing else self._complete
         n_unions = math.comb(len(self._pool), self._size + 1)
         for ranks, places in chunks(self._subsets):
             yield ranks, self._variables[places]
@@ -131,7 +131,7 @@ class Sweeper:
 
     def _chunks(self, counts: Int64Array) -> Iterator[slice]:
         """Consecutive slices whose counts add up to about a second of work."""
-        room = max(1, min(UNIONS_A_CHUNK, ROWS_A_CHUNK // self._contingency.n_rows))
+        room = max(1, min(UNIONS_PER_CHUNK, ROWS_PER_CHUNK // self._contingency.n_rows))
         ends = np.cumsum(counts)
         first = 0
         while first < len(counts):
@@ -162,7 +162,7 @@ class Sweeper:
             )
         return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _without_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+    def _complete(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
         own = self._summarise_given(sets)
         if not self._wants_tables:
             yield from self._by_union(sets, own, self._decide)
@@ -170,11 +170,11 @@ class Sweeper:
             yield from self._by_set(sets, own)
         else:
             for ranks, places in self._by_union(sets, own, self._screen):
-                # nothing is a step of the way too, for whoever watches
+                # an empty chunk is progress too
                 yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
 
-    def _with_gaps(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        return self._by_set(sets, None) if self._wants_tables else self._by_gappy_union(sets)
+    def _with_missing(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+        return self._by_set(sets, None) if self._wants_tables else self._by_union_with_missing(sets)
 
     def _by_union(
         self, sets: Int64Array, own: Summaries, decide: Decider
@@ -215,7 +215,7 @@ class Sweeper:
         given = np.delete(union, omitted, axis=1)
         return rank_sets(given, self._binomials), union[:, omitted]
 
-    def _by_gappy_union(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+    def _by_union_with_missing(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every union once, with the margins that are the given sets of its tests."""
         for chunk, counts, union in self._unions(sets):
             self.n_tables += len(union)

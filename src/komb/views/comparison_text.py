@@ -71,7 +71,7 @@ def _matrix(comparison: Comparison) -> Iterator[Grid]:
 
 
 def _numbers(comparison: Comparison) -> Grid:
-    """Draw what each method cost and how right it is."""
+    """Draw what each method cost and how accurate it is."""
     found = comparison.blankets.items()
     columns: dict[str, list[str]] = {
         "method": [show_name(label) for label, _ in found],

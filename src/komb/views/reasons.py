@@ -25,7 +25,7 @@ def show_evidence(test: Evidence) -> str:
 
 
 def show_brief(test: Evidence) -> str:
-    """Say the p-value of a test, or what stands for it, in a few words."""
+    """Say the p-value of a test, or its equivalent, in a few words."""
     trust = "" if test.reliable else ", unreliable"
     if test.p_value is None:
         bits = f"{test.statistic:,.2f} bits of evidence" if test.is_dependent else "no evidence"
@@ -97,7 +97,7 @@ class Wording:
         else:
             yield self._together(shown, alone, reason.part)
         if reason.separator is not None:
-            yield self._standing(reason, reason.separator)
+            yield self._inseparable(reason, reason.separator)
         elif self.max_separator and self.n_members == 1:
             yield "There is no other member that could separate it."
         if shown.given and alone.is_dependent:
@@ -109,7 +109,7 @@ class Wording:
         evidence = f"{shown}; marginally {alone.brief}{less}"
         return f"depends on {self._target}{only} given {_names(shown.given)}: {evidence}."
 
-    def _standing(self, reason: Reason, test: Evidence) -> str:
+    def _inseparable(self, reason: Reason, test: Evidence) -> str:
         """Say which other members come near to separating a member."""
         witness = reason.shown.given if reason.shown else ()
         others = _names(_besides(test, witness))

@@ -38,7 +38,7 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
         how = (
             f"determines {target!r} completely"
             if leak.share >= 1
-            else f"explains {_percent(leak.share)} of the entropy of {target!r}"
+            else f"explains {_percent(leak.share)} of the variation of {target!r}"
         )
         yield (
             f"Possible leak: {leak.column!r} {how}. Exclude it if its value is not known before "

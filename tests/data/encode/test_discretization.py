@@ -217,7 +217,7 @@ class TestWhichColumns:
     def test_a_continuous_column_that_a_mapping_forgets(self) -> None:
         with pytest.raises(
             ContinuousColumnError,
-            match=r"'x' looks .* too how to cut: discretize={'x': 'quantile'}",
+            match=r"'x' looks .* how to cut it too: discretize={'x': 'quantile'}",
         ):
             table(discretize={"y": [1]})
 

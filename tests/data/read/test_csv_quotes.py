@@ -117,10 +117,10 @@ def test_tables(tmp_path: Path, content: str, names: tuple[str, ...], values: li
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        ('"a",b\n1,2\n5" pipe,3\n', "line 3 stands in the middle of a field"),
+        ('"a",b\n1,2\n5" pipe,3\n', "line 3 is in the middle of a field"),
         ('a,b\n1,"2\n3,4\n', "line 2 is never closed"),
-        ('a,b\n"1" ,2\n', "line 2 stands in the middle of a field"),
-        ('a,b\n1,2\n"x"y,3\n', "line 3 stands in the middle of a field"),
+        ('a,b\n"1" ,2\n', "line 2 is in the middle of a field"),
+        ('a,b\n1,2\n"x"y,3\n', "line 3 is in the middle of a field"),
     ],
 )
 def test_what_is_ambiguous_is_refused_with_its_line(

@@ -53,7 +53,7 @@ def test_a_reader_that_dies(tmp_path: Path, sound: bytes, monkeypatch: pytest.Mo
     path.write_bytes(sound)
     died = subprocess.CompletedProcess[Any]([], -6, b"", b"memory allocation failed\nmore")
     monkeypatch.setattr("komb.data.read.parquet.subprocess.run", lambda *_, **__: died)
-    with pytest.raises(FileError, match=r"not a sound Parquet file \(memory allocation failed\)"):
+    with pytest.raises(FileError, match=r"not a valid Parquet file \(memory allocation failed\)"):
         read_table(path)
 
 

@@ -174,7 +174,7 @@ def test_continuous_columns_name_the_file(write: Write) -> None:
     ],
 )
 def test_ragged_lines(write: Write, content: str, line: int, found: int) -> None:
-    with pytest.raises(FileError, match=f"; line {line} has {found}. Mend that line, or name"):
+    with pytest.raises(FileError, match=f"; line {line} has {found}. Correct that line, or name"):
         read_table(write(content))
 
 
@@ -263,11 +263,11 @@ def test_a_folder_whose_contents_are_secret(
         (b"PK\x03\x04rest", "x.xlsx", "a zip archive or an Excel workbook"),
         (b"BZh91", "x.csv.bz2", "bzip2; unpack it"),
         (b"\x1f\x8bgarbage", "x.csv", "damaged gzip"),
-        (CUT_SHORT, "x.csv.gz", "damaged gzip.*Get the file once"),
+        (CUT_SHORT, "x.csv.gz", "damaged gzip.*Download the file again"),
         (b"a,b\n1,2\n", "x.csv.gz", "damaged gzip"),
-        (b"a,b\n1,2\n", "x.parquet", "not a sound Parquet file.*text must not be named"),
-        (b"PAR1garbage", "x", "not a sound Parquet file"),
-        (b'a,"b"\n5" pipe,1\nx,2\n', "x.csv", "quote on line 2 stands in the middle of a field"),
+        (b"a,b\n1,2\n", "x.parquet", "not a valid Parquet file.*text must not be named"),
+        (b"PAR1garbage", "x", "not a valid Parquet file"),
+        (b'a,"b"\n5" pipe,1\nx,2\n', "x.csv", "quote on line 2 is in the middle of a field"),
         (b'a,b\n"' + b"x" * 200_000 + b"\n", "x.csv", "quote on line 2 is never closed"),
         (b"x" * 20_000 + b"\n1\n", "x.csv", "must have at most 10,000 characters; got 20,000"),
     ],
@@ -283,7 +283,7 @@ def test_damaged_parquet(write: Write, cut: int) -> None:
     buffer = io.BytesIO()
     pl.DataFrame({"a": range(100), "b": ["x", "y"] * 50}).write_parquet(buffer)
     whole = buffer.getvalue()
-    with pytest.raises(FileError, match="not a sound Parquet file"):
+    with pytest.raises(FileError, match="not a valid Parquet file"):
         read_table(write(whole[:cut] + whole[-8:], "x.parquet"))
 
 

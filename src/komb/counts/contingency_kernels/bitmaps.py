@@ -69,7 +69,7 @@ def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segme
 def _pack_word(gathered, n_bits, n_levels, by_level):
     """Write a word for each level: the bits of the rows that have it."""
     if n_levels > FEW_LEVELS_TO_PACK:
-        by_level[: n_levels + 1] = np.uint64(0)  # one more for missing values, which nobody reads
+        by_level[: n_levels + 1] = np.uint64(0)  # one more for missing values, which is never read
         for bit in range(n_bits):
             by_level[gathered[bit]] |= np.uint64(1) << np.uint64(bit)
         return

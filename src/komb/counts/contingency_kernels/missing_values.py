@@ -175,7 +175,7 @@ def _sum_dense_present(n_groups, n_y, members, column, product, stratum_codes, c
 def _sum_margins(n_groups, n_rows, n_y, members, levels, product, stratum_codes, cardinalities,
                  entropy, lengths, length_below, table, margin, sizes, cells, length_class,
                  out_margins, j):  # fmt: skip
-    """Sum over the table without each of the members in turn; returns if any is then thin.
+    """Sum over the table without each of the members in turn; returns if any is then sparse.
 
     That is what the test of this member, given the others and the column, has as its given set.
     """

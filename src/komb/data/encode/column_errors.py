@@ -160,7 +160,7 @@ def _explain_continuous(
         ".",
     )
     if is_cutting:
-        remedy = "Say for it too how to cut: ", Argument("discretize", {name: "quantile"}), "."
+        remedy = "Say how to cut it too: ", Argument("discretize", {name: "quantile"}), "."
     statement = f"Column {name!r} {problem.why}; columns must hold discrete levels.{also}"
     return ContinuousColumnError(statement, remedy)
 

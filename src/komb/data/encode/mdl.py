@@ -104,12 +104,12 @@ class _Column:
         row, size = int(rows[best]), int(sizes[best])
         below = np.bincount(classes[:size], minlength=self.n_classes)
         whole = float(self._xlogx[n] - self._xlogx[totals].sum())
-        price = _price(
+        cost = _cost(
             n,
             [int(np.count_nonzero(counts)) for counts in (totals, below, totals - below)],
             [whole / n, float(lower[best]) / size, float(upper[best]) / (n - size)],
         )
-        return row if whole - float(bits[best]) > price else None
+        return row if whole - float(bits[best]) > cost else None
 
     def divide(self, part: _Part, row: int) -> list[_Part]:
         """Return the rows of a part below and from some row on."""
@@ -117,7 +117,7 @@ class _Column:
         return [_Part(part.start, row, part.before), _Part(row, part.stop, part.before + passed)]
 
 
-def _price(n: int, n_classes: list[int], entropies: list[float]) -> float:
+def _cost(n: int, n_classes: list[int], entropies: list[float]) -> float:
     """Return the bits it takes to describe a split: where it is, and the classes of both halves."""
     whole, lower, upper = (k * bits for k, bits in zip(n_classes, entropies, strict=True))
     return math.log2(n - 1) + math.log2(3 ** n_classes[0] - 2) - (whole - lower - upper)

@@ -45,7 +45,7 @@ class Treatment:
         How all numeric columns with many values are cut; or for some columns how, or where; or
         ``None``.
     bins
-        Into how many bins, for all columns or by column.
+        Number of bins, for all columns or by column.
     missing
         One of :data:`MISSING`.
     """
@@ -150,12 +150,12 @@ def check_treatment(discretize: object, bins: object, missing: object) -> Treatm
     --------
     >>> check_treatment("quantil", 4, "error")
     Traceback (most recent call last):
-    komb.errors.UnknownNameError: In 'discretize': There is no way 'quantil'. Did you mean ...
+    komb.errors.UnknownNameError: In 'discretize': There is no rule 'quantil'. Did you mean ...
     """
     treatment = Treatment(
         discretize=_check_discretize(discretize),
         bins=_check_bins(bins),
-        missing=_check_word("missing", "way", missing, MISSING),
+        missing=_check_word("missing", "treatment", missing, MISSING),
     )
     _check_use_of_bins(treatment)
     return treatment
@@ -165,7 +165,7 @@ def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
     if discretize is None:
         return None
     if isinstance(discretize, str):
-        return _check_word("discretize", "way", discretize, WAYS)
+        return _check_word("discretize", "rule", discretize, WAYS)
     if not isinstance(discretize, Mapping):
         ways = ", ".join(map(repr, WAYS))
         rule = f"be one of {ways}, or map columns to one of those or to cut points"
@@ -182,7 +182,7 @@ def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
 
 def _check_rule(name: Name, rule: object) -> Rule:
     if isinstance(rule, str):
-        return _check_word("discretize", "way", rule, WAYS)
+        return _check_word("discretize", "rule", rule, WAYS)
     is_list = isinstance(rule, Iterable) and not isinstance(rule, bytes | Mapping | Set)
     points = [_to_point(point) for point in rule] if is_list else [math.nan]  # type: ignore[attr-defined]
     is_ascending = all(low < high for low, high in pairwise(points))

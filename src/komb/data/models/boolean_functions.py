@@ -64,7 +64,7 @@ def boolean_network(
     evaluate, inputs, others = _check(function, n_parents, noise, n_irrelevant)
     if len(inputs) > _MOST_PARENTS:
         rule = f"be at most {_MOST_PARENTS} for a network, which needs a table of all cases"
-        remedy = "boolean_table can do without: use that."
+        remedy = "Use boolean_table, which does without."
         raise ParameterError.because("n_parents", rule, n_parents, remedy)
     cases = np.array(list(product((0, 1), repeat=len(inputs))), np.int64)
     chance = np.where(evaluate(cases.sum(axis=1)), 1 - noise, noise)

@@ -81,7 +81,7 @@ def find_quoting(data: bytes, delimiters: bytes, label: str) -> str | None:
     precedes = np.concatenate([is_near, [False]])
     fits = np.where(is_opening, is_first | follows, is_last | precedes)
     if not fits.all():
-        _refuse(data, int(quotes[fits.argmin()]), label, "stands in the middle of a field")
+        _refuse(data, int(quotes[fits.argmin()]), label, "is in the middle of a field")
     if quotes.size % 2:
         _refuse(data, int(quotes[-1]), label, "is never closed")
     return '"'

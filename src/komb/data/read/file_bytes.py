@@ -1,4 +1,4 @@
-"""Read files, and say clearly why one cannot be read."""
+"""Read files, and say why one cannot be read."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Room(NamedTuple):
     bytes_per_byte: int
 
     def check(self, size: int, name: str, *, is_at_least: bool = False) -> None:
-        """Raise if so many bytes are too many."""
+        """Raise if this many bytes exceed the limit."""
         refuse_beyond(self.bytes_per_byte * size, self.limit, name, is_at_least=is_at_least)
 
 
@@ -139,7 +139,7 @@ def _unpack(path: Path, data: bytes, room: _Room) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
             return _read_up_to(packed, room, name)
     except (OSError, EOFError, zlib.error) as error:
-        remedy = "Get the file once more, or unpack it by hand."
+        remedy = "Download the file again, or unpack it by hand."
         raise FileError(f"{shorten(path)} is damaged gzip ({error}). {remedy}") from None
 
 

@@ -89,7 +89,7 @@ def read_parquet(
         refuse_beyond(BYTES_PER_VALUE * rows * len(chosen), limit, what)
     if "error" in answer:
         raise FileError(
-            f"{shorten(file)} is not a sound Parquet file ({answer['error']}). Write it once more; "
+            f"{shorten(file)} is not a valid Parquet file ({answer['error']}). Write it again; "
             "text must not be named .parquet."
         )
     return pl.read_ipc_stream(io.BytesIO(table))

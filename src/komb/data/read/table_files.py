@@ -264,7 +264,7 @@ def _refuse_ragged(file: Path, data: bytes, mark: str, n_fields: int, quote: str
         return
     line, found = odd
     shown = {"\t": "tab", WHITE_SPACE: "white space", NO_DELIMITER: "nothing"}.get(mark, repr(mark))
-    remedy: Text = ("Mend that line, or name the right ", Argument("delimiter"), ".")
+    remedy: Text = ("Correct that line, or name the right ", Argument("delimiter"), ".")
     if line == 2 and found == n_fields + 1:
         remedy = "If lines start with row names, write them without (in R, row.names=FALSE)."
     raise FileError(

@@ -34,15 +34,15 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     --------
     >>> check_picture("blanket.doc")
     Traceback (most recent call last):
-    komb.errors.ParameterError: 'plot' must be the name of a picture; got 'blanket.doc'. ...
+    komb.errors.ParameterError: 'plot' must be the name of an image file; got 'blanket.doc'. ...
     """
     need_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
     file = to_path(path)
     if file.suffix.lower().removeprefix(".") not in FigureCanvasBase.get_supported_filetypes():
-        remedy = "Have it end in .png, .pdf or .svg."
-        raise ParameterError.because("plot", "be the name of a picture", str(path), remedy)
+        remedy = "Use a name that ends in .png, .pdf or .svg."
+        raise ParameterError.because("plot", "be the name of an image file", str(path), remedy)
     if not os.path.isdir(file.parent):
         raise FileError(f"There is no folder {str(file.parent)!r} for the plot. Make it first.")
     if os.path.isdir(file):
@@ -73,7 +73,7 @@ def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
     try:
         axes.figure.canvas.print_figure(file, dpi=_DPI)
     except OSError as error:
-        remedy = "Name another file, or make room for it."
+        remedy = "Name another file, or free disk space."
         raise FileError.on_writing(file, error, remedy) from None
 
 

@@ -213,7 +213,10 @@ def _add_legend(axes: Axes, cells: Mapping[tuple[int, int], Cell]) -> None:
 
     signs: dict[str, dict[str, Any]] = {}
     if any(cell.is_one_sided for cell in cells.values()):
-        signs["one-sided: the member does not have the target"] = {"marker": "o", "color": "black"}
+        signs["one-sided: the target is not in the member's blanket"] = {
+            "marker": "o",
+            "color": "black",
+        }
     if any(cell.is_together for cell in cells.values()):
         signs["dependent only given others"] = {
             "marker": "s", "markerfacecolor": "none", "color": "black",

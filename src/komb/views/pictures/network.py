@@ -58,7 +58,7 @@ class Spoke(NamedTuple):
     label
         That in words.
     is_last_of_all
-        Whether the method holds all other members fixed, whatever they are needed for.
+        Whether the method conditions on all other members, needed or not.
     """
 
     name: Name

@@ -51,8 +51,8 @@ class Overview(NamedTuple):
 def describe_table(table: DiscreteTable, blanket: Blanket) -> Overview:
     """Describe a table that was searched, and each of its columns."""
     columns = tuple(_describe(table, blanket, position) for position in range(table.n_columns))
-    gaps = [column.n_missing for column in columns]
-    return Overview(_size(table), tuple(_notes(table, blanket, gaps)), columns, any(gaps))
+    n_missing = [column.n_missing for column in columns]
+    return Overview(_size(table), tuple(_notes(table, blanket, n_missing)), columns, any(n_missing))
 
 
 def _size(table: DiscreteTable) -> str:
@@ -62,14 +62,14 @@ def _size(table: DiscreteTable) -> str:
     return f"{rows} and {columns} of {levels} each."
 
 
-def _notes(table: DiscreteTable, blanket: Blanket, gaps: Sequence[int]) -> Iterator[str]:
+def _notes(table: DiscreteTable, blanket: Blanket, n_missing: Sequence[int]) -> Iterator[str]:
     excluded = blanket.parameters.get("exclude") or ()
     if excluded:
-        yield f"Left out on request: {show_names(excluded, _NAMES_WIDTH)}."
-    if any(gaps):
-        way = _way_with_missing(str(blanket.parameters.get("missing")), gaps)
-        columns = plural(sum(map(bool, gaps)), "column")
-        yield f"{plural(sum(gaps), 'missing value')} in {columns}, {way}."
+        yield f"Excluded by request: {show_names(excluded, _NAMES_WIDTH)}."
+    if any(n_missing):
+        way = _way_with_missing(str(blanket.parameters.get("missing")), n_missing)
+        columns = plural(sum(map(bool, n_missing)), "column")
+        yield f"{plural(sum(n_missing), 'missing value')} in {columns}, {way}."
     if table.cuts:
         yield f"{plural(len(table.cuts), 'column')} of numbers cut into bins, as shown below."
     constant = [n for n, levels in zip(table.names, table.levels, strict=True) if len(levels) < 2]
@@ -77,7 +77,7 @@ def _notes(table: DiscreteTable, blanket: Blanket, gaps: Sequence[int]) -> Itera
         yield f"Constant, and so of no use: {show_names(constant, _NAMES_WIDTH)}."
 
 
-def _way_with_missing(missing: str, gaps: Sequence[int]) -> str:
+def _way_with_missing(missing: str, n_missing: Sequence[int]) -> str:
     """Say what became of missing values, of which there are so many in each column.
 
     Examples
@@ -85,9 +85,9 @@ def _way_with_missing(missing: str, gaps: Sequence[int]) -> str:
     >>> _way_with_missing("level", [1, 0]), _way_with_missing("level", [3, 2])
     ('a level of its own', 'a level of their own in each')
     """
-    is_one = sum(gaps) == 1
+    is_one = sum(n_missing) == 1
     if missing == "level":
-        where = " in each" if sum(map(bool, gaps)) > 1 else ""
+        where = " in each" if sum(map(bool, n_missing)) > 1 else ""
         return f"a level of {'its' if is_one else 'their'} own{where}"
     tests = f"the tests {'it concerns' if is_one else 'they concern'}"
     return f"left out of {tests}" if missing == "testwise" else "kept"

@@ -26,14 +26,14 @@ def check_page(path: str | os.PathLike[str]) -> Path:
     --------
     >>> check_page("report.pdf")
     Traceback (most recent call last):
-    komb.errors.ParameterError: 'path' must be the name of a page; got 'report.pdf'. Have it ...
+    komb.errors.ParameterError: 'path' must be the name of an HTML file; got 'report.pdf'. Use ...
     """
     file = to_path(path)
     if os.path.isdir(file):
         raise FileError(f"Cannot write {str(file)!r}: it is a folder. Name a file in it.")
     if file.suffix.lower() not in _ENDINGS:
-        remedy = "Have it end in .html."
-        raise ParameterError.because("path", "be the name of a page", str(path), remedy)
+        remedy = "Use a name that ends in .html."
+        raise ParameterError.because("path", "be the name of an HTML file", str(path), remedy)
     if not os.path.isdir(file.parent):
         raise FileError(f"There is no folder {str(file.parent)!r} for the report. Make it first.")
     if not os.access(file if os.path.exists(file) else file.parent, os.W_OK):
@@ -44,7 +44,7 @@ def check_page(path: str | os.PathLike[str]) -> Path:
 
 
 def write_page(page: str, path: Path) -> None:
-    """Write a page; whoever is interrupted on the way leaves the old one or the new one."""
+    """Write a page in one step: an interruption leaves the old one or the new one."""
     # Python strings may hold halves of characters, which no file can; a page can name them.
     content = page.encode("utf-8", "xmlcharrefreplace")
     fresh = path.with_name(f"{path.name}.new")
@@ -53,5 +53,5 @@ def write_page(page: str, path: Path) -> None:
         os.replace(fresh, path)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        remedy = "Name another file, or make room for it."
+        remedy = "Name another file, or free disk space."
         raise FileError.on_writing(path, error, remedy) from None
