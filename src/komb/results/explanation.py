@@ -181,8 +181,8 @@ class Explanation(Record, Result, Collection[Name]):
     choices
         What the search chose where it was left to it, as in :class:`komb.Blanket`.
     remarks
-        What else the search has to say, as in :class:`komb.Blanket`: leaks, what could replace the
-        place of members, which dependences could be found, what was skipped.
+        What else the search has to say, as in :class:`komb.Blanket`: leaks, what could replace
+        members, which dependences could be found, what was skipped.
 
     Examples
     --------
