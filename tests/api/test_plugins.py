@@ -121,3 +121,67 @@ def test_an_installed_package_is_found(tmp_path: Path) -> None:
         env={"PYTHONPATH": path, "PATH": ""},
     )  # fmt: skip
     assert done.stdout == "()\nFalse True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        (None, "return a Found"),
+        (Found({99: frozenset()}), "members that are candidates"),
+        (Found({2: frozenset()}), "members that are candidates"),  # the target
+        (Found({-1: frozenset()}), "members that are candidates"),
+        (Found({0: frozenset({77})}), "witnesses made of other candidates"),
+        (Found({0: frozenset({0})}), "witnesses made of other candidates"),
+        (Found({0: frozenset({2})}), "witnesses made of other candidates"),
+        (Found({}), "keep what is included"),
+    ],
+)
+def test_what_an_algorithm_returns_is_checked(returned: Any, words: str) -> None:
+    def find(session: Any, task: Any) -> Any:
+        return returned
+
+    komb.register_algorithm("odd", summary="Wrong.")(find)
+    try:
+        with pytest.raises(ParameterError, match=words):
+            komb.markov_blanket(XOR, "Y", method="odd", include=["E1"])
+    finally:
+        ALGORITHMS.remove("odd")
+
+
+@pytest.mark.parametrize("name", [3, "", "--x", "a b", "a,b", None])
+def test_names_are_words(name: Any) -> None:
+    with pytest.raises(ParameterError, match="must be a word of letters"):
+        komb.register_test(name, summary="")(Halved)
+    with pytest.raises(ParameterError, match="must be a word of letters"):
+        komb.register_algorithm(name, summary="")(find_alone)
+
+
+def test_what_cannot_be_registered() -> None:
+    wrong: Any
+    for wrong in (3, find_alone, dict, CITest):
+        with pytest.raises(ParameterError, match="derived from CITest"):
+            komb.register_test("wrong", summary="")(wrong)
+    for wrong in (3, lambda session: session):
+        with pytest.raises(ParameterError, match="function of a session and a task"):
+            komb.register_algorithm("wrong", summary="")(wrong)
+    for wrong in ("order", ("foo",), ["order"]):
+        with pytest.raises(ParameterError, match="tuple of option names"):
+            komb.register_algorithm("wrong", summary="", options=wrong)(find_alone)
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [
+        (lambda n: None, "return a Measurement"),
+        (lambda n: Measurement(np.ones(n + 1), np.ones(n), np.ones(n) > 0, "x"), "one per test"),
+        (lambda n: Measurement(np.full(n, np.nan), np.ones(n), np.ones(n) > 0, "x"), "numbers"),
+        (lambda n: Measurement(np.ones(n), np.full(n, -3), np.ones(n) > 0, "x"), "degrees of fr"),
+    ],
+)
+def test_what_a_test_measures_is_checked(measured: Any, words: str) -> None:
+    class Odd(CITest):
+        def measure(self, sums: Any) -> Any:
+            return measured(len(sums.levels))
+
+    with pytest.raises(ParameterError, match=words):
+        komb.markov_blanket(XOR, "Y", method="gs", test=Odd)

@@ -67,7 +67,7 @@ def test_what_it_prints() -> None:
         (("x", "y", ["y"]), {}, ParameterError, ["'given'", "'y'"]),
         (("x", "y", "z"), {}, ParameterError, ["'given'", "list of column names"]),
         (("q", "y"), {}, UnknownNameError, ["no column 'q'"]),
-        (("x", "y", ["q"]), {}, UnknownNameError, ["given", "no column 'q'"]),
+        (("x", "y", ["q"]), {}, UnknownNameError, ["given", "no column 'q'", "'z'"]),
         (("x", "y"), {"test": "G"}, UnknownNameError, ["Did you mean 'g'"]),
         (("x", "y"), {"alpha": 2}, ParameterError, ["'alpha'", "between 0 and 1"]),
         (("x", "y"), {"df": "both"}, ParameterError, ["'df'", "'observed' or 'adjusted'"]),

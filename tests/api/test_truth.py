@@ -85,6 +85,8 @@ GRAPH = nx.DiGraph([("a", "b"), ("c", "b")])
         (GRAPH, "a", {"test": "g"}, ParameterError, ["'test'", "left out"]),
         (GRAPH, "a", {"stability": 10}, ParameterError, ["'stability'", "left out"]),
         (GRAPH, "a", {"method": "gs", "order": 1}, ParameterError, ["'order'", "'gs'"]),
+        (nx.Graph(), "a", {}, DataError, ["at least 1 node"]),
+        (GRAPH, ["a"], {}, UnknownNameError, ["target", "no variable"]),
         (nx.DiGraph([(0, 1), (1, 0)]), 0, {}, DataError, ["without directed cycles", "0 -> 1"]),
     ],
 )
@@ -108,3 +110,25 @@ def test_sound_methods_are_right_about_a_graph(method: str) -> None:
         parents, children = set(graph.predecessors(target)), set(graph.successors(target))
         spouses = {p for child in children for p in graph.predecessors(child)}
         assert set(found) == (parents | children | spouses) - {target}
+
+
+def test_only_rows_can_be_explained_and_compared() -> None:
+    network = komb.boolean_network("parity", n_parents=2)
+    with pytest.raises(DataError, match="nothing to explain"):
+        komb.markov_blanket(network, "Y").explain()
+    with pytest.raises(DataError, match=r"data.sample\(1000\)"):
+        komb.compare(network, "Y")
+    with pytest.raises(DataError, match="no rows"):
+        komb.markov_blankets(GRAPH)
+
+
+def test_time_is_bounded_and_interrupts_are_ours() -> None:
+    graph = nx.DiGraph((a, b) for a in range(25) for b in range(a + 1, min(a + 4, 25)))
+    blanket = komb.markov_blanket(graph, 3, time_budget=1e-9)
+    assert blanket.parameters["time_budget"] == 1e-9
+
+    def stop(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(komb.errors.Interrupted, match="not complete"):
+        komb.markov_blanket(graph, 3, progress=stop)

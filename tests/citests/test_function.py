@@ -92,7 +92,9 @@ def test_workers_have_the_function_too() -> None:
     assert own["Y"].members == ("X1", "X2")
 
 
-@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), None, "small", [0.5, 0.5]])
+@pytest.mark.parametrize(
+    "value", [1.5, -0.1, float("nan"), None, "small", "0.3", b"1", True, np.True_, [0.5, 0.5]]
+)
 def test_what_is_no_p_value_is_refused(value: Any) -> None:
     with pytest.raises(ParameterError, match="must return a p-value, a number from 0 to 1"):
         komb.markov_blanket(XOR, "Y", test=lambda x, y, z: value)
@@ -144,3 +146,15 @@ def test_a_class_need_not_be_registered() -> None:
     own = komb.markov_blanket(XOR, "Y", method="komb", test=implementation)
     assert own.members == komb.markov_blanket(XOR, "Y", method="komb", test="g").members
     assert own.parameters["test"] == implementation.__name__
+
+
+@pytest.mark.parametrize("wrong", [lambda x, y: 0.5, lambda: 0.5, dict])
+def test_a_function_takes_x_y_and_z(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="'test' must be a function of x, y and z"):
+        komb.markov_blanket(XOR, "Y", test=wrong)
+
+
+@pytest.mark.parametrize("wrong", [3, None, ["g"]])
+def test_other_things_are_no_tests(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="be the name of a test, or a function"):
+        komb.markov_blanket(XOR, "Y", test=wrong)

@@ -72,6 +72,11 @@ def explain(
     >>> explain(komb.markov_blanket(table, "Y"), None, table)
     Explanation('Y': 2 members, 0 left out, 0 unrelated)
     """
+    if not blanket.n_rows:
+        raise DataError(
+            "A blanket in a network or graph has nothing to explain: its answers are no tests. "
+            "Search a table to have tests explained."
+        )
     asked = table if data is None else _check_data(blanket, data)
     if asked is None:
         raise ParameterError(

@@ -69,7 +69,9 @@ def markov_blanket(
     ----------
     data
         A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named 0,
-        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`.
+        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`. Or a model that
+        answers as an oracle, without any test: a :class:`komb.DiscreteNetwork`, a
+        :class:`komb.MarkovField` or a networkx graph.
     target
         Name of the column whose blanket to find.
     method
@@ -242,7 +244,7 @@ def markov_blankets(
     check_progress(progress)
     options = SearchOptions(**complete(markov_blankets, keywords))
     names = None if targets is None else list_names("targets", targets)
-    prepared = prepare(data, names, options)
+    prepared = prepare(data, names, options, "targets")
     n_targets = len(prepared.targets)
     run = Run(prepared.table, prepared.settings, progress, n_targets)
     return find_all(run, prepared.targets, count_workers(n_jobs, n_targets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -56,7 +57,9 @@ def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:
         raise Interrupted(message, _in_order(finished)) from None
     except WorkerError as error:
         message = _unfinished(error.statement, len(finished), len(targets))
-        remedy = "Try fewer ", Argument("n_jobs"), ", or ", Argument("n_jobs", 1), "."
+        remedy: Text = ("Try fewer ", Argument("n_jobs"), ", or ", Argument("n_jobs", 1), ".")
+        if not isinstance(error.__cause__, BrokenExecutor):
+            remedy = "Search with ", Argument("n_jobs", 1), " to see where it fails."
         raise WorkerError(message, _in_order(finished), remedy) from error.__cause__
     return _in_order(finished)
 

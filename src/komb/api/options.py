@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeAlias, TypedDict
 
 from komb.data.checks import check_count
@@ -26,7 +26,8 @@ from komb.data.encode.treatment import (
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
-TestOption: TypeAlias = str | Callable[..., Any]
+TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
+"""A test by name, by its class, or a function (x, y, z) -> p-value."""
 
 DEFAULT_LEVEL = 0.05
 FIXED_ALPHA = 0.01
@@ -94,6 +95,9 @@ def _check_test(parameter: str, value: object) -> object:
 
     if callable(value):
         return value
+    if not isinstance(value, str):
+        rule, remedy = "be the name of a test, or a function", f"Tests are: {', '.join(tests())}."
+        raise ParameterError.because(parameter, rule, value, remedy)
     check_known("test", value, tests(), parameter)
     return value
 
@@ -125,11 +129,11 @@ def _to_number(value: object) -> float:
 
 def _check_halves(parameter: str, value: object) -> int:
     """Return a number of half-samples, which are complementary pairs."""
-    checked = check_count(parameter, value)
-    if checked < 2 or checked % 2:
+    number = _to_number(value)
+    if number < 2 or number % 2 or not isinstance(value, Integral):
         rule = "be an even number, at least 2: rows are split into pairs of halves"
         raise ParameterError.because(parameter, rule, value, ("Try ", Argument(parameter, 50), "."))
-    return checked
+    return int(number)
 
 
 def _check_names(parameter: str, value: Any) -> tuple[Name, ...]:

@@ -28,7 +28,12 @@ class Prepared:
     targets: tuple[int, ...]  # positions in the table
 
 
-def prepare(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> Prepared:
+def prepare(
+    data: object,
+    targets: Sequence[Name] | None,
+    options: SearchOptions,
+    parameter: str = "target",
+) -> Prepared:
     """Make a table of data, and check everything; nothing is counted.
 
     Parameters
@@ -39,8 +44,10 @@ def prepare(data: object, targets: Sequence[Name] | None, options: SearchOptions
         Columns whose blankets are wanted; ``None`` for all that are not constant.
     options
         What was asked for.
+    parameter
+        What the caller calls the targets.
     """
-    return prepare_table(encode(data, targets, options), targets, options)
+    return prepare_table(encode(data, targets, options), targets, options, parameter)
 
 
 def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> DiscreteTable:
@@ -62,11 +69,14 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
 
 
 def prepare_table(
-    table: DiscreteTable, targets: Sequence[Name] | None, options: SearchOptions
+    table: DiscreteTable,
+    targets: Sequence[Name] | None,
+    options: SearchOptions,
+    parameter: str = "target",
 ) -> Prepared:
     """Check what was asked for against a table that :func:`encode` has made."""
     settings = Settings.of(options, table)
-    return Prepared(table, settings, _find_targets(table, targets, settings))
+    return Prepared(table, settings, _find_targets(table, targets, settings, parameter))
 
 
 def is_constant(table: DiscreteTable, position: int) -> bool:
@@ -106,7 +116,7 @@ def _check_size(table: DiscreteTable) -> None:
 
 
 def _find_targets(
-    table: DiscreteTable, targets: Sequence[Name] | None, settings: Settings
+    table: DiscreteTable, targets: Sequence[Name] | None, settings: Settings, parameter: str
 ) -> tuple[int, ...]:
     if targets is None:
         positions = tuple(i for i in range(table.n_columns) if not is_constant(table, i))
@@ -118,12 +128,12 @@ def _find_targets(
     if not targets:
         remedy = "Leave it out for all columns."
         raise ParameterError.because("targets", "name at least one column", targets, remedy)
-    return tuple(dict.fromkeys(_find_target(table, name, settings) for name in targets))
+    return tuple(dict.fromkeys(_find_target(table, name, settings, parameter) for name in targets))
 
 
-def _find_target(table: DiscreteTable, target: Name, settings: Settings) -> int:
+def _find_target(table: DiscreteTable, target: Name, settings: Settings, named: str) -> int:
     """Return the position of a target, or say why it cannot be one."""
-    position = find_column("target", target, table)
+    position = find_column(named, target, table)
     for parameter in ("include", "start"):
         if position in getattr(settings, parameter):
             _refuse_target(parameter, table.names[position])

@@ -21,7 +21,7 @@ from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.results.stability import Stability
 from komb.search.registry import AlgorithmInfo, find_algorithm
-from komb.search.task import Found, Leak, Task
+from komb.search.task import Found, Leak, Task, check_found
 from komb.search.task import Observer as TaskObserver
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.data import DataSession
@@ -133,6 +133,7 @@ class Run:
         before = session.counts
         task = self._begin(task, session)
         found = self._run(settings.algorithm, session, task)
+        check_found(found, task, settings.method)
         # the evidence, gathered below, is no part of the search
         counts = session.counts - before
         seconds = time.perf_counter() - began

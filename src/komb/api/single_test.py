@@ -9,7 +9,7 @@ from komb.api.settings import find_column
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.data.table import encode_table
-from komb.errors import ParameterError
+from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
 from komb.sessions.data import DataSession
 
@@ -79,7 +79,12 @@ def ci_test(
             raise ParameterError.because("given", f"not contain {parameter!r}", name, remedy)
     if x == y:
         raise ParameterError.because("y", "be another column than 'x'", y, "Name two columns.")
-    table = encode_table(data, options.treatment, target=y, only={x, y, *held})
+    wanted = {"x": [x], "y": [y], "given": held}
+    try:
+        table = encode_table(data, options.treatment, target=y, only=[x, y, *held])
+    except UnknownNameError as error:
+        named = [parameter for parameter, names in wanted.items() if error.value in names]
+        raise (error.concerning(named[0]) if named else error) from None
     candidate, target = find_column("x", x, table), find_column("y", y, table)
     conditions = [find_column("given", name, table) for name in held]
     session = DataSession(table, test, alpha=alpha, df=df, seed=seed)

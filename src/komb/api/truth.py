@@ -17,12 +17,13 @@ from komb.api.progress import Observer, Progress
 from komb.api.settings import check_taken, find_searches
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.markov_field import MarkovField
-from komb.errors import DataError, ParameterError, UnknownNameError
+from komb.errors import DataError, Interrupted, ParameterError, UnknownNameError
 from komb.results.blanket import Blanket
 from komb.results.member import Member
 from komb.results.remarks import Remarks
+from komb.search._budget import Budget
 from komb.search.registry import AlgorithmInfo
-from komb.search.task import Found, Task
+from komb.search.task import Found, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.distribution import DistributionOracle
 from komb.sessions.graph import DSeparationOracle, SeparationOracle
@@ -35,7 +36,7 @@ MOST_VARIABLES = 20
 """Variables of the same: with more, even two levels each take too many cells."""
 
 _FOR_MODELS = ("method", "order", "max_separator", "max_conditioning", "start", "include",
-               "exclude")  # fmt: skip
+               "exclude", "time_budget")  # fmt: skip
 
 
 class Truth(NamedTuple):
@@ -75,6 +76,8 @@ def _of_model(data: Any, levels: Sequence[int], by_graph: Any, source: str) -> T
 
 def _of_graph(graph: Any) -> Truth:
     names = tuple(graph.nodes)
+    if not names:
+        raise DataError.because("data", "have at least 1 node", 0, "Check how it was made.")
     if not graph.is_directed():
         return Truth(names, SeparationOracle(graph), "separation")
     import networkx as nx
@@ -109,10 +112,13 @@ def find_in_truth(
     check_taken([search, *before], options.of_method)
     task = _make_task(truth, target, options, progress)
     began = time.perf_counter()
-    for first in before:
-        start = _run(first, truth, task, options)
-        task = _restart(task, start)
-    found = _run(search, truth, task, options)
+    try:
+        for first in before:
+            task = _restart(task, _run(first, truth, task, options))
+        found = _run(search, truth, task, options)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted; the blanket of {target!r} is not complete.", ()) from None
+    check_found(found, task, options.method)
     return _name(truth, task, options, found, time.perf_counter() - began)
 
 
@@ -131,7 +137,7 @@ def _make_task(
     position = {name: number for number, name in enumerate(truth.names)}
 
     def find(parameter: str, name: Hashable) -> int:
-        if name not in position:
+        if not isinstance(name, Hashable) or name not in position:
             raise UnknownNameError.among("variable", name, truth.names, parameter)
         return position[name]
 
@@ -162,6 +168,9 @@ def _restart(task: Task, found: Found) -> Task:
 
 def _run(search: AlgorithmInfo, truth: Truth, task: Task, options: SearchOptions) -> Found:
     given = {name: value for name, value in options.of_method.items() if name in search.options}
+    seconds = given.pop("time_budget", None)
+    if seconds is not None:
+        given["budget"] = Budget(seconds)
     if search.choose_alpha is not None:
         given["alpha"] = None
     return search.search(truth.session, task, **given)

@@ -11,7 +11,9 @@ thousands of tests at a time. Every test is computed once, whatever a search ask
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ class FunctionTest(CITest):
     """
 
     def __init__(self, function: PValueFunction, options: TestOptions) -> None:
+        check_signature(function)
         super().__init__(options)
         self.name = name_of(function)
         self._function = function
@@ -69,10 +72,10 @@ class FunctionTest(CITest):
         return self._known[key]
 
     def _checked(self, p_value: Any) -> float:
-        try:
-            number = float(p_value)
-        except (TypeError, ValueError):
-            number = float("nan")
+        number = float("nan")
+        if not isinstance(p_value, bool | np.bool_ | str | bytes):  # a decision is no p-value
+            with suppress(TypeError, ValueError):
+                number = float(p_value)
         if not 0 <= number <= 1:
             raise ParameterError.because(
                 "test",
@@ -82,6 +85,30 @@ class FunctionTest(CITest):
                 "'x is independent of y given z'.",
             )
         return max(number, SMALLEST)
+
+
+def check_signature(function: object) -> None:
+    """Raise unless something can be called as a test is.
+
+    Examples
+    --------
+    >>> check_signature(lambda x, y: 0.5)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'test' must be a function of x, y and z; got '<lambda>'. Define ...
+    """
+    shown = name_of(function) if callable(function) else function
+    remedy = "Define it as function(x, y, z), with integer codes, and return a p-value."
+    rule = "be a function of x, y and z"
+    if not callable(function) or isinstance(function, type):
+        raise ParameterError.because("test", rule, shown, remedy)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some compiled functions do not say
+        return
+    try:
+        signature.bind(0, 0, 0)
+    except TypeError:
+        raise ParameterError.because("test", rule, shown, remedy) from None
 
 
 def name_of(function: Callable[..., Any]) -> str:

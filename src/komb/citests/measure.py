@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.errors import ParameterError
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -280,6 +281,35 @@ class Moments(NamedTuple):
             np.where(is_skewed, self.mean * scale, freedom),
         )
         return by_two, by_three
+
+
+def check_measurement(measured: object, n_tests: int) -> None:
+    """Raise unless a test measured as it should: it may come from outside.
+
+    Examples
+    --------
+    >>> none = np.zeros(0)
+    >>> check_measurement(Measurement(none, none, none > 0, "mine"), n_tests=2)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'test' must measure 2 statistics, one per test; got 0. Correct ...
+    """
+    remedy = "Correct the method 'measure' of the test: it returns a Measurement of arrays."
+    if not isinstance(measured, Measurement):
+        raise ParameterError.because("test", "return a Measurement", measured, remedy)
+    for name in ("statistic", "freedom", "is_reliable", "log2_p_value"):
+        values = getattr(measured, name)
+        if values is None:
+            continue
+        shape = np.shape(values)
+        if shape != (n_tests,):
+            rule, got = f"measure {n_tests} statistics, one per test", shape[0] if shape else name
+            raise ParameterError.because("test", rule, got, remedy)
+        if np.isnan(np.asarray(values, dtype=np.float64)).any():
+            raise ParameterError.because("test", f"measure numbers, in {name!r}", math.nan, remedy)
+    wrong = measured.freedom[(measured.freedom < 0) & (measured.freedom != NO_FREEDOM)]
+    if wrong.size:
+        rule = f"have degrees of freedom of 0 or more, or NO_FREEDOM ({NO_FREEDOM})"
+        raise ParameterError.because("test", rule, float(wrong[0]), remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ it is first asked for a name or a list, and loading is expected to register it.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -27,6 +28,8 @@ class Info(Protocol):
         """The class or function itself."""
         ...
 
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 I = TypeVar("I", bound=Info)  # noqa: E741
 
@@ -54,6 +57,10 @@ class Registry(Generic[I]):
 
         A definition that is run again, as in a notebook, takes the place of its former self.
         """
+        if not isinstance(info.name, str) or not _NAME.fullmatch(info.name):
+            rule = "be a word of letters, digits, '-', '_' and '.'"
+            remedy = f"It is what users call the {self._kind} by, also on the command line."
+            raise ParameterError.because("name", rule, info.name, remedy)
         taken = self._known.get(info.name)
         if taken is not None and not _is_same(taken.implementation, info.implementation):
             rule = f"not be the name of another {self._kind}"

@@ -8,6 +8,7 @@ points ``komb.tests``.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard, TypeVar, cast
@@ -95,6 +96,10 @@ def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C
     """
 
     def register(implementation: C) -> C:
+        if not _is_class(implementation) or inspect.isabstract(implementation):
+            rule = "be a class derived from CITest, with a method 'measure'"
+            remedy = "To use a function as a test, pass it as 'test'; it need not be registered."
+            raise ParameterError.because("test", rule, implementation, remedy)
         TESTS.add(TestInfo(name, summary, citation, implementation))
         return implementation
 
@@ -141,7 +146,7 @@ def name_of_test(test: TestChoice) -> str:
     return test if isinstance(test, str) else name_of(test)
 
 
-def _is_class(test: TestChoice) -> TypeGuard[type[CITest]]:
+def _is_class(test: object) -> TypeGuard[type[CITest]]:
     return isinstance(test, type) and issubclass(test, CITest)
 
 

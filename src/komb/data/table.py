@@ -11,7 +11,7 @@ import numpy.typing as npt
 from komb.data.encode.arrays import Columns, Later, encode_array, encode_matrix
 from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype, compact
 from komb.data.encode.column_errors import Missing, explain
-from komb.data.encode.inputs import Parts, Request, check_shape, convert, names_left
+from komb.data.encode.inputs import Parts, Request, check_shape, convert
 from komb.data.encode.treatment import (
     DEFAULT_BINS,
     DEFAULT_MISSING,
@@ -378,8 +378,7 @@ def encode_table(
         data._check_untreated(treatment)
         if not exclude and only is None:
             return data
-        left = names_left(data.names, exclude)
-        return data.select([name for name in left if only is None or name in only])
+        return data.select(Request(exclude, Treatment(), None, only).names_left(data.names))
     return DiscreteTable(*convert(data, Request(exclude, treatment, target, only)))
 
 

@@ -594,7 +594,7 @@ def _describe_threshold(search: _Search) -> Choice:
     n_tests = len(search.task.candidates)
     if math.isinf(search.needed):
         least = 2.0 ** -family_bits(n_tests, search.level * share_of_level(0))
-        reason = f"no p-value is below {least:.2g}, the threshold for {n_tests:,} tests"
+        reason = f"marginally, no p-value is below {least:.2g}, the threshold for {n_tests:,} tests"
         return Choice(None, reason)
     reason = (
         f"{len(search.alone):,} of {n_tests:,} columns are marginally dependent on the target; "

@@ -15,7 +15,11 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from komb.citests.plugins import Registry
+from komb.errors import ParameterError
 from komb.search.task import Choice, Found
+
+OPTIONS = frozenset({"order", "max_separator", "max_conditioning", "level", "time_budget"})
+"""The options that users can give to an algorithm that names them."""
 
 SearchFunction = Callable[..., Found]
 F = TypeVar("F", bound=SearchFunction)
@@ -142,6 +146,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     """
 
     def register(search: F) -> F:
+        _check_algorithm(search, options)
         info = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
             choose_alpha, shares_sessions,
@@ -150,6 +155,24 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
         return search
 
     return register
+
+
+def _check_algorithm(search: object, options: object) -> None:
+    """Raise unless something can be called as an algorithm is, with options that users can give."""
+    if not isinstance(options, tuple) or not set(options) <= OPTIONS:
+        rule = f"be a tuple of option names, out of {', '.join(sorted(OPTIONS))}"
+        remedy = "Options of your own can be keywords with defaults of the function."
+        raise ParameterError.because("options", rule, options, remedy)
+    rule, remedy = (
+        "be a function of a session and a task",
+        "Define it as find_blanket(session, task).",
+    )
+    if not callable(search):
+        raise ParameterError.because("search", rule, search, remedy)
+    try:
+        inspect.signature(search).bind(None, None)
+    except TypeError:
+        raise ParameterError.because("search", rule, search, remedy) from None
 
 
 def algorithms() -> Mapping[str, AlgorithmInfo]:

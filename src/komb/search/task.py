@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
+from komb.errors import ParameterError
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
@@ -146,6 +147,32 @@ class Omission:
     n_tests: int
     seconds: float = field(compare=False)
     reason: str
+
+
+def check_found(found: object, task: Task, method: str) -> None:
+    """Raise unless a search returned a blanket of its task: algorithms may come from outside.
+
+    Examples
+    --------
+    >>> check_found(Found({7: EMPTY}), Task(0, frozenset({1, 2})), "mine")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'method' must return members that are candidates ('mine'); got ...
+    """
+    remedy = "Correct the algorithm: it returns Found({member: witness}), all of them candidates."
+
+    def refuse(rule: str, value: object) -> NoReturn:
+        raise ParameterError.because("method", f"{rule} ({method!r})", value, remedy)
+
+    if not isinstance(found, Found):
+        refuse("return a Found", found)
+    members = found.witnesses.keys()
+    for member, witness in found.witnesses.items():
+        if member not in task.candidates:
+            refuse("return members that are candidates", member)
+        if witness is not None and not set(witness) <= task.candidates - {member}:
+            refuse("return witnesses made of other candidates", witness)
+    if not task.include <= members:
+        refuse("keep what is included", min(task.include - members))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,15 @@ import numpy.typing as npt
 
 from komb.citests import decision
 from komb.citests.contract import CITest
-from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Tests, TestSums
+from komb.citests.measure import (
+    NO_FREEDOM,
+    BoolArray,
+    Measurement,
+    Tests,
+    TestSums,
+    check_measurement,
+)
+from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
 from komb.counts.fixedpoint import FloatArray, Int64Array
@@ -99,6 +107,7 @@ class TableSource(Source):
         self._table = table
         self._test = test
         self._alpha = alpha
+        self._is_ours = is_ours(type(test))
         self._shared_tables: SharedTables | None = None
         self._prepared: dict[int, Contingency] = {}
 
@@ -128,7 +137,7 @@ class TableSource(Source):
         """For each candidate of each question, the evidence that it depends; 0 if it does not."""
 
         def weigh(sums: TestSums) -> FloatArray:
-            measured = self._measured(sums) if is_counted else self._test.measure(sums)
+            measured = self._measured(sums) if is_counted else self._measure(sums)
             return decision.strengths(measured, self._alpha)
 
         return self._evaluate(target, questions, weigh)
@@ -137,7 +146,7 @@ class TableSource(Source):
         """As :meth:`weigh`, with no more evidence than all statistics of a test agree on."""
 
         def weigh(sums: TestSums) -> FloatArray:
-            return decision.confirmed_strengths(self._test.measure(sums), self._alpha)
+            return decision.confirmed_strengths(self._measure(sums), self._alpha)
 
         return self._evaluate(target, questions, weigh) if questions else []
 
@@ -157,7 +166,7 @@ class TableSource(Source):
 
     def measure(self, target: int, candidates: Sequence[int], given: Variables) -> Measurement:
         """Statistics of a batch of tests, undecided."""
-        return self._test.measure(self._sums(target, [candidates], [sorted(given)]))
+        return self._measure(self._sums(target, [candidates], [sorted(given)]))
 
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
@@ -238,9 +247,15 @@ class TableSource(Source):
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)
 
+    def _measure(self, sums: TestSums) -> Measurement:
+        measured = self._test.measure(sums)
+        if not self._is_ours:
+            check_measurement(measured, len(sums.levels))
+        return measured
+
     def _measured(self, sums: TestSums) -> Measurement:
         """Turn sums into statistics, and count those that are not what the caller expects."""
-        measured = self._test.measure(sums)
+        measured = self._measure(sums)
         if not isinstance(measured.decider, str):  # not one test for all: some may have fallen back
             self.fallbacks += int(np.count_nonzero(measured.decider == self._test.fallback))
         self.unreliable += int(np.count_nonzero(~measured.is_reliable))
@@ -368,7 +383,7 @@ class TableSource(Source):
         is_very_thick = sums.has_rows_per_cell(power.thick_rows_per_cell)[0]
         share = power.thick_share if is_very_thick else power.share
         shown = decision.excess(self.measure(target, [candidate], witness))
-        return bool(decision.has_power(self._test.measure(sums), share * shown, self._alpha)[0])
+        return bool(decision.has_power(self._measure(sums), share * shown, self._alpha)[0])
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from komb.citests.registry import has_df_rule, unreliable_note
 from komb.data.encode.bin_labels import show_numbers
+from komb.search.registry import algorithms
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -100,13 +101,19 @@ def _empty_notes(blanket: Blanket) -> Iterator[str]:
     else:
         given = f", marginally or given up to {plural(order, 'other column')}" if order else ""
         yield f"No column was found to depend on {target}{given}."
-    if order is None:
+    if order is None and _sees_no_combinations(blanket.method):
         yield (
             f"Method {blanket.method} cannot find columns that depend on {target} only in "
             "combination: try method auto."
         )
-    elif order + 1 <= blanket.n_columns - 2:
+    elif order is not None and order + 1 <= blanket.n_columns - 2:
         yield f"Columns may depend on {target} in larger combinations: try order {order + 1}."
+
+
+def _sees_no_combinations(method: str) -> bool:
+    """Whether a method is known to assume that what matters is visible by itself."""
+    info = algorithms().get(method)
+    return info is not None and info.assumes in ("composition", "faithfulness")
 
 
 def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]:

@@ -43,6 +43,9 @@ class Request(NamedTuple):
         """Return the names that are not excluded; every name in the request must be known."""
         self.treatment.check_names(names)
         left = names_left(names, self.exclude)
+        for name in self.only or ():
+            if name not in names:
+                raise UnknownNameError.among("column", name, names)
         return left if self.only is None else [name for name in left if name in self.only]
 
     def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Parts:
@@ -206,6 +209,10 @@ def _remedy(data: Any) -> str:
     """Say how to make a table of something that is nearly one."""
     if isinstance(data, str | os.PathLike):
         return f"Read the file first: komb.read_table({str(data)!r})."
+    if hasattr(data, "sample") and hasattr(data, "joint"):
+        return "Draw rows from a model first: data.sample(1000)."
+    if hasattr(data, "nodes"):
+        return "A graph has no rows; only komb.markov_blanket takes one."
     if hasattr(data, "collect"):
         return "Collect it first: data.collect()."
     if hasattr(data, "to_frame"):
