@@ -156,7 +156,7 @@ def test_a_source_that_only_decides_is_enough(name: str) -> None:
 # ------------------------------------------------------------------------------------------- bounds
 
 #: By how much a condition may be larger than the bound, which is one on separators: a spouse is
-#: tested given its separator and the child. ``None``: conditions on all it has, as it says.
+#: tested given its separator and the child. ``None``: conditions on the whole set so far, as it says.
 BEYOND_THE_BOUND = {"gs": 0, "iamb": 0, "lrh": None, "stmb": None}
 
 
@@ -183,7 +183,7 @@ def test_some_condition_on_all_they_have(name: str) -> None:
     sizes = [largest_condition(name, 0, Dice(9, seed, 0.02), frozenset()) for seed in range(20)]
     assert max(sizes) == 7  # all but target and member
     said = " ".join((komb.algorithms()[name].weakness).split())
-    assert "conditions on all it has" in said or "given the whole blanket" in said
+    assert "conditions on the whole set so far" in said or "given the whole blanket" in said
 
 
 def test_the_bound_on_growth_counts_the_start() -> None:
