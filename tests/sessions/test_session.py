@@ -101,7 +101,7 @@ def test_a_question_that_cannot_be_asked_leaves_no_trace() -> None:
     table = boolean_table("and", 500)
     asked = DataSession(table)
     asked.dependents(3, {0}, EMPTY)
-    with pytest.raises(IndexError):
+    with pytest.raises(ParameterError):
         asked.strengths(3, [({0, 1, 2, 99}, EMPTY)])
     question = ({0, 1, 2}, EMPTY)
     assert asked.strengths(3, [question]) == DataSession(table).strengths(3, [question])

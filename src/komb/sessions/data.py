@@ -25,9 +25,8 @@ from komb.citests.measure import (
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.fixedpoint import FloatArray
 from komb.data.table import DiscreteTable
-from komb.errors import ParameterError
 from komb.sessions.questions import (
     Candidates,
     OnProgress,
@@ -219,7 +218,6 @@ class TableSource(Source):
         counts = [len(asked) for asked in candidates]
         variables = np.array(list(chain.from_iterable(candidates)), dtype=np.int64)
         sets = np.array(given, dtype=np.int64).reshape(len(given), len(given[0]))
-        self._check_variables(variables, sets)
         sums = contingency.summarise(
             sets,
             np.array([0, *accumulate(counts)], dtype=np.int64),
@@ -234,15 +232,6 @@ class TableSource(Source):
             return TestSums(tests, sums, np.arange(len(variables)), sums)
         self.tables += len(variables) + len(given)
         return TestSums(tests, sums, set_of, sums)
-
-    def _check_variables(self, *arrays: Int64Array) -> None:
-        """Raise if a search asks about variables that do not exist: kernels do not look."""
-        for array in arrays:
-            if array.size and array.view(np.uint64).max() >= self.n_variables:
-                wrong = array[(array < 0) | (array >= self.n_variables)].flat[0]
-                rule = f"be asked about variables from 0 to {self.n_variables - 1}"
-                remedy = "Correct the algorithm that asks."
-                raise ParameterError.because("session", rule, int(wrong), remedy)
 
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)

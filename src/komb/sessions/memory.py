@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from komb.sessions.questions import Candidates, Dependence, Question, Variables
+from komb.sessions.questions import (
+    Candidates,
+    Dependence,
+    Question,
+    Variables,
+    check_variables,
+)
 
 PoolDecided = Callable[[int, Variables], Variables]
 
@@ -35,6 +41,7 @@ class Memory:
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self.n_tests = 0
+        self._everything = frozenset(range(n_variables))
         self._nothing = bytearray(n_variables)  # the row of a given set that was never asked about
         self._decisions: dict[int, dict[Variables, bytearray]] = {}
         self._strengths: dict[int, dict[Variables, dict[int, float]]] = {}
@@ -50,6 +57,7 @@ class Memory:
             if given in queued:
                 unknown = [x for x in unknown if x not in queued[given]]
             if unknown:
+                check_variables(given.union(unknown), self._everything)
                 queue.append((unknown, given))
                 queued.setdefault(given, set()).update(unknown)
         return queue
@@ -60,7 +68,10 @@ class Memory:
         queue: dict[Variables, list[int]] = {}
         for candidate, given in tests:
             if not memory.get(given, self._nothing)[candidate]:
-                queued = queue.setdefault(given, [])
+                queued = queue.get(given)
+                if queued is None:
+                    check_variables(given, self._everything)
+                    queued = queue[given] = []
                 if candidate not in queued:
                     queued.append(candidate)
         return [(unknown, given) for given, unknown in queue.items()]
@@ -113,6 +124,7 @@ class Memory:
                 unknown = [x for x in unknown if x not in queued[given]]
             if not unknown:
                 continue
+            check_variables(given.union(unknown), self._everything)
             queued.setdefault(given, set()).update(unknown)
             pool, row = decided_pool(target, given), decisions.get(given, self._nothing)
             decided = [x for x in unknown if row[x] or x in pool]

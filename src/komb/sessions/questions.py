@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 
+from komb.errors import ParameterError
+
 Variables = frozenset[int]
 EMPTY: Variables = frozenset()
 
@@ -99,6 +101,21 @@ def count_subsets(n_items: int, max_size: int) -> int:
     7
     """
     return sum(math.comb(n_items, size) for size in range(max_size + 1))
+
+
+def check_variables(asked: AbstractSet[int], everything: Variables) -> None:
+    """Raise if a search asks about variables that do not exist: kernels do not look.
+
+    Examples
+    --------
+    >>> check_variables({1, 9}, frozenset({0, 1, 2}))
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'session' must be asked about variables from 0 to 2; got 9. ...
+    """
+    if not asked <= everything:
+        rule = f"be asked about variables from 0 to {len(everything) - 1}"
+        wrong = min(asked - everything)
+        raise ParameterError.because("session", rule, wrong, "Correct the algorithm that asks.")
 
 
 def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:

@@ -32,6 +32,7 @@ from komb.sessions.questions import (
     StrongDependence,
     Variables,
     by_strength,
+    check_variables,
     subsets,
 )
 from komb.sessions.separator_memory import SeparationMemory
@@ -58,6 +59,7 @@ class Session:
         self.source = source
         self.n_variables = source.n_variables
         self.knowledge: dict[str, Any] = {}
+        self._everything = frozenset(range(source.n_variables))
         self._memory = Memory(source.n_variables)
         self._sweeps = SweepCache()
         self._separations: dict[int, SeparationMemory] = {}
@@ -150,6 +152,7 @@ class Session:
 
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""
+        self._check([({candidate}, frozenset(given))])
         return self.source.outcome(target, candidate, given)
 
     def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
@@ -173,6 +176,7 @@ class Session:
 
         For dependences that have to be significant among a great many tests.
         """
+        self._check(questions)
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         answers = self.source.confirm(target, asked)
         if answers is None:
@@ -235,6 +239,7 @@ class Session:
         The strongest come first. Questions that are many and hardly ever have such an answer are
         better asked here than with :meth:`strengths`: a session need not remember them.
         """
+        self._check(questions)
         strong = self.source.strong_among(target, questions, bits, on_progress)
         if strong is not None:
             return self._counted(strong)
@@ -252,6 +257,7 @@ class Session:
         self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
     ) -> bool:
         """Whether a test has the power to see a share of the dependence that a witness shows."""
+        self._check([({candidate}, given | witness)])
         return self.source.can_detect(target, candidate, given, witness, power)
 
     def determines(self, given: Variables, variable: int, *, min_rows: float) -> bool:
@@ -265,6 +271,11 @@ class Session:
     def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
         """Share of the target's variation that each candidate explains; 0 where unknown."""
         return self.source.explained_shares(target, candidates)
+
+    def _check(self, questions: Sequence[Question]) -> None:
+        """Refuse questions about variables that do not exist, where no memory looks at them."""
+        for candidates, given in questions:
+            check_variables(candidates | given, self._everything)
 
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago, until what is remembered fits.
