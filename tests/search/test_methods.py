@@ -156,7 +156,7 @@ def test_a_source_that_only_decides_is_enough(name: str) -> None:
 # ------------------------------------------------------------------------------------------- bounds
 
 #: By how much a condition may be larger than the bound, which is one on separators: a spouse is
-#: tested given its separator and the child. ``None``: conditions on the whole set so far, as it says.
+#: tested given its separator and the child. ``None``: conditions on the whole set so far.
 BEYOND_THE_BOUND = {"gs": 0, "iamb": 0, "lrh": None, "stmb": None}
 
 
