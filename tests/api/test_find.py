@@ -401,7 +401,7 @@ def bad_parameters() -> Iterator[BadParameters]:  # noqa: C901, PLR0912 - a list
     yield {"method": "kmb"}, UnknownNameError, ["no method 'kmb'", "Did you mean 'komb'"]
     yield {"method": []}, UnknownNameError, ["no method []", "Known: "]
     yield {"test": "gsci"}, UnknownNameError, ["no test 'gsci'", "'g-sci'", "'chi2'"]
-    yield {"test": None}, UnknownNameError, ["no test None", "'g-sci'"]
+    yield {"test": None}, ParameterError, ["'test' must be the name of a test", "None", "g-sci"]
     yield {"df": "both"}, ParameterError, ["'df' must be 'observed' or 'adjusted'", "'both'"]
     for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "auto", [0.01]):
         rule = "must be a number between 0 and 1"

@@ -37,7 +37,7 @@ def _talkative() -> Iterator[None]:
 
     def find_blanket(session: Any, task: Task) -> Found:
         return Found(
-            {0: frozenset(), 1: frozenset()},
+            dict.fromkeys(sorted({0, 1} | task.include), frozenset()),
             equivalents={0: (frozenset({4}), frozenset({5, 2}))},
             leaks=(Leak(1, 1.0), Leak(4, 0.97)),
             sight=REMARKS.sight,

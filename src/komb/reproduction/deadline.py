@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from komb.api.progress import Progress
 
+_RING_AGAIN_SECONDS = 1.0
+
 
 class TimeUp(Exception):  # noqa: N818 - it is no error
     """The search has had all the time that it may take."""
@@ -54,7 +56,8 @@ class Deadline:
         self._has_alarm = is_main and hasattr(signal, "setitimer")
         if self._has_alarm:
             self._previous = signal.signal(signal.SIGALRM, self._ring)
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+            # more than once: what is raised while Python collects garbage is lost
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, _RING_AGAIN_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
