@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.formula import Formula
 from komb.citests.measure import BoolArray, Measurement, TestSums
 
 DF_RULES = ("observed", "adjusted")
@@ -95,6 +96,13 @@ class CITest(ABC):
         False only where :meth:`measure` could never lead to "dependent". Called if ``can_screen``.
         """
         return np.ones(len(sums.levels), dtype=np.bool_)
+
+    def formula(self, alpha: float) -> Formula | None:  # noqa: ARG002 - ours
+        """Describe the test to kernels that decide it themselves; None if they cannot.
+
+        Only for the tests of komb: kernels must come to the very decisions of :meth:`measure`.
+        """
+        return None
 
     @property
     def smallest_p_value(self) -> float:

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from komb.citests.formula import Formula
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled, Tail
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
-_TINY = 1e-290  # p-values below are computed by their logarithm
-_FRACTION_TERMS = 32  # of a continued fraction that has converged after 8, wherever it is used
-
 _TABLED = 1024  # critical values kept in an array; larger freedoms are looked up one by one
+_KNOWN_TO_KERNELS = 1 << 14  # the same in kernels, which compute the others when they need them
 _SMALLEST_POSITIVE = 5e-324
 
 # From one degree of freedom on, a statistic that is no larger than its freedom has a p-value of
@@ -45,6 +44,26 @@ def _critical_value(freedom: int, alpha: float) -> float:
     from scipy.special import chdtri
 
     return float(chdtri(float(freedom), alpha))
+
+
+def make_formula(
+    alpha: float,
+    *,
+    is_pearson: bool = False,
+    is_adjusted: bool = False,
+    coded_below: float = 0.0,
+    is_fallback: bool = False,
+    reliable_from: float,
+) -> Formula:
+    """Describe a test to kernels; they need the critical values of this module."""
+    from komb.citests.chi_square_kernels import functions
+
+    critical = np.full(_KNOWN_TO_KERNELS, -1.0)
+    critical[:_TABLED] = _critical_table(alpha)
+    return Formula(
+        is_pearson, is_adjusted, coded_below, is_fallback, reliable_from, alpha, critical,
+        functions(),
+    )  # fmt: skip
 
 
 def thresholds(freedom: Int64Array, alpha: float) -> FloatArray:
@@ -164,29 +183,16 @@ def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> F
     >>> log2_p_values(np.array([3.841458820694124, 1e5]), np.array([1, 4])).round(2).tolist()
     [-4.32, -72119.14]
     """
-    from scipy.special import chdtrc
+    from komb.citests import chi_square_kernels as kernels
 
-    p_values: FloatArray = chdtrc(freedom.astype(np.float64), statistics)
-    is_tiny = p_values < _TINY
-    logarithms: FloatArray = np.log2(np.where(is_tiny, 1.0, p_values))
-    if is_tiny.any():
-        logarithms[is_tiny] = _log2_tail(statistics[is_tiny] / 2, freedom[is_tiny] / 2)
+    logarithms = np.empty(len(statistics))
+    kernels.log2_p_values(
+        np.ascontiguousarray(statistics, dtype=np.float64),
+        np.ascontiguousarray(freedom, dtype=np.float64),
+        kernels.functions(),
+        logarithms,
+    )
     return logarithms
-
-
-def _log2_tail(x: FloatArray, a: FloatArray) -> FloatArray:
-    """Logarithm of the regularised upper incomplete gamma function, for ``x`` far above ``a``.
-
-    By Legendre's continued fraction, from its far end: DLMF 8.9.2.
-    """
-    from scipy.special import gammaln
-
-    fraction = np.zeros_like(x)
-    for n in range(_FRACTION_TERMS, 0, -1):
-        fraction = n * (a - n) / (x + 2 * n + 1 - a + fraction)
-    tail = a * np.log(x) - x - gammaln(a) - np.log(x + 1 - a + fraction)
-    bits: FloatArray = tail / np.log(2)
-    return bits
 
 
 def excess(measured: Measurement) -> FloatArray:

@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest, TestOptions
-from komb.citests.decision import thresholds
-from komb.citests.measure import BoolArray, Measurement, TestSums
+from komb.citests.decision import make_formula, thresholds
+from komb.citests.formula import Formula
+from komb.citests.measure import ROWS_PER_CELL, BoolArray, Measurement, TestSums
 from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
@@ -57,6 +58,12 @@ class GTest(CITest):
         """Measure a batch."""
         return Measurement(
             g_statistic(sums), degrees_of_freedom(sums, self.options.df), sums.is_thick, "g"
+        )
+
+    def formula(self, alpha: float) -> Formula:
+        """Describe the test to kernels."""
+        return make_formula(
+            alpha, is_adjusted=self.options.df == "adjusted", reliable_from=ROWS_PER_CELL
         )
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:

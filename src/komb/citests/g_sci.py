@@ -11,8 +11,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.decision import make_formula
+from komb.citests.formula import Formula
 from komb.citests.g import GTest
-from komb.citests.measure import NO_FREEDOM, ROWS_PER_CELL, BoolArray, Measurement, TestSums
+from komb.citests.measure import (
+    CODED_ROWS_PER_CELL,
+    NO_FREEDOM,
+    ROWS_PER_CELL,
+    BoolArray,
+    Measurement,
+    TestSums,
+)
 from komb.citests.registry import register_test
 from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
 
@@ -41,6 +50,16 @@ class GThenStochasticComplexityTest(GTest):
             np.where(is_thick, by_g.freedom, NO_FREEDOM),
             sums.is_codable,
             np.where(is_thick, "g", self.fallback),
+        )
+
+    def formula(self, alpha: float) -> Formula:
+        """Describe the test to kernels."""
+        return make_formula(
+            alpha,
+            is_adjusted=self.options.df == "adjusted",
+            coded_below=self.length_below,
+            is_fallback=True,
+            reliable_from=CODED_ROWS_PER_CELL,
         )
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:

@@ -15,7 +15,15 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest
-from komb.citests.measure import NO_FREEDOM, ROUNDING, Measurement, TestSums
+from komb.citests.decision import make_formula
+from komb.citests.formula import Formula
+from komb.citests.measure import (
+    CODED_ROWS_PER_CELL,
+    NO_FREEDOM,
+    ROUNDING,
+    Measurement,
+    TestSums,
+)
 from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray
 
@@ -50,3 +58,7 @@ class StochasticComplexityTest(CITest):
         return Measurement(
             sci_statistic(sums), np.full(n_tests, NO_FREEDOM), sums.is_codable, "sci"
         )
+
+    def formula(self, alpha: float) -> Formula:
+        """Describe the test to kernels."""
+        return make_formula(alpha, coded_below=math.inf, reliable_from=CODED_ROWS_PER_CELL)

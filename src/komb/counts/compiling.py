@@ -22,7 +22,7 @@ IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", 0)
 
 # Without entry points for Python a kernel compiles faster.
 inner: Any = numba.njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
 )
 
 
@@ -39,7 +39,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if not IS_COMPILED:
         return _in_python(function)
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    dispatcher: Any = numba.njit(nogil=True, _nrt=False)(function)
     dispatcher._cache = KernelCache(function, _folders())
     return dispatcher
 

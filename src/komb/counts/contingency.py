@@ -355,7 +355,8 @@ class Contingency:
             y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
             self._shared.pack_levels(
                 codes, self.cardinalities, packed, level_start, order, y_start, segments, bitmaps,
-                level_counts,
+                level_counts, np.empty(64, dtype=codes.dtype),
+                np.empty(self._shared.most_levels + 1, dtype=np.uint64),
             )  # fmt: skip
         return Prepared(
             codes=codes,
@@ -401,6 +402,14 @@ class Contingency:
                 [self._shared.lengths(int(levels)) for levels in self.class_levels]
             )
         return self._lengths, length_below
+
+    def kernel_arguments(
+        self, size: int, length_below: float, wants_tables: bool
+    ) -> tuple[object, ...]:
+        """Table, terms and buffers for kernels of other modules; given sets have up to ``size``."""
+        terms = self._terms(size, length_below, wants_tables)
+        scratch, groups = self._buffers_for(size)
+        return self._prepared, terms, scratch, self._shared.labels, groups
 
     def summarise(
         self,

@@ -87,7 +87,17 @@ class DataSession(Session):
     ) -> None:
         if not isinstance(test, CITest):
             test = make_test(test, df, seed, alpha=alpha)
-        super().__init__(TableSource(table, test, alpha))
+        super().__init__(make_source(table, test, alpha))
+
+
+def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
+    """Choose who tests on a table: kernels alone, if they know the test."""
+    formula = test.formula(alpha) if is_ours(type(test)) and not table.has_missing else None
+    if formula is None:
+        return TableSource(table, test, alpha)
+    from komb.sessions.formula_source import FormulaSource
+
+    return FormulaSource(table, test, alpha, formula)
 
 
 class TableSource(Source):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
+from typing import Protocol
 
 from komb.sessions.questions import EMPTY, Dependence, Question, Variables, subsets
 from komb.sessions.separator_memory import Line, SeparationMemory, Separators, Trial
@@ -25,6 +26,47 @@ _TESTS_PER_BATCH = 16  # separators tried at once, at least
 _MOST_SEPARATORS = 64  # tried at once on one dependence
 _LINES_AT_FIRST, _LINES_AT_MOST = 4, 4096  # looked at together when one may be enough
 _MOST_AHEAD = 1024  # dependences of one candidate looked at together
+
+
+class SeparatorSearch(Protocol):
+    """What a search asks about separators."""
+
+    def first_inseparable(
+        self,
+        target: int,
+        lines: Sequence[tuple[int, Sequence[Variables]]],
+        pool: Variables,
+        max_size: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> list[Variables | None]:
+        """For each candidate, the first given set whose dependence no separator removes."""
+        ...
+
+    def find(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = EMPTY,
+    ) -> dict[int, Variables]:
+        """For each candidate that can be separated from the target, the first set that does it."""
+        ...
+
+    def weakest(
+        self,
+        target: int,
+        strengths: Mapping[int, float],
+        pool: Variables,
+        max_size: int,
+        *,
+        core: Variables = EMPTY,
+    ) -> tuple[dict[int, float], dict[int, Variables]]:
+        """For each candidate, its least strength given any set; for others, what separates them."""
+        ...
 
 
 class SeparatorFinder:

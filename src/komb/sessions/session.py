@@ -19,11 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import compress
 from typing import Any
 
 from komb.sessions import memory as remembering
 from komb.sessions.memory import Memory
 from komb.sessions.questions import (
+    Candidates,
     Dependence,
     OnProgress,
     Outcome,
@@ -36,7 +38,7 @@ from komb.sessions.questions import (
     subsets,
 )
 from komb.sessions.separator_memory import SeparationMemory
-from komb.sessions.separators import SeparatorFinder
+from komb.sessions.separators import SeparatorFinder, SeparatorSearch
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweeps import SweepCache
 
@@ -68,18 +70,19 @@ class Session:
         self._asked: set[int] = set()  # targets asked about since then
 
     @property
-    def separators(self) -> SeparatorFinder:
+    def separators(self) -> SeparatorSearch:
         """Looks for sets that separate candidates from the target.
 
         Made when it is asked for: one that is kept would keep the session, and all its buffers,
         alive until Python looks for cycles.
         """
-        return SeparatorFinder(self.ask, self.ask_each, self.strengths, self._separations)
+        return self.source.separators or SeparatorFinder(self.ask, self.ask_each, self.strengths, self._separations)
 
     @property
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
-        source, n_tests = self.source, self._memory.n_tests + self._n_swept
+        source = self.source
+        n_tests = self._memory.n_tests + self._n_swept + source.tests
         return SessionCounts(n_tests, source.tables, source.fallbacks, source.unreliable)
 
     @property
@@ -119,18 +122,31 @@ class Session:
         """
         self._asked.add(target)
         answers, left = self._sweeps.look_up(target, questions)
-        asked = list(left.values())
-        unknown = self._memory.undecided(target, asked)
+        if left:
+            rest = self._ask_source(target, list(left.values()))
+            for place, answer in zip(left, rest, strict=True):
+                answers[place] = sorted(answers[place] + answer) if answers[place] else answer
+        return answers
+
+    def _ask_source(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
+        """Have questions answered that no sweep has answered."""
+        if self.source.remembers:
+            asked = self._in_order(questions)
+            decided = zip(asked, self.source.decide(target, asked), strict=True)
+            return [list(compress(candidates, answer)) for (candidates, _), answer in decided]
+        unknown = self._memory.undecided(target, questions)
         if unknown:
             self._memory.note(target, unknown, self.source.decide(target, unknown))
-        rest = self._memory.dependents(target, asked)
-        for place, answer in zip(left, rest, strict=True):
-            answers[place] = sorted(answers[place] + answer) if answers[place] else answer
-        return answers
+        return self._memory.dependents(target, questions)
+
+    def _in_order(self, questions: Sequence[Question]) -> list[Candidates]:
+        """Order candidates, without those that are in the given set."""
+        self._check(questions)
+        return [(sorted(candidates - given), given) for candidates, given in questions]
 
     def ask_each(self, target: int, tests: Sequence[Dependence]) -> list[bool]:
         """Whether each candidate depends on the target given its set."""
-        if not self._sweeps.may_answer(target, tests):
+        if not self.source.remembers and not self._sweeps.may_answer(target, tests):
             unknown = self._memory.undecided_each(target, tests)
             if unknown:
                 self._memory.note(target, unknown, self.source.decide(target, unknown))
@@ -163,6 +179,9 @@ class Session:
         """
         self._asked.add(target)
         memory = self._memory
+        if self.source.remembers:
+            asked = self._in_order(questions)
+            return _named(asked, self.source.weigh(target, asked, is_counted=True))
         for was_decided, tests in memory.unweighed(target, questions, self._sweeps.pool).items():
             if tests:
                 strengths = self.source.weigh(target, tests, is_counted=not was_decided)
@@ -176,15 +195,9 @@ class Session:
 
         For dependences that have to be significant among a great many tests.
         """
-        self._check(questions)
-        asked = [(sorted(candidates - given), given) for candidates, given in questions]
+        asked = self._in_order(questions)
         answers = self.source.confirm(target, asked)
-        if answers is None:
-            return self.strengths(target, questions)
-        return [
-            {x: bits for x, bits in zip(candidates, answer, strict=True) if bits}
-            for (candidates, _), answer in zip(asked, answers, strict=True)
-        ]
+        return self.strengths(target, questions) if answers is None else _named(asked, answers)
 
     def strong_dependences(
         self,
@@ -286,7 +299,9 @@ class Session:
         for target in sorted(self._asked):
             n_separations = len(self._separations.get(target, ()))
             self._sizes[target] = (
-                self._memory.n_bytes(target) + n_separations * remembering.KEY_BYTES
+                self._memory.n_bytes(target)
+                + self.source.n_bytes(target)
+                + n_separations * remembering.KEY_BYTES
             )
         self._asked.clear()
         room = remembering.ROWS_REMEMBERED_BYTES if most_bytes is None else most_bytes
@@ -303,3 +318,13 @@ class Session:
             keeper.forget(target)
         self._separations.pop(target, None)
         self._sizes.pop(target, None)
+
+
+def _named(
+    asked: Sequence[Candidates], answers: Sequence[Sequence[float]]
+) -> list[dict[int, float]]:
+    """Put the candidates that depend to their strengths."""
+    return [
+        {x: bits for x, bits in zip(candidates, answer, strict=True) if bits}
+        for (candidates, _), answer in zip(asked, answers, strict=True)
+    ]

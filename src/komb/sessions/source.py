@@ -1,7 +1,7 @@
 """Where the answers of a session come from.
 
 A source knows which variables depend on each other: it has a table to test on, a graph to look at
-or a distribution to compute with. It remembers nothing: asking for the same thing only once is what
+or a distribution to compute with. Most remember nothing: asking for the same thing only once is what
 a :class:`~komb.sessions.session.Session` is for.
 """
 
@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from komb.sessions.questions import (
     Candidates,
@@ -23,6 +23,7 @@ from komb.sessions.questions import (
 )
 
 if TYPE_CHECKING:
+    from komb.sessions.separators import SeparatorSearch
     from komb.sessions.sweeps import Sweep
 
 
@@ -52,13 +53,18 @@ class Source(ABC):
     Attributes
     ----------
     n_variables : int
-    tables, fallbacks, unreliable : int
-        How much work was done, as in :class:`~komb.sessions.questions.SessionCounts`.
+    tests, tables, fallbacks, unreliable : int
+        How much work was done, as in :class:`~komb.sessions.questions.SessionCounts`; tests only by
+        a source that remembers its answers.
+    remembers : bool
+        Whether it remembers its answers, so that no one else has to.
     """
+
+    remembers: ClassVar[bool] = False
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
-        self.tables = self.fallbacks = self.unreliable = 0
+        self.tests = self.tables = self.fallbacks = self.unreliable = 0
 
     @property
     def n_rows(self) -> int | None:
@@ -73,6 +79,11 @@ class Source(ABC):
     @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
+        return None
+
+    @property
+    def separators(self) -> SeparatorSearch | None:
+        """What looks for separators more quickly than by asking a session; None without it."""
         return None
 
     @abstractmethod
@@ -147,6 +158,10 @@ class Source(ABC):
     def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
         """Share of the target's variation that each candidate explains; 0 where unknown."""
         return [0.0] * len(candidates)
+
+    def n_bytes(self, target: int) -> int:  # noqa: ARG002 - nothing
+        """Bytes of what is remembered of one target."""
+        return 0
 
     def forget(self, target: int) -> None:  # noqa: B027
         """Free what was prepared for one target."""

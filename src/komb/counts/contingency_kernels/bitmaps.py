@@ -38,11 +38,9 @@ if not IS_COMPILED:
 
 @kernel
 def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segments, bitmaps,
-                level_counts):  # fmt: skip
+                level_counts, gathered, by_level):  # fmt: skip
     """Fill one bitmap per level of every packed column, rows grouped by the target's level."""
     valid = bitmaps.shape[0] - 1
-    gathered = np.empty(64, dtype=codes.dtype)
-    by_level = np.empty(cardinalities.max() + 1, dtype=np.uint64)
     for y in range(y_start.size - 1):
         n_rows = np.uint64(y_start[y + 1] - y_start[y])
         full, rest = n_rows >> np.uint64(6), n_rows & np.uint64(63)

@@ -72,7 +72,7 @@ def refine(depth, codes, groups):
 
 
 @inner
-def _sort_by_columns(given, shared, prepared, groups):
+def sort_by_columns(given, shared, prepared, groups):
     """Sort rows by stratum of ``given``, column by column.
 
     The first ``shared`` columns have been sorted by already, for the set before.
@@ -117,7 +117,7 @@ def group_rows(given, index, prepared, scratch, groups):
     """Sort rows by stratum of ``given[index]``, then by target level."""
     state = scratch.state
     shared = shared_prefix(given, index, state[LAST_GROUPED])
-    _sort_by_columns(given[index], shared, prepared, groups)
+    sort_by_columns(given[index], shared, prepared, groups)
     state[LAST_GROUPED] = index
     mark_runs(given.shape[1], prepared, groups)
     state[HAS_GROUPS] = 1

@@ -1,0 +1,143 @@
+"""The evidence for a dependence, from the sums over the tables of a test."""
+
+# Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
+# mypy: disallow-untyped-decorators=False, disallow-any-unimported=False
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from komb.citests.chi_square_kernels import critical_value, log2_p_value
+from komb.citests.measure import ROUNDING
+from komb.counts.compiling import inner
+from komb.counts.contingency_kernels.buffers import FIT, FREEDOM, LENGTH, PEARSON, STRATA
+from komb.sessions.formula_kernels.counting import (
+    N_CODED,
+    N_TESTS,
+    N_UNRELIABLE,
+    SIZE,
+    need_sums,
+    need_union,
+    split_length,
+)
+from komb.sessions.formula_kernels.memory import FREE, find_place, take_place
+
+_NATS = 2.0 * math.log(2.0)  # G of a gain of one bit
+
+# What is remembered of a test: whether it was decided, as a number of bits or only as yes or no.
+INDEPENDENT, DEPENDENT, WEIGHED = 1, 2, 3
+DECISION, BITS = range(2)  # columns of the values of the memory
+
+
+class Rules(NamedTuple):
+    """What sums are turned into evidence with."""
+
+    formula: Any
+    scale: float  # fixed-point units of a bit
+    length_class: Any  # [column]
+    swept: Any  # [column]: whether it is in a pool whose tests were all decided
+    swept_size: int  # tests of so many conditions, and of fewer, except none
+
+
+@inner
+def _critical(freedom, formula):
+    """Smallest statistic that counts as a dependence."""
+    if freedom >= formula.critical.size:
+        return critical_value(freedom, formula.alpha, formula.addresses)
+    if formula.critical[freedom] < 0:
+        formula.critical[freedom] = critical_value(freedom, formula.alpha, formula.addresses)
+    return formula.critical[freedom]
+
+
+@inner
+def _bits_of_statistic(levels, wants_bits, prepared, terms, rules, given):
+    """Evidence of G or of Pearson's statistic: 0 if it does not reach the critical value."""
+    formula, sums = rules.formula, given.sums
+    if formula.is_pearson:
+        statistic = max(sums[0, PEARSON] / terms.scale, 0.0)
+    else:
+        statistic = max(_NATS * ((sums[0, FIT] - given.own[FIT]) / rules.scale), 0.0)
+    n_y = prepared.cardinalities[prepared.target]
+    freedom = (levels - 1) * (n_y - 1) * given.own[STRATA]
+    if formula.is_adjusted:
+        freedom = sums[0, FREEDOM]
+    if freedom == 0 or statistic < _critical(freedom, formula):
+        return 0.0
+    return -log2_p_value(statistic, freedom, formula.addresses) if wants_bits else 1.0
+
+
+@inner
+def _bits_of_code(column, prepared, terms, scratch, labels, groups, rules, given, sets):
+    """Bits that a code of one variable saves if it knows the other."""
+    kind = rules.length_class[column]
+    split = split_length(kind, prepared, terms, scratch, labels, groups, given, sets)
+    by_candidate = split / rules.scale
+    by_target = (given.own[LENGTH] - given.sums[0, LENGTH]) / rules.scale
+    gain = (given.sums[0, FIT] - given.own[FIT]) / rules.scale
+    saved = gain + max(by_candidate, by_target)
+    return 0.0 if abs(saved) < ROUNDING else max(saved, 0.0)
+
+
+@inner
+def _weigh(column, wants_bits, is_new, prepared, terms, scratch, labels, groups, rules, given,
+           sets):  # fmt: skip
+    """Count, measure and compare one test of the present set."""
+    need_sums(prepared, terms, scratch, labels, groups, given, sets)
+    formula, n_rows = rules.formula, prepared.codes.shape[1]
+    levels = prepared.cardinalities[column]
+    cells = levels * given.own[STRATA] * prepared.cardinalities[prepared.target]
+    is_coded = n_rows < formula.coded_below * cells
+    if is_new:
+        given.counts[N_CODED] += is_coded and formula.is_fallback
+        given.counts[N_UNRELIABLE] += n_rows < formula.reliable_from * cells
+    need_union(column, is_coded, prepared, terms, scratch, labels, groups, given, sets)
+    if is_coded:
+        return _bits_of_code(column, prepared, terms, scratch, labels, groups, rules, given, sets)
+    return _bits_of_statistic(levels, wants_bits, prepared, terms, rules, given)
+
+
+@inner
+def _is_swept(column, rules, given):
+    """Whether a sweep has decided, and counted, this test."""
+    size = given.state[SIZE]
+    if size == 0 or size > rules.swept_size or rules.swept[column] == 0:
+        return False
+    for index in range(size):
+        if rules.swept[given.columns[index]] == 0:
+            return False
+    return True
+
+
+@inner
+def evidence(column, wants_bits, prepared, terms, scratch, labels, groups, rules, given, tests,
+             sets):  # fmt: skip
+    """Evidence that a candidate depends on the target given the present set; 0 if it does not.
+
+    In bits if they are wanted, else any positive number.
+    """
+    size = given.state[SIZE]
+    place = find_place(tests.keys, column, given.ordered, size)
+    bits = tests.values.view(np.float64)
+    is_new = tests.keys[place, 0] == FREE
+    if not is_new:
+        decision = tests.values[place, DECISION]
+        if decision == INDEPENDENT:
+            return 0.0
+        if decision == WEIGHED:
+            return bits[place, BITS]
+        if not wants_bits:
+            return 1.0
+    weight = _weigh(column, wants_bits, is_new, prepared, terms, scratch, labels, groups, rules,
+                    given, sets)  # fmt: skip
+    if is_new and not _is_swept(column, rules, given):
+        given.counts[N_TESTS] += 1
+    if take_place(tests, place, column, given.ordered, size):
+        tests.values[place, DECISION] = INDEPENDENT if weight == 0.0 else DEPENDENT
+        if wants_bits and weight > 0.0:
+            tests.values[place, DECISION] = WEIGHED
+            bits[place, BITS] = weight
+    return weight

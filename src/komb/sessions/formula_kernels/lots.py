@@ -1,0 +1,300 @@
+"""The loops of searches over many tests, each loop one compiled call.
+
+A loop stops where it is when it has counted for a while or when the memory is half full, and goes
+on when it is called again: between two calls interrupts are heard and the memory is enlarged.
+"""
+
+# Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
+# mypy: disallow-untyped-decorators=False, disallow-any-unimported=False
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from komb.counts.compiling import inner, kernel
+from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
+from komb.sessions.formula_kernels.decision import evidence
+from komb.sessions.formula_kernels.memory import NO_COLUMN
+
+SOME_TESTS, FIRST_INSEPARABLE, WEAKEST = range(3)
+"""The loops."""
+
+# Places of ``Lot.place``: how far a loop has come. WEAKEST has the size of the subsets there, then
+# the positions in the pool of the present one, and at the end how many candidates are not separated
+# yet and the number of the next one.
+LINE, WITNESS = range(2)
+NONE_YET, NOT_SEPARATED = -2, -1  # in ``Lot.found``
+
+
+class Lot(NamedTuple):
+    """What is asked, and the answers.
+
+    ========================  =========================  ===========================================
+    field                     SOME_TESTS                 FIRST_INSEPARABLE
+    ========================  =========================  ===========================================
+    lines                     given set of each line     candidate of each line
+    starts                    first candidate of each    first witness of each
+    sets                      given sets                 witnesses
+    columns                   candidates
+    evidence                  of each candidate
+    found                                                for each line, its first witness that no
+                                                         separator removes, or NOT_SEPARATED
+    ========================  =========================  ===========================================
+
+    For WEAKEST ``columns`` are the candidates, ``evidence`` is the least that is known of each, and
+    ``found`` has for each the set that separates it, if there is one: see ``separators``.
+    """
+
+    loop: int
+    wants_bits: bool
+    one_is_enough: bool
+    min_size: int
+    max_size: int
+    most_tables: int  # to count in one call
+    lines: Any
+    starts: Any
+    sets: Any  # [set, column], NO_COLUMN behind the last
+    columns: Any
+    evidence: Any
+    found: Any
+    pool: Any  # in ascending order
+    core: Any
+    separators: Any  # [candidate, column]: what separates it, NO_COLUMN behind the last
+    place: Any
+    free: Any  # scratch: the part of the pool that may be in a separator
+    chosen: Any  # scratch: positions in it
+    recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
+
+
+@inner
+def _write_set(row, start, given):
+    """Append the columns of a set to the present given set; returns its size."""
+    size = start
+    for index in range(row.size):
+        if row[index] == NO_COLUMN:
+            break
+        given.columns[size] = row[index]
+        size += 1
+    return size
+
+
+@inner
+def _first_subset(size, chosen):
+    """Choose the first positions."""
+    for index in range(size):
+        chosen[index] = index
+
+
+@inner
+def _next_subset(size, n, chosen):
+    """Choose the next positions out of ``n``, in lexicographic order; returns whether there are."""
+    index = size - 1
+    while index >= 0 and chosen[index] == n - size + index:
+        index -= 1
+    if index < 0:
+        return False
+    chosen[index] += 1
+    for later in range(index + 1, size):
+        chosen[later] = chosen[later - 1] + 1
+    return True
+
+
+@inner
+def _is_full(lot, tests, sets, given):
+    """Whether it is time to stop for a moment."""
+    return (
+        given.counts[N_TABLES] >= lot.most_tables
+        or 4 * tests.used[0] >= tests.keys.shape[0]
+        or 4 * sets.used[0] >= sets.keys.shape[0]
+    )
+
+
+@inner
+def _make_tests(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+    """Weigh every candidate of every given set."""
+    while lot.place[LINE] < lot.lines.size:
+        line = lot.place[LINE]
+        begin_set(_write_set(lot.sets[lot.lines[line]], 0, given), given)
+        first = lot.starts[line] + lot.place[WITNESS]
+        for index in range(first, lot.starts[line + 1]):
+            if _is_full(lot, tests, sets, given):
+                lot.place[WITNESS] = index - lot.starts[line]
+                return False
+            lot.evidence[index] = evidence(
+                lot.columns[index], lot.wants_bits, prepared, terms, scratch, labels, groups,
+                rules, given, tests, sets,
+            )  # fmt: skip
+        lot.place[LINE], lot.place[WITNESS] = line + 1, 0
+    return True
+
+
+@inner
+def _is_in(column, row, n):
+    for index in range(n):
+        if row[index] == column:
+            return True
+    return False
+
+
+@inner
+def _try_recent(column, row, n_witness, n_free, lot, prepared, terms, scratch, labels, groups,
+                rules, given, tests, sets):  # fmt: skip
+    """Try what separated this candidate, or any, before; returns which did it again, or -1."""
+    recent = lot.recent[row]
+    for number in range(recent.shape[0]):
+        if recent[number, 0] == NO_COLUMN:
+            return -1
+        size = _write_set(recent[number], n_witness, given)
+        is_free = size - n_witness <= lot.max_size
+        for index in range(n_witness, size):
+            is_free = is_free and _is_in(given.columns[index], lot.free, n_free)
+        if is_free:
+            begin_set(size, given)
+            if evidence(column, False, prepared, terms, scratch, labels, groups, rules, given,
+                        tests, sets) == 0.0:  # fmt: skip
+                return number
+    return -1
+
+
+@inner
+def _remember(column, separator, n_columns, lot):
+    """Put a separator in front of those that worked for a candidate."""
+    recent = lot.recent[column]
+    if n_columns == 0 or n_columns > recent.shape[1]:
+        return
+    place = recent.shape[0] - 1
+    for number in range(recent.shape[0]):
+        is_same = True
+        for index in range(recent.shape[1]):
+            own = separator[index] if index < n_columns else NO_COLUMN
+            is_same = is_same and recent[number, index] == own
+        if is_same:
+            place = number
+            break
+    for number in range(place, 0, -1):
+        for index in range(recent.shape[1]):
+            recent[number, index] = recent[number - 1, index]
+    for index in range(recent.shape[1]):
+        recent[0, index] = separator[index] if index < n_columns else NO_COLUMN
+
+
+@inner
+def _is_separable(column, witness, lot, prepared, terms, scratch, labels, groups, rules, given,
+                  tests, sets):  # fmt: skip
+    """Whether a subset of the pool makes a candidate independent, together with its witness."""
+    n_witness = _write_set(witness, 0, given)
+    n_free = 0
+    for index in range(lot.pool.size):
+        free = lot.pool[index]
+        if free != column and not _is_in(free, given.columns, n_witness):
+            lot.free[n_free] = free
+            n_free += 1
+    for row in (column, lot.recent.shape[0] - 1):
+        number = _try_recent(column, row, n_witness, n_free, lot, prepared, terms, scratch, labels,
+                             groups, rules, given, tests, sets)  # fmt: skip
+        if number >= 0:
+            n_columns = given.state[0] - n_witness
+            _remember(column, given.columns[n_witness:], n_columns, lot)
+            return True
+    for size in range(min(lot.max_size, n_free) + 1):
+        _first_subset(size, lot.chosen)
+        while True:
+            for index in range(size):
+                given.columns[n_witness + index] = lot.free[lot.chosen[index]]
+            begin_set(n_witness + size, given)
+            if evidence(column, False, prepared, terms, scratch, labels, groups, rules, given,
+                        tests, sets) == 0.0:  # fmt: skip
+                _remember(column, given.columns[n_witness:], size, lot)
+                return True
+            if not _next_subset(size, n_free, lot.chosen):
+                break
+    return False
+
+
+@inner
+def _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+    """Find the first witness of each line whose dependence no separator removes."""
+    while lot.place[LINE] < lot.lines.size:
+        line = lot.place[LINE]
+        column = lot.lines[line]
+        lot.found[line] = NOT_SEPARATED
+        first = lot.starts[line] + lot.place[WITNESS]
+        for index in range(first, lot.starts[line + 1]):
+            if _is_full(lot, tests, sets, given):
+                lot.place[WITNESS] = index - lot.starts[line]
+                return False
+            if not _is_separable(column, lot.sets[index], lot, prepared, terms, scratch, labels,
+                                 groups, rules, given, tests, sets):  # fmt: skip
+                lot.found[line] = index
+                break
+        lot.place[LINE], lot.place[WITNESS] = line + 1, 0
+        if lot.one_is_enough and lot.found[line] >= 0:
+            return True
+    return True
+
+
+@inner
+def _weigh_set(size, lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+    """Weigh every candidate that is not separated yet given the core and a subset of the pool.
+
+    Returns whether all were weighed.
+    """
+    n_core = lot.core.size
+    for index in range(n_core):
+        given.columns[index] = lot.core[index]
+    for index in range(size):
+        given.columns[n_core + index] = lot.pool[lot.place[index + 1]]
+    begin_set(n_core + size, given)
+    for number in range(lot.place[-1], lot.columns.size):
+        if lot.found[number] != NONE_YET:
+            continue
+        if _is_full(lot, tests, sets, given):
+            lot.place[-1] = number
+            return False
+        column = lot.columns[number]
+        if _is_in(column, given.columns[n_core:], size):
+            continue
+        weight = evidence(column, lot.wants_bits, prepared, terms, scratch, labels, groups, rules,
+                          given, tests, sets)  # fmt: skip
+        if weight > 0.0:
+            lot.evidence[number] = min(lot.evidence[number], weight)
+        else:
+            lot.found[number] = size
+            for index in range(n_core + size):
+                lot.separators[number, index] = given.columns[index]
+            lot.place[-2] -= 1
+    lot.place[-1] = 0
+    return True
+
+
+@inner
+def _find_weakest(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+    """Weigh candidates given each subset of the pool, until something separates them."""
+    place = lot.place
+    while place[0] <= min(lot.max_size, lot.pool.size):
+        size = place[0]
+        while True:
+            if not _weigh_set(size, lot, prepared, terms, scratch, labels, groups, rules, given,
+                              tests, sets):  # fmt: skip
+                return False
+            if place[-2] == 0:
+                return True
+            if not _next_subset(size, lot.pool.size, place[1:]):
+                break
+        place[0] = size + 1
+        _first_subset(size + 1, place[1:])
+    return True
+
+
+@kernel
+def run_lot(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+    """Go on with a loop; returns whether it is done."""
+    if lot.loop == SOME_TESTS:
+        return _make_tests(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets)
+    if lot.loop == FIRST_INSEPARABLE:
+        return _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, given,
+                                 tests, sets)  # fmt: skip
+    return _find_weakest(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets)

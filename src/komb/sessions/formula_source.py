@@ -1,0 +1,140 @@
+"""Answers from a complete table by a test that kernels know: they decide, and they remember."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from komb.citests.contract import CITest
+from komb.citests.formula import Formula
+from komb.counts.contingency import Contingency
+from komb.data.table import DiscreteTable
+from komb.sessions.data import TableSource
+from komb.sessions.formula_tests import FormulaTests
+from komb.sessions.questions import EMPTY, Candidates, OnProgress, Variables
+from komb.sessions.sweeps import Sweep
+
+
+class FormulaSource(TableSource):
+    """Tests on a table in compiled code.
+
+    Parameters
+    ----------
+    table, test, alpha
+        As in :class:`~komb.sessions.data.TableSource`.
+    formula : Formula
+        What kernels know of the test.
+    """
+
+    remembers = True
+
+    def __init__(self, table: DiscreteTable, test: CITest, alpha: float, formula: Formula) -> None:
+        super().__init__(table, test, alpha)
+        self._tests = FormulaTests(formula, self._note_work)
+
+    def _note_work(self, tests: int, tables: int, fallbacks: int, unreliable: int) -> None:
+        self.tests += tests
+        self.tables += tables
+        self.fallbacks += fallbacks
+        self.unreliable += unreliable
+
+    def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
+        """For each candidate of each question, whether it depends on the target given the set."""
+        answers = self._tests.weigh(self._contingency(target), questions, wants_bits=False)
+        return [[weight > 0 for weight in answer] for answer in answers]
+
+    def weigh(
+        self, target: int, questions: Sequence[Candidates], *, is_counted: bool
+    ) -> Sequence[Sequence[float]]:
+        """For each candidate of each question, the evidence that it depends; 0 if it does not."""
+        if not is_counted:
+            return super().weigh(target, questions, is_counted=False)
+        return self._tests.weigh(self._contingency(target), questions, wants_bits=True)
+
+    def sweep(
+        self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
+    ) -> Sweep | None:
+        """Decide every test inside ``pool`` with ``size`` conditions, counting each set once."""
+        swept = super().sweep(target, pool, size, on_progress)
+        if swept is not None:
+            self._tests.note_sweep(self._contingency(target), pool, size)
+        return swept
+
+    @property
+    def separators(self) -> FormulaSeparators:
+        """Looks for separators in compiled code."""
+        return FormulaSeparators(self._tests, self._contingency)
+
+    def n_bytes(self, target: int) -> int:
+        """Bytes of what is remembered of one target."""
+        return self._tests.n_bytes(target)
+
+    def forget(self, target: int) -> None:
+        """Free what was prepared for one target, and what is remembered of it."""
+        super().forget(target)
+        self._tests.forget(target)
+
+
+class FormulaSeparators:
+    """As :class:`~komb.sessions.separators.SeparatorFinder`, every question one compiled call.
+
+    Parameters
+    ----------
+    tests : FormulaTests
+    contingency : callable
+        Gives the contingency of a target.
+    """
+
+    def __init__(self, tests: FormulaTests, contingency: Callable[[int], Contingency]) -> None:
+        self._tests = tests
+        self._contingency = contingency
+
+    def first_inseparable(
+        self,
+        target: int,
+        lines: Sequence[tuple[int, Sequence[Variables]]],
+        pool: Variables,
+        max_size: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> list[Variables | None]:
+        """For each candidate, the first given set whose dependence no separator removes."""
+        return self._tests.first_inseparable(
+            self._contingency(target), lines, pool, max_size, one_is_enough=one_is_enough
+        )
+
+    def find(
+        self,
+        target: int,
+        candidates: AbstractSet[int],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = EMPTY,
+    ) -> dict[int, Variables]:
+        """For each candidate that can be separated from the target, the first set that does it."""
+        return self._tests.weakest(
+            self._contingency(target),
+            dict.fromkeys(sorted(candidates - core), math.inf),
+            pool - core,
+            max_size,
+            min_size=min_size,
+            core=core,
+            wants_bits=False,
+        )[1]
+
+    def weakest(
+        self,
+        target: int,
+        strengths: Mapping[int, float],
+        pool: Variables,
+        max_size: int,
+        *,
+        core: Variables = EMPTY,
+    ) -> tuple[dict[int, float], dict[int, Variables]]:
+        """For each candidate, its least strength given any set; for others, what separates them."""
+        return self._tests.weakest(
+            self._contingency(target), strengths, pool - core, max_size, core=core
+        )

@@ -1,0 +1,351 @@
+"""The tests of one target, in compiled code: Python sees lots of them, never one.
+
+For tests that kernels know (:class:`~komb.citests.formula.Formula`) on tables without missing
+values. What was decided, and the sums over sets that it was decided from, are remembered in hash
+tables of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.citests.formula import Formula
+from komb.counts.contingency import Contingency
+from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.sessions.questions import Candidates, Variables
+
+#: Bytes of remembered decisions and sums per target; all are forgotten beyond.
+REMEMBERED_BYTES = 256 << 20
+
+_PLACES_AT_FIRST, _COLUMNS_AT_FIRST = 1 << 12, 4
+_ROWS_PER_CALL = 1 << 28  # about half a second: interrupts are heard between two calls
+_RECENT = 4  # separators tried again for each candidate
+_RECENT_COLUMNS = 4  # of so many columns at most
+_STACK_CELLS = 1 << 21  # rows times columns: beyond, bases are not kept from set to set
+
+Int32Array = npt.NDArray[np.int32]
+Lines = Sequence[tuple[int, Sequence[Variables]]]
+_NOTHING = np.empty(0, dtype=np.int64)
+_NO_EVIDENCE = np.empty(0)
+_NO_SETS = np.empty((0, 0), dtype=np.int32)
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """What is known of one target."""
+
+    rules: Any
+    recent: Int32Array  # separators that worked
+    tests: Any  # decisions
+    sets: Any  # sums
+    most_columns: int  # of a set that there is room for
+
+
+class FormulaTests:
+    """Counts, decides and remembers, target by target.
+
+    Parameters
+    ----------
+    formula : Formula
+    note_work : callable
+        Told of the numbers of tests, tables, tests of a fall-back and unreliable ones, now and
+        then.
+    """
+
+    def __init__(self, formula: Formula, note_work: Callable[..., None]) -> None:
+        from komb.sessions.formula_kernels import counting, decision, lots, memory
+
+        self._lots, self._memory, self._counting = lots, memory, counting
+        self._rules = decision.Rules
+        self._formula = formula
+        self._note_work = note_work
+        self._remembered: dict[int, _Remembered] = {}
+        self._given: Any = None
+        self._based_on: Contingency | None = None  # whose target the bases begin with
+
+    def weigh(
+        self, contingency: Contingency, questions: Sequence[Candidates], *, wants_bits: bool
+    ) -> list[list[float]]:
+        """Evidence for every candidate of every question; 0 where there is none."""
+        columns = np.fromiter(chain.from_iterable(asked for asked, _ in questions), np.int64)
+        starts = np.array([0, *accumulate(len(asked) for asked, _ in questions)], dtype=np.int64)
+        sets = self._rows_of([given for _, given in questions])
+        evidence = np.empty(len(columns))
+        lot = self._lot(
+            contingency,
+            self._lots.SOME_TESTS,
+            wants_bits=wants_bits,
+            lines=np.arange(len(questions)),
+            starts=starts,
+            sets=sets,
+            columns=columns,
+            evidence=evidence,
+        )
+        self._run(contingency, lot, sets.shape[1])
+        answers = evidence.tolist()
+        if len(questions) == 1:
+            return [answers]
+        return [answers[lo:hi] for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+
+    def first_inseparable(
+        self,
+        contingency: Contingency,
+        lines: Lines,
+        pool: Variables,
+        max_size: int,
+        *,
+        one_is_enough: bool,
+    ) -> list[Variables | None]:
+        """As :meth:`~komb.sessions.separators.SeparatorFinder.first_inseparable`."""
+        witnesses = [witness for _, own in lines for witness in own]
+        sets = self._rows_of(witnesses)
+        members = np.array(sorted(pool), dtype=np.int64)
+        found = np.full(len(lines), self._lots.NONE_YET)
+        lot = self._lot(
+            contingency,
+            self._lots.FIRST_INSEPARABLE,
+            one_is_enough=one_is_enough,
+            max_size=max_size,
+            lines=np.array([candidate for candidate, _ in lines], dtype=np.int64),
+            starts=np.array([0, *accumulate(len(own) for _, own in lines)], dtype=np.int64),
+            sets=sets,
+            found=found,
+            pool=members,
+        )
+        self._run(contingency, lot, sets.shape[1] + min(max_size, len(pool)))
+        self._note_recent(lot)
+        answers: list[Variables | None] = []
+        for place in found.tolist():
+            if place == self._lots.NONE_YET:
+                break
+            answers.append(None if place < 0 else witnesses[place])
+        return answers
+
+    def _note_recent(self, lot: Any) -> None:
+        """Have what separated the candidates of a lot tried on any other, in the next ones."""
+        recent = lot.recent
+        own = recent[lot.lines[: lot.place[self._lots.LINE]], 0]
+        own = own[own[:, 0] != self._memory.NO_COLUMN]
+        for separator in own[-_RECENT:]:
+            others = recent[-1][(recent[-1] != separator).any(axis=1)]
+            recent[-1] = np.concatenate((separator[None], others))[:_RECENT]
+
+    def weakest(
+        self,
+        contingency: Contingency,
+        strengths: Mapping[int, float],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = frozenset(),
+        wants_bits: bool = True,
+    ) -> tuple[dict[int, float], dict[int, Variables]]:
+        """Least strength of candidates given subsets of a pool; of the others, what separates them.
+
+        As :meth:`~komb.sessions.separators.SeparatorFinder.weakest` and, without bits,
+        :meth:`~komb.sessions.separators.SeparatorFinder.find`.
+        """
+        candidates = list(strengths)
+        largest = min(max_size, len(pool))
+        found = np.full(len(candidates), self._lots.NONE_YET)
+        separators = np.full((len(candidates), len(core) + largest), self._memory.NO_COLUMN)
+        evidence = np.array(list(strengths.values()), dtype=np.float64)
+        place = np.zeros(largest + 4, dtype=np.int64)
+        place[0] = min_size
+        place[1 : min_size + 1] = np.arange(min_size) if min_size <= largest else 0
+        place[-2] = len(candidates)
+        lot = self._lot(
+            contingency,
+            self._lots.WEAKEST,
+            wants_bits=wants_bits,
+            max_size=largest,
+            columns=np.array(candidates, dtype=np.int64),
+            evidence=evidence,
+            found=found,
+            pool=np.array(sorted(pool), dtype=np.int64),
+            core=np.array(sorted(core), dtype=np.int64),
+            separators=separators,
+            place=place,
+        )
+        if candidates:
+            self._run(contingency, lot, len(core) + largest)
+        least: dict[int, float] = {}
+        separated: dict[int, Variables] = {}
+        sizes = found.tolist()
+        for number, (candidate, own) in enumerate(zip(candidates, evidence.tolist(), strict=True)):
+            if sizes[number] == self._lots.NONE_YET:
+                least[candidate] = own
+            else:
+                by = separators[number, : len(core) + sizes[number]]
+                separated[candidate] = frozenset(by.tolist())
+        return least, separated
+
+    def note_sweep(self, contingency: Contingency, pool: Variables, size: int) -> None:
+        """Have the tests of a sweep not counted again."""
+        known = self._known(contingency)
+        swept = np.zeros(len(contingency.cardinalities), dtype=np.uint8)
+        swept[list(pool)] = 1
+        known.rules = known.rules._replace(swept=swept, swept_size=size)
+
+    def n_bytes(self, target: int) -> int:
+        """Bytes of what is remembered of one target."""
+        known = self._remembered.get(target)
+        if known is None:
+            return 0
+        return sum(each.keys.nbytes + each.values.nbytes for each in (known.tests, known.sets))
+
+    def forget(self, target: int) -> None:
+        """Forget one target."""
+        self._remembered.pop(target, None)
+        self._based_on = None
+
+    def _known(self, contingency: Contingency) -> _Remembered:
+        known = self._remembered.get(contingency.target)
+        if known is None:
+            n_columns = len(contingency.cardinalities)
+            rules = self._rules(
+                self._formula,
+                contingency.scale,
+                contingency.length_class,
+                swept=np.zeros(n_columns, dtype=np.uint8),
+                swept_size=0,
+            )
+            shape = n_columns + 1, _RECENT, _RECENT_COLUMNS
+            recent = np.full(shape, self._memory.NO_COLUMN, dtype=np.int32)
+            tests, sets = (self._make_hash(_PLACES_AT_FIRST, _COLUMNS_AT_FIRST) for _ in range(2))
+            known = _Remembered(rules, recent, tests, sets, _COLUMNS_AT_FIRST)
+            self._remembered[contingency.target] = known
+        return known
+
+    def _rows_of(self, sets: Sequence[Variables]) -> Int32Array:
+        """Write sets into the rows of an array."""
+        width = max(map(len, sets), default=0)
+        none = self._memory.NO_COLUMN
+        rows = [sorted(each) + [none] * (width - len(each)) for each in sets]
+        return np.array(rows, dtype=np.int32).reshape(len(sets), width)
+
+    def _lot(
+        self,
+        contingency: Contingency,
+        loop: int,
+        *,
+        wants_bits: bool = False,
+        one_is_enough: bool = False,
+        min_size: int = 0,
+        max_size: int = 0,
+        lines: Int64Array = _NOTHING,
+        starts: Int64Array = _NOTHING,
+        sets: Int32Array = _NO_SETS,
+        columns: Int64Array = _NOTHING,
+        evidence: FloatArray = _NO_EVIDENCE,
+        found: Int64Array = _NOTHING,
+        pool: Int64Array = _NOTHING,
+        core: Int64Array = _NOTHING,
+        separators: Int64Array | None = None,
+        place: Int64Array | None = None,
+    ) -> Any:
+        return self._lots.Lot(
+            loop,
+            wants_bits,
+            one_is_enough,
+            min_size,
+            max_size,
+            most_tables=max(1, _ROWS_PER_CALL // contingency.n_rows),
+            lines=lines,
+            starts=starts,
+            sets=sets,
+            columns=columns,
+            evidence=evidence,
+            found=found,
+            pool=pool,
+            core=core,
+            separators=np.empty((0, 0), dtype=np.int64) if separators is None else separators,
+            place=np.zeros(2, dtype=np.int64) if place is None else place,
+            free=np.empty(len(pool), dtype=np.int64),
+            chosen=np.empty(max_size + 1, dtype=np.int64),
+            recent=self._known(contingency).recent,
+        )
+
+    def _run(self, contingency: Contingency, lot: Any, most_columns: int) -> None:
+        """Run a loop to its end; given sets have ``most_columns`` columns at most."""
+        known = self._known(contingency)
+        self._make_room(contingency, known, most_columns)
+        arguments = contingency.kernel_arguments(
+            known.most_columns, self._formula.coded_below, self._formula.needs_tables
+        )
+        given = self._given
+        given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
+        is_done = False
+        while not is_done:
+            given.counts[:] = 0
+            is_done = self._lots.run_lot(
+                lot, *arguments, known.rules, given, known.tests, known.sets
+            )
+            self._note_work(*given.counts.tolist())
+            known.tests = self._enlarged(known.tests)
+            known.sets = self._enlarged(known.sets)
+
+    def _make_room(
+        self, contingency: Contingency, known: _Remembered, most_columns: int
+    ) -> None:
+        """Have keys and buffers for given sets of so many columns."""
+        if known.most_columns < most_columns:
+            known.most_columns = most_columns
+            known.tests = self._moved(known.tests, len(known.tests.keys), most_columns)
+            known.sets = self._moved(known.sets, len(known.sets.keys), most_columns)
+        if self._given is None or len(self._given.packed) <= most_columns:
+            self._given = self._make_given(contingency.n_rows, known.most_columns)
+            self._based_on = None
+        if self._based_on is not contingency:
+            self._given.bases[0] = contingency.codes[contingency.target]
+            self._given.based[0] = -1
+            self._based_on = contingency
+
+    def _make_given(self, n_rows: int, most_columns: int) -> Any:
+        n_bases = most_columns + 1 if n_rows * (most_columns + 1) <= _STACK_CELLS else 2
+
+        def integers(size: int) -> Int64Array:
+            return np.zeros(size, dtype=np.int64)
+
+        # what separated a candidate before is written down before it turns out to be too large
+        room = most_columns + _RECENT_COLUMNS + 1
+        return self._counting.Given(
+            columns=integers(room),
+            ordered=integers(room),
+            union=integers(room + 1),
+            state=integers(self._counting.N_STATE),
+            own=integers(3),
+            packed=integers(most_columns + 1),
+            based=integers(most_columns + 1),
+            grouped=integers(most_columns + 1),
+            bases=np.empty((n_bases, n_rows), dtype=np.uint32),
+            sums=np.zeros((1, 9), dtype=np.int64),
+            counts=integers(4),
+        )
+
+    def _enlarged(self, hashed: Any) -> Any:
+        """Double a hash table that is a quarter full, or clear it if it is too large for that."""
+        n_places, width = hashed.keys.shape
+        if 4 * hashed.used[0] < n_places:
+            return hashed
+        if 2 * (hashed.keys.nbytes + hashed.values.nbytes) > REMEMBERED_BYTES // 2:
+            return self._make_hash(n_places, width - 2)
+        return self._moved(hashed, 2 * n_places, width - 2)
+
+    def _moved(self, hashed: Any, n_places: int, most_columns: int) -> Any:
+        larger = self._make_hash(n_places, most_columns)
+        self._memory.move(hashed, larger)
+        return larger
+
+    def _make_hash(self, n_places: int, most_columns: int) -> Any:
+        keys = np.empty((n_places, most_columns + 2), dtype=np.int32)
+        keys[:, 0] = self._memory.FREE
+        values = np.empty((n_places, self._memory.N_VALUES), dtype=np.int64)
+        return self._memory.Hash(keys, values, used=np.zeros(1, dtype=np.int64))
