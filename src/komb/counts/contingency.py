@@ -221,7 +221,7 @@ class SharedTables:
             not_labelled=integers(n_rows),
             not_grouped=integers(n_rows),
             by_y=integers(MAX_DENSE_CELLS),
-            labels=self.labels._replace(  # type: ignore[attr-defined]
+            labels=self.labels.replaced(  # type: ignore[attr-defined]
                 counts=np.zeros(4, dtype=np.int64),
                 stratum_sizes=integers(n_rows),
                 run_sizes=integers(n_rows),
@@ -305,6 +305,8 @@ class Contingency:
         ).astype(np.int64)
         self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
         self._lengths: Int64Array | None = None
+        self._no_lengths = np.zeros((len(self.class_levels), 1), dtype=np.int64)
+        self._known_terms: dict[tuple[float, bool], object] = {}
         self._prepared = self._prepare(codes)
 
     def _scale_cumulants(self) -> tuple[FloatArray, FloatArray]:
@@ -391,7 +393,7 @@ class Contingency:
         fewest_rows = self.n_rows - int(self._shared.most_missing[: set_size + 2].sum())
         most_cells = max(1, most * self.target_levels * strata)
         if fewest_rows >= length_below * most_cells:
-            return np.zeros((len(self.class_levels), 1), dtype=np.int64), 0.0
+            return self._no_lengths, 0.0
         if self._lengths is None:
             n_classes = len(self.class_levels)
             what = f"Code lengths for {n_classes:,} numbers of levels and {self.n_rows:,} rows"
@@ -502,6 +504,12 @@ class Contingency:
 
     def _terms(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
+        key = length_below, wants_tables
+        if key not in self._known_terms:
+            self._known_terms[key] = self._make_terms(lengths, length_below, wants_tables)
+        return self._known_terms[key]
+
+    def _make_terms(self, lengths: Int64Array, length_below: float, wants_tables: bool) -> object:
         return Terms(
             entropy=self._shared.entropy,
             lengths=lengths,

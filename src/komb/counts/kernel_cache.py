@@ -54,6 +54,7 @@ NOTICE_NOT_KEPT = (
     f"again: free disk space, or set {VARIABLE} to another folder"
 )
 
+_PACKAGES_WITH_KERNELS = ("komb.counts", "komb.citests", "komb.sessions.formula_kernels")
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = _DIGEST().digest_size
 _log = logging.getLogger("komb")
@@ -230,7 +231,7 @@ def is_writable(folder: Path) -> bool:
 def source_stamp() -> str:
     """Return a digest of all sources that kernels are compiled from.
 
-    It is of the whole package, not of a kernel's own file, so that kernels can call others.
+    It is of all of them, not of a kernel's own file, so that kernels can call others.
 
     Examples
     --------
@@ -238,8 +239,9 @@ def source_stamp() -> str:
     16
     """
     digest = _DIGEST(__version__.encode())
-    for source in _sources(files(__package__)):
-        digest.update(source.read_bytes())
+    for package in _PACKAGES_WITH_KERNELS:
+        for source in _sources(files(package)):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 

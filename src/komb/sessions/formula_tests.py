@@ -18,6 +18,7 @@ import numpy.typing as npt
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.records import Record
 from komb.sessions.questions import Candidates, Variables
 
 #: Bytes of remembered decisions and sums per target; all are forgotten beyond.
@@ -45,6 +46,7 @@ class _Remembered:
     tests: Any  # decisions
     sets: Any  # sums
     most_columns: int  # of a set that there is room for
+    work: Any = None  # all that kernels need
 
 
 class FormulaTests:
@@ -192,7 +194,7 @@ class FormulaTests:
         known = self._known(contingency)
         swept = np.zeros(len(contingency.cardinalities), dtype=np.uint8)
         swept[list(pool)] = 1
-        known.rules = known.rules._replace(swept=swept, swept_size=size)
+        known.rules = known.rules.replaced(swept=swept, swept_size=size)
 
     def n_bytes(self, target: int) -> int:
         """Bytes of what is remembered of one target."""
@@ -211,9 +213,9 @@ class FormulaTests:
         if known is None:
             n_columns = len(contingency.cardinalities)
             rules = self._rules(
-                self._formula,
-                contingency.scale,
-                contingency.length_class,
+                formula=Record(**self._formula._asdict()),
+                scale=contingency.scale,
+                length_class=contingency.length_class,
                 swept=np.zeros(n_columns, dtype=np.uint8),
                 swept_size=0,
             )
@@ -252,11 +254,11 @@ class FormulaTests:
         place: Int64Array | None = None,
     ) -> Any:
         return self._lots.Lot(
-            loop,
-            wants_bits,
-            one_is_enough,
-            min_size,
-            max_size,
+            loop=loop,
+            wants_bits=wants_bits,
+            one_is_enough=one_is_enough,
+            min_size=min_size,
+            max_size=max_size,
             most_tables=max(1, _ROWS_PER_CALL // contingency.n_rows),
             lines=lines,
             starts=starts,
@@ -285,12 +287,21 @@ class FormulaTests:
         is_done = False
         while not is_done:
             given.counts[:] = 0
-            is_done = self._lots.run_lot(
-                lot, *arguments, known.rules, given, known.tests, known.sets
-            )
+            is_done = self._lots.run_lot(lot, self._work(known, arguments))
             self._note_work(*given.counts.tolist())
             known.tests = self._enlarged(known.tests)
             known.sets = self._enlarged(known.sets)
+
+    def _work(self, known: _Remembered, arguments: tuple[object, ...]) -> Any:
+        """Put all that kernels need into one record; made anew if a part of it is another one."""
+        names = ("prepared", "terms", "scratch", "labels", "groups")
+        parts = dict(zip(names, arguments, strict=True))
+        parts |= {"rules": known.rules, "given": self._given}
+        parts |= {"tests": known.tests, "sets": known.sets}
+        work = known.work
+        if work is None or any(getattr(work, name) is not part for name, part in parts.items()):
+            work = known.work = self._lots.Work(**parts)
+        return work
 
     def _make_room(
         self, contingency: Contingency, known: _Remembered, most_columns: int
@@ -348,4 +359,4 @@ class FormulaTests:
         keys = np.empty((n_places, most_columns + 2), dtype=np.int32)
         keys[:, 0] = self._memory.FREE
         values = np.empty((n_places, self._memory.N_VALUES), dtype=np.int64)
-        return self._memory.Hash(keys, values, used=np.zeros(1, dtype=np.int64))
+        return self._memory.Hash(keys=keys, values=values, used=np.zeros(1, dtype=np.int64))

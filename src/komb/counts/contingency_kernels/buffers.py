@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from komb.counts.records import Record
 
 WORDS_PER_BLOCK = 4  # bitmap segments are padded to 256 bits, one AVX2 register
 MAX_DENSE_CELLS = 1 << 17  # half a MiB of counts: a larger dense table leaves the cache
@@ -28,7 +30,7 @@ N_STRATA, N_RUNS, N_KEPT, N_SINGLE = range(4)
 LEVELS, INVERSE_X, INVERSE_Y, SQUARE_X, SQUARE_Y = range(5)
 
 
-class Prepared(NamedTuple):
+class Prepared(Record):
     """A table made ready for one target."""
 
     codes: Any  # [column, row]
@@ -42,7 +44,7 @@ class Prepared(NamedTuple):
     segments: Any  # first word of each level of the target
 
 
-class Terms(NamedTuple):
+class Terms(Record):
     """What the sums are made of."""
 
     entropy: Any  # [0, n]: f(n) = n log2 n in fixed point; [1, n]: f(n + 1) - f(n)
@@ -54,7 +56,7 @@ class Terms(NamedTuple):
     third_scales: Any  # [column]: those of its third cumulant
 
 
-class Scratch(NamedTuple):
+class Scratch(Record):
     """Buffers kept from call to call."""
 
     strata: Any  # [columns of the given set so far, stratum, word]
@@ -69,7 +71,7 @@ class Scratch(NamedTuple):
     state: Any  # see LAST_PACKED and following
 
 
-class Labels(NamedTuple):
+class Labels(Record):
     """The stratum of each row, numbered by first occurrence, and its run.
 
     A run is the rows of a stratum with one level of the target. Where there are many strata of one
@@ -91,7 +93,7 @@ class Labels(NamedTuple):
     table: Any  # all zero between uses
 
 
-class Groups(NamedTuple):
+class Groups(Record):
     """Rows sorted by stratum and, inside a stratum, by target level; empty if never needed.
 
     Only strata of two rows or more are kept. A stratum of one row stays one whatever column comes
@@ -110,7 +112,7 @@ class Groups(NamedTuple):
     gathered: Any
 
 
-class Present(NamedTuple):
+class Present(Record):
     """What is needed to leave out rows with missing values."""
 
     is_incomplete: Any  # [column]: whether any value is missing

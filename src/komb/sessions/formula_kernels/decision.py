@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from komb.citests.chi_square_kernels import critical_value, log2_p_value
 from komb.citests.measure import ROUNDING
 from komb.counts.compiling import inner
+from komb.counts.records import Record
 from komb.counts.contingency_kernels.buffers import FIT, FREEDOM, LENGTH, PEARSON, STRATA
 from komb.sessions.formula_kernels.counting import (
     N_CODED,
@@ -33,7 +34,7 @@ INDEPENDENT, DEPENDENT, WEIGHED = 1, 2, 3
 DECISION, BITS = range(2)  # columns of the values of the memory
 
 
-class Rules(NamedTuple):
+class Rules(Record):
     """What sums are turned into evidence with."""
 
     formula: Any
@@ -54,8 +55,9 @@ def _critical(freedom, formula):
 
 
 @inner
-def _bits_of_statistic(levels, wants_bits, prepared, terms, rules, given):
+def _bits_of_statistic(levels, wants_bits, work):
     """Evidence of G or of Pearson's statistic: 0 if it does not reach the critical value."""
+    prepared, terms, rules, given = work.prepared, work.terms, work.rules, work.given
     formula, sums = rules.formula, given.sums
     if formula.is_pearson:
         statistic = max(sums[0, PEARSON] / terms.scale, 0.0)
@@ -71,10 +73,11 @@ def _bits_of_statistic(levels, wants_bits, prepared, terms, rules, given):
 
 
 @inner
-def _bits_of_code(column, prepared, terms, scratch, labels, groups, rules, given, sets):
+def _bits_of_code(column, work):
     """Bits that a code of one variable saves if it knows the other."""
+    rules, given = work.rules, work.given
     kind = rules.length_class[column]
-    split = split_length(kind, prepared, terms, scratch, labels, groups, given, sets)
+    split = split_length(kind, column, work)
     by_candidate = split / rules.scale
     by_target = (given.own[LENGTH] - given.sums[0, LENGTH]) / rules.scale
     gain = (given.sums[0, FIT] - given.own[FIT]) / rules.scale
@@ -83,10 +86,10 @@ def _bits_of_code(column, prepared, terms, scratch, labels, groups, rules, given
 
 
 @inner
-def _weigh(column, wants_bits, is_new, prepared, terms, scratch, labels, groups, rules, given,
-           sets):  # fmt: skip
+def _weigh(column, wants_bits, is_new, work):
     """Count, measure and compare one test of the present set."""
-    need_sums(prepared, terms, scratch, labels, groups, given, sets)
+    prepared, rules, given = work.prepared, work.rules, work.given
+    need_sums(column, work)
     formula, n_rows = rules.formula, prepared.codes.shape[1]
     levels = prepared.cardinalities[column]
     cells = levels * given.own[STRATA] * prepared.cardinalities[prepared.target]
@@ -94,15 +97,16 @@ def _weigh(column, wants_bits, is_new, prepared, terms, scratch, labels, groups,
     if is_new:
         given.counts[N_CODED] += is_coded and formula.is_fallback
         given.counts[N_UNRELIABLE] += n_rows < formula.reliable_from * cells
-    need_union(column, is_coded, prepared, terms, scratch, labels, groups, given, sets)
+    need_union(column, is_coded, work)
     if is_coded:
-        return _bits_of_code(column, prepared, terms, scratch, labels, groups, rules, given, sets)
-    return _bits_of_statistic(levels, wants_bits, prepared, terms, rules, given)
+        return _bits_of_code(column, work)
+    return _bits_of_statistic(levels, wants_bits, work)
 
 
 @inner
-def _is_swept(column, rules, given):
+def _is_swept(column, work):
     """Whether a sweep has decided, and counted, this test."""
+    rules, given = work.rules, work.given
     size = given.state[SIZE]
     if size == 0 or size > rules.swept_size or rules.swept[column] == 0:
         return False
@@ -113,12 +117,12 @@ def _is_swept(column, rules, given):
 
 
 @inner
-def evidence(column, wants_bits, prepared, terms, scratch, labels, groups, rules, given, tests,
-             sets):  # fmt: skip
+def evidence(column, wants_bits, work):
     """Evidence that a candidate depends on the target given the present set; 0 if it does not.
 
     In bits if they are wanted, else any positive number.
     """
+    given, tests = work.given, work.tests
     size = given.state[SIZE]
     place = find_place(tests.keys, column, given.ordered, size)
     bits = tests.values.view(np.float64)
@@ -131,9 +135,8 @@ def evidence(column, wants_bits, prepared, terms, scratch, labels, groups, rules
             return bits[place, BITS]
         if not wants_bits:
             return 1.0
-    weight = _weigh(column, wants_bits, is_new, prepared, terms, scratch, labels, groups, rules,
-                    given, sets)  # fmt: skip
-    if is_new and not _is_swept(column, rules, given):
+    weight = _weigh(column, wants_bits, is_new, work)  # fmt: skip
+    if is_new and not _is_swept(column, work):
         given.counts[N_TESTS] += 1
     if take_place(tests, place, column, given.ordered, size):
         tests.values[place, DECISION] = INDEPENDENT if weight == 0.0 else DEPENDENT

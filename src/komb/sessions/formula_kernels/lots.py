@@ -10,11 +10,12 @@ on when it is called again: between two calls interrupts are heard and the memor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from komb.counts.compiling import inner, kernel
+from komb.counts.records import Record
 from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
 from komb.sessions.formula_kernels.decision import evidence
 from komb.sessions.formula_kernels.memory import NO_COLUMN
@@ -29,7 +30,7 @@ LINE, WITNESS = range(2)
 NONE_YET, NOT_SEPARATED = -2, -1  # in ``Lot.found``
 
 
-class Lot(NamedTuple):
+class Lot(Record):
     """What is asked, and the answers.
 
     ========================  =========================  ===========================================
@@ -69,9 +70,24 @@ class Lot(NamedTuple):
     recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
 
 
+class Work(Record):
+    """All that is needed to make tests of one target."""
+
+    prepared: Any
+    terms: Any
+    scratch: Any
+    labels: Any
+    groups: Any
+    rules: Any
+    given: Any
+    tests: Any  # remembered decisions
+    sets: Any  # remembered sums
+
+
 @inner
-def _write_set(row, start, given):
+def _write_set(row, start, work):
     """Append the columns of a set to the present given set; returns its size."""
+    given = work.given
     size = start
     for index in range(row.size):
         if row[index] == NO_COLUMN:
@@ -103,8 +119,9 @@ def _next_subset(size, n, chosen):
 
 
 @inner
-def _is_full(lot, tests, sets, given):
+def _is_full(lot, work):
     """Whether it is time to stop for a moment."""
+    given, tests, sets = work.given, work.tests, work.sets
     return (
         given.counts[N_TABLES] >= lot.most_tables
         or 4 * tests.used[0] >= tests.keys.shape[0]
@@ -113,20 +130,18 @@ def _is_full(lot, tests, sets, given):
 
 
 @inner
-def _make_tests(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+def _make_tests(lot, work):
     """Weigh every candidate of every given set."""
+    given = work.given
     while lot.place[LINE] < lot.lines.size:
         line = lot.place[LINE]
-        begin_set(_write_set(lot.sets[lot.lines[line]], 0, given), given)
+        begin_set(_write_set(lot.sets[lot.lines[line]], 0, work), work)
         first = lot.starts[line] + lot.place[WITNESS]
         for index in range(first, lot.starts[line + 1]):
-            if _is_full(lot, tests, sets, given):
+            if _is_full(lot, work):
                 lot.place[WITNESS] = index - lot.starts[line]
                 return False
-            lot.evidence[index] = evidence(
-                lot.columns[index], lot.wants_bits, prepared, terms, scratch, labels, groups,
-                rules, given, tests, sets,
-            )  # fmt: skip
+            lot.evidence[index] = evidence(lot.columns[index], lot.wants_bits, work)  # fmt: skip
         lot.place[LINE], lot.place[WITNESS] = line + 1, 0
     return True
 
@@ -140,21 +155,20 @@ def _is_in(column, row, n):
 
 
 @inner
-def _try_recent(column, row, n_witness, n_free, lot, prepared, terms, scratch, labels, groups,
-                rules, given, tests, sets):  # fmt: skip
+def _try_recent(column, row, n_witness, n_free, lot, work):
     """Try what separated this candidate, or any, before; returns which did it again, or -1."""
+    given = work.given
     recent = lot.recent[row]
     for number in range(recent.shape[0]):
         if recent[number, 0] == NO_COLUMN:
             return -1
-        size = _write_set(recent[number], n_witness, given)
+        size = _write_set(recent[number], n_witness, work)
         is_free = size - n_witness <= lot.max_size
         for index in range(n_witness, size):
             is_free = is_free and _is_in(given.columns[index], lot.free, n_free)
         if is_free:
-            begin_set(size, given)
-            if evidence(column, False, prepared, terms, scratch, labels, groups, rules, given,
-                        tests, sets) == 0.0:  # fmt: skip
+            begin_set(size, work)
+            if evidence(column, False, work) == 0.0:  # fmt: skip
                 return number
     return -1
 
@@ -182,10 +196,10 @@ def _remember(column, separator, n_columns, lot):
 
 
 @inner
-def _is_separable(column, witness, lot, prepared, terms, scratch, labels, groups, rules, given,
-                  tests, sets):  # fmt: skip
+def _is_separable(column, witness, lot, work):
     """Whether a subset of the pool makes a candidate independent, together with its witness."""
-    n_witness = _write_set(witness, 0, given)
+    given = work.given
+    n_witness = _write_set(witness, 0, work)
     n_free = 0
     for index in range(lot.pool.size):
         free = lot.pool[index]
@@ -193,8 +207,7 @@ def _is_separable(column, witness, lot, prepared, terms, scratch, labels, groups
             lot.free[n_free] = free
             n_free += 1
     for row in (column, lot.recent.shape[0] - 1):
-        number = _try_recent(column, row, n_witness, n_free, lot, prepared, terms, scratch, labels,
-                             groups, rules, given, tests, sets)  # fmt: skip
+        number = _try_recent(column, row, n_witness, n_free, lot, work)  # fmt: skip
         if number >= 0:
             n_columns = given.state[0] - n_witness
             _remember(column, given.columns[n_witness:], n_columns, lot)
@@ -204,9 +217,8 @@ def _is_separable(column, witness, lot, prepared, terms, scratch, labels, groups
         while True:
             for index in range(size):
                 given.columns[n_witness + index] = lot.free[lot.chosen[index]]
-            begin_set(n_witness + size, given)
-            if evidence(column, False, prepared, terms, scratch, labels, groups, rules, given,
-                        tests, sets) == 0.0:  # fmt: skip
+            begin_set(n_witness + size, work)
+            if evidence(column, False, work) == 0.0:  # fmt: skip
                 _remember(column, given.columns[n_witness:], size, lot)
                 return True
             if not _next_subset(size, n_free, lot.chosen):
@@ -215,7 +227,7 @@ def _is_separable(column, witness, lot, prepared, terms, scratch, labels, groups
 
 
 @inner
-def _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+def _find_inseparable(lot, work):
     """Find the first witness of each line whose dependence no separator removes."""
     while lot.place[LINE] < lot.lines.size:
         line = lot.place[LINE]
@@ -223,11 +235,10 @@ def _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, give
         lot.found[line] = NOT_SEPARATED
         first = lot.starts[line] + lot.place[WITNESS]
         for index in range(first, lot.starts[line + 1]):
-            if _is_full(lot, tests, sets, given):
+            if _is_full(lot, work):
                 lot.place[WITNESS] = index - lot.starts[line]
                 return False
-            if not _is_separable(column, lot.sets[index], lot, prepared, terms, scratch, labels,
-                                 groups, rules, given, tests, sets):  # fmt: skip
+            if not _is_separable(column, lot.sets[index], lot, work):  # fmt: skip
                 lot.found[line] = index
                 break
         lot.place[LINE], lot.place[WITNESS] = line + 1, 0
@@ -237,28 +248,28 @@ def _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, give
 
 
 @inner
-def _weigh_set(size, lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+def _weigh_set(size, lot, work):
     """Weigh every candidate that is not separated yet given the core and a subset of the pool.
 
     Returns whether all were weighed.
     """
+    given = work.given
     n_core = lot.core.size
     for index in range(n_core):
         given.columns[index] = lot.core[index]
     for index in range(size):
         given.columns[n_core + index] = lot.pool[lot.place[index + 1]]
-    begin_set(n_core + size, given)
+    begin_set(n_core + size, work)
     for number in range(lot.place[-1], lot.columns.size):
         if lot.found[number] != NONE_YET:
             continue
-        if _is_full(lot, tests, sets, given):
+        if _is_full(lot, work):
             lot.place[-1] = number
             return False
         column = lot.columns[number]
         if _is_in(column, given.columns[n_core:], size):
             continue
-        weight = evidence(column, lot.wants_bits, prepared, terms, scratch, labels, groups, rules,
-                          given, tests, sets)  # fmt: skip
+        weight = evidence(column, lot.wants_bits, work)  # fmt: skip
         if weight > 0.0:
             lot.evidence[number] = min(lot.evidence[number], weight)
         else:
@@ -271,14 +282,13 @@ def _weigh_set(size, lot, prepared, terms, scratch, labels, groups, rules, given
 
 
 @inner
-def _find_weakest(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+def _find_weakest(lot, work):
     """Weigh candidates given each subset of the pool, until something separates them."""
     place = lot.place
     while place[0] <= min(lot.max_size, lot.pool.size):
         size = place[0]
         while True:
-            if not _weigh_set(size, lot, prepared, terms, scratch, labels, groups, rules, given,
-                              tests, sets):  # fmt: skip
+            if not _weigh_set(size, lot, work):  # fmt: skip
                 return False
             if place[-2] == 0:
                 return True
@@ -290,11 +300,10 @@ def _find_weakest(lot, prepared, terms, scratch, labels, groups, rules, given, t
 
 
 @kernel
-def run_lot(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets):
+def run_lot(lot, work):
     """Go on with a loop; returns whether it is done."""
     if lot.loop == SOME_TESTS:
-        return _make_tests(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets)
+        return _make_tests(lot, work)
     if lot.loop == FIRST_INSEPARABLE:
-        return _find_inseparable(lot, prepared, terms, scratch, labels, groups, rules, given,
-                                 tests, sets)  # fmt: skip
-    return _find_weakest(lot, prepared, terms, scratch, labels, groups, rules, given, tests, sets)
+        return _find_inseparable(lot, work)
+    return _find_weakest(lot, work)

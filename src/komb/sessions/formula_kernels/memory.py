@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from komb.counts.compiling import inner, kernel
+from komb.counts.records import Record
 
 FREE = np.iinfo(np.int32).min  # in front of a key: the place is not taken
 NO_COLUMN = -1  # behind the columns of a set that is smaller than a key has room for
@@ -21,7 +22,7 @@ SUMS = -1  # sums over a set
 SPLITS = -2  # and below: split length of a set, for length class ``SPLITS - head``
 
 
-class Hash(NamedTuple):
+class Hash(Record):
     """An open hash table; its size is a power of two, half of which is used at most."""
 
     keys: Any  # [place, (head, columns in ascending order, NO_COLUMN ...)]
