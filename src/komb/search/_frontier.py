@@ -10,40 +10,15 @@ that part of the blanket separates, stays so while the blanket grows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import combinations, islice
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 
 from komb.search.task import Task
-from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.questions import EMPTY, Branch, Position, Variables
 from komb.sessions.session import Session
 
 # Examined together: few as long as a success is likely, then enough for large batches.
-_BRANCHES_AT_FIRST, _BRANCHES_AT_MOST = 1, 4096
-
-
-class Position(NamedTuple):
-    """A candidate at a branch, in the order of the paper's loops."""
-
-    branch: int  # its number in the batch
-    candidate: int
-
-
-class Branch(NamedTuple):
-    """A group of the tree, with candidates that it may make visible.
-
-    None of the candidates has a witness made of the group and of members of the blanket that is
-    ``settled``.
-    """
-
-    group: Variables
-    candidates: Variables
-    settled: Variables | None = None  # not even the group alone
-
-    def before(self, candidate: int) -> Branch:
-        """Return the branch with the candidates in front of this one."""
-        return self._replace(candidates=frozenset(x for x in self.candidates if x < candidate))
+_BRANCHES_AT_FIRST, _BRANCHES_AT_MOST = 8, 4096
 
 
 class Frontier:
@@ -83,38 +58,31 @@ class Frontier:
         """Note that branches were examined with the present blanket, up to a success."""
         self._settled.note(self, branches, first)
 
-    def dependences(
-        self, branches: Sequence[Branch], n_allies: int
-    ) -> dict[Position, list[Variables]]:
-        """For each position, the sets of group and allies given which the candidate depends."""
-        alliances = [
-            _new_alliances(self.blanket, branch.settled, n_allies)
+    def witnesses(
+        self, branches: Sequence[Branch], n_allies: int, *, one_is_enough: bool
+    ) -> dict[Position, Variables]:
+        """For each position, the first group with allies given which the candidate depends.
+
+        No separator removes the dependence.
+        """
+        if n_allies + min((len(branch.group) for branch in branches), default=0) > self.order:
+            return {}
+        kept = [
+            branch
             if len(branch.group) + n_allies <= self.order
-            else ()
+            else branch._replace(candidates=EMPTY)
             for branch in branches
         ]
-        questions = [
-            (branch.candidates, branch.group | allies)
-            for branch, some in zip(branches, alliances, strict=True)
-            for allies in some
-        ]
-        answered = zip(questions, self.session.ask(self.target, questions), strict=True)
-        witnesses: dict[Position, list[Variables]] = {}
-        for number, some in enumerate(alliances):
-            by_candidate: dict[int, list[Variables]] = {}
-            for (_, witness), dependents in islice(answered, len(some)):
-                for candidate in dependents:
-                    by_candidate.setdefault(candidate, []).append(witness)
-            witnesses |= {Position(number, x): sets for x, sets in by_candidate.items()}
-        return witnesses
+        return self.session.separators.witnesses(
+            self.target, kept, self.blanket, n_allies, self.max_separator,
+            one_is_enough=one_is_enough,
+        )  # fmt: skip
 
-    def first_inseparable(
-        self, lines: Sequence[tuple[int, Sequence[Variables]]], *, one_is_enough: bool = False
-    ) -> list[Variables | None]:
-        """For each (candidate, witnesses), the first witness that no separator overrules."""
+    def is_inseparable(self, candidate: int, witness: Variables) -> bool:
+        """Whether no separator removes the dependence of a candidate given its witness."""
         return self.session.separators.first_inseparable(
-            self.target, lines, self.blanket, self.max_separator, one_is_enough=one_is_enough
-        )
+            self.target, [(candidate, [witness])], self.blanket, self.max_separator
+        ) != [None]
 
     def sweep(self) -> None:
         """Have all tests with up to ``order`` conditions decided together."""
@@ -148,7 +116,8 @@ class SettledGroups:
         outside, blanket = frontier.outside, frontier.blanket
         for group in self._groups(sorted(outside), frontier.order):
             if len(group) == frontier.order:
-                yield Branch(group, self._open_leaves.get(group, outside) & outside)
+                is_open = group in self._open_leaves
+                yield Branch(group, self._open_leaves[group] & outside if is_open else outside)
                 continue
             entry = self._inner.get(group, {None: outside})
             branches = [Branch(group, some & outside, settled) for settled, some in entry.items()]
@@ -200,12 +169,11 @@ class SettledGroups:
                 return
 
 
-@lru_cache(maxsize=16)
-def _new_alliances(
-    blanket: Variables, settled: Variables | None, size: int
-) -> tuple[Variables, ...]:
-    """Subsets of a blanket that are not part of a settled one, in order."""
-    alliances = combinations(sorted(blanket), size)
-    if settled is None:
-        return tuple(map(frozenset, alliances))
-    return tuple(frozenset(allies) for allies in alliances if not settled.issuperset(allies))
+def without(found: Collection[Position], branches: Sequence[Branch]) -> list[Branch]:
+    """Take the candidates of some positions out of their branches."""
+    left = list(branches)
+    for position in found:
+        branch = left[position.branch]
+        candidates = branch.candidates - {position.candidate}
+        left[position.branch] = branch._replace(candidates=candidates)
+    return left

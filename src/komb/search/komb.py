@@ -35,10 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from komb.search._frontier import Branch, Frontier, Position
+from komb.search._frontier import Frontier, without
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.questions import EMPTY, Branch, Position, Variables
 from komb.sessions.session import Session
 
 
@@ -177,7 +177,7 @@ def has_no_separator(frontier: Frontier, candidate: int, witness: Variables) -> 
 
     :func:`find_witness` asks the same of many candidates at once.
     """
-    return frontier.first_inseparable([(candidate, [witness])])[0] is not None
+    return frontier.is_inseparable(candidate, witness)
 
 
 def find_witness(
@@ -202,15 +202,8 @@ def find_witness(
     for n_allies in range(min(frontier.order, len(frontier.blanket)) + 1):
         if one_is_enough and found:  # only an earlier position could still matter
             first = min(found)
-            last = branches[first.branch].before(first.candidate)
-            branches = [*branches[: first.branch], last]
-        witnesses = frontier.dependences(branches, n_allies)
-        positions = sorted(witnesses.keys() - found.keys())
-        kept = frontier.first_inseparable(
-            [(position.candidate, witnesses[position]) for position in positions],
-            one_is_enough=one_is_enough,
-        )
-        # where one is enough, there are no answers for the positions after it
-        pairs = zip(positions, kept, strict=not one_is_enough)
-        found |= {position: witness for position, witness in pairs if witness is not None}
+            branches = [*branches[: first.branch], branches[first.branch].before(first.candidate)]
+        else:
+            branches = without(found, branches)
+        found |= frontier.witnesses(branches, n_allies, one_is_enough=one_is_enough)
     return found

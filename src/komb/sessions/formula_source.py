@@ -12,7 +12,7 @@ from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.questions import EMPTY, Candidates, OnProgress, Variables
+from komb.sessions.questions import EMPTY, Branch, Candidates, Position, OnProgress, Variables
 from komb.sessions.sweeps import Sweep
 
 
@@ -58,7 +58,7 @@ class FormulaSource(TableSource):
         """Decide every test inside ``pool`` with ``size`` conditions, counting each set once."""
         swept = super().sweep(target, pool, size, on_progress)
         if swept is not None:
-            self._tests.note_sweep(self._contingency(target), pool, size)
+            self._tests.note_sweep(self._contingency(target), swept)
         return swept
 
     @property
@@ -102,6 +102,26 @@ class FormulaSeparators:
         """For each candidate, the first given set whose dependence no separator removes."""
         return self._tests.first_inseparable(
             self._contingency(target), lines, pool, max_size, one_is_enough=one_is_enough
+        )
+
+    def witnesses(
+        self,
+        target: int,
+        branches: Sequence[Branch],
+        blanket: Variables,
+        n_allies: int,
+        max_separator: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> dict[Position, Variables]:
+        """For each branch and candidate, the first witness whose dependence no separator removes."""
+        return self._tests.witnesses(
+            self._contingency(target),
+            branches,
+            blanket,
+            n_allies,
+            max_separator,
+            one_is_enough=one_is_enough,
         )
 
     def find(

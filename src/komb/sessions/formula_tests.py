@@ -8,7 +8,7 @@ tables of integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from typing import Any
 
@@ -19,7 +19,8 @@ from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.counts.records import Record
-from komb.sessions.questions import Candidates, Variables
+from komb.sessions.questions import Branch, Candidates, Position, Variables
+from komb.sessions.sweeps import Sweep
 
 #: Bytes of remembered decisions and sums per target; all are forgotten beyond.
 REMEMBERED_BYTES = 256 << 20
@@ -35,6 +36,7 @@ Lines = Sequence[tuple[int, Sequence[Variables]]]
 _NOTHING = np.empty(0, dtype=np.int64)
 _NO_EVIDENCE = np.empty(0)
 _NO_SETS = np.empty((0, 0), dtype=np.int32)
+_NONE_SETTLED = np.empty((0, 0), dtype=np.uint8)
 
 
 @dataclass(slots=True)
@@ -46,6 +48,7 @@ class _Remembered:
     tests: Any  # decisions
     sets: Any  # sums
     most_columns: int  # of a set that there is room for
+    sweeps: list[Sweep] = field(default_factory=list)
     work: Any = None  # all that kernels need
 
 
@@ -64,7 +67,7 @@ class FormulaTests:
         from komb.sessions.formula_kernels import counting, decision, lots, memory
 
         self._lots, self._memory, self._counting = lots, memory, counting
-        self._rules = decision.Rules
+        self._decision = decision
         self._formula = formula
         self._note_work = note_work
         self._remembered: dict[int, _Remembered] = {}
@@ -93,7 +96,9 @@ class FormulaTests:
         answers = evidence.tolist()
         if len(questions) == 1:
             return [answers]
-        return [answers[lo:hi] for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+        return [
+            answers[lo:hi] for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+        ]
 
     def first_inseparable(
         self,
@@ -129,6 +134,57 @@ class FormulaTests:
             answers.append(None if place < 0 else witnesses[place])
         return answers
 
+    def witnesses(
+        self,
+        contingency: Contingency,
+        branches: Sequence[Branch],
+        blanket: Variables,
+        n_allies: int,
+        max_separator: int,
+        *,
+        one_is_enough: bool,
+    ) -> dict[Position, Variables]:
+        """As :meth:`~komb.sessions.separators.SeparatorFinder.witnesses`."""
+        groups = self._rows_of([branch.group for branch in branches])
+        starts, columns = _ranges_of([branch.candidates for branch in branches])
+        settled, rows = self._settled(contingency, [branch.settled for branch in branches])
+        n_answers = 1 if one_is_enough else sum(len(branch.candidates) for branch in branches)
+        width = groups.shape[1] + n_allies
+        answers = np.empty((n_answers + 1, 2 + width), dtype=np.int32)
+        lot = self._lot(
+            contingency,
+            self._lots.WITNESSES,
+            one_is_enough=one_is_enough,
+            min_size=n_allies,
+            max_size=max_separator,
+            starts=starts,
+            sets=groups,
+            columns=columns,
+            found=rows,
+            pool=np.array(sorted(blanket), dtype=np.int64),
+            settled=settled,
+            answers=answers,
+        )
+        self._run(contingency, lot, width + min(max_separator, len(blanket)))
+        found = answers[: lot.place[self._lots.N_ANSWERS]].tolist()
+        return {
+            Position(branch, x): frozenset(column for column in witness if column >= 0)
+            for branch, x, *witness in found
+        }
+
+    def _settled(
+        self, contingency: Contingency, settled: Sequence[Variables | None]
+    ) -> tuple[npt.NDArray[np.uint8], Int64Array]:
+        """Give every different set a row that marks its columns; None has row -1."""
+        rows = {
+            each: row for row, each in enumerate({each for each in settled if each is not None})
+        }
+        marks = np.zeros((len(rows), len(contingency.cardinalities)), dtype=np.uint8)
+        for each, row in rows.items():
+            marks[row, list(each)] = 1
+        numbers = [-1 if each is None else rows[each] for each in settled]
+        return marks, np.array(numbers, dtype=np.int64)
+
     def _note_recent(self, lot: Any) -> None:
         """Have what separated the candidates of a lot tried on any other, in the next ones."""
         recent = lot.recent
@@ -157,7 +213,7 @@ class FormulaTests:
         candidates = list(strengths)
         largest = min(max_size, len(pool))
         found = np.full(len(candidates), self._lots.NONE_YET)
-        separators = np.full((len(candidates), len(core) + largest), self._memory.NO_COLUMN)
+        separators = np.empty((len(candidates), len(core) + largest), dtype=np.int32)
         evidence = np.array(list(strengths.values()), dtype=np.float64)
         place = np.zeros(largest + 4, dtype=np.int64)
         place[0] = min_size
@@ -189,12 +245,38 @@ class FormulaTests:
                 separated[candidate] = frozenset(by.tolist())
         return least, separated
 
-    def note_sweep(self, contingency: Contingency, pool: Variables, size: int) -> None:
-        """Have the tests of a sweep not counted again."""
+    def note_sweep(self, contingency: Contingency, sweep: Sweep) -> None:
+        """Have the tests of a sweep looked up in it; sweeps of 1, 2 ... conditions follow."""
         known = self._known(contingency)
-        swept = np.zeros(len(contingency.cardinalities), dtype=np.uint8)
-        swept[list(pool)] = 1
-        known.rules = known.rules.replaced(swept=swept, swept_size=size)
+        before = known.sweeps
+        if sweep.size != len(before) + 1 or any(each.pool != sweep.pool for each in before):
+            return
+        known.sweeps = [*before, sweep]
+        known.rules = known.rules.replaced(swept=self._swept(contingency, known.sweeps))
+
+    def _swept(self, contingency: Contingency, sweeps: Sequence[Sweep]) -> Any:
+        position = np.full(len(contingency.cardinalities), -1, dtype=np.int64)
+        none = np.zeros(1, dtype=np.int64)
+        if not sweeps:
+            return self._decision.Swept(
+                position=position, binomials=none[None], first=none, starts=none,
+                members=none.astype(np.int32),
+            )  # fmt: skip
+        pool = sorted(sweeps[0].pool)
+        position[pool] = np.arange(len(pool))
+        starts, members = [none], [np.empty(0, dtype=np.int32)]
+        first = [0]
+        for sweep in sweeps:
+            first.append(sum(map(len, starts)))
+            starts.append(sweep.starts + sum(map(len, members)))
+            members.append(sweep.members)
+        return self._decision.Swept(
+            position=position,
+            binomials=np.stack(sweeps[-1].binomials),
+            first=np.array(first, dtype=np.int64),
+            starts=np.concatenate(starts),
+            members=np.concatenate(members),
+        )
 
     def n_bytes(self, target: int) -> int:
         """Bytes of what is remembered of one target."""
@@ -212,12 +294,11 @@ class FormulaTests:
         known = self._remembered.get(contingency.target)
         if known is None:
             n_columns = len(contingency.cardinalities)
-            rules = self._rules(
+            rules = self._decision.Rules(
                 formula=Record(**self._formula._asdict()),
                 scale=contingency.scale,
                 length_class=contingency.length_class,
-                swept=np.zeros(n_columns, dtype=np.uint8),
-                swept_size=0,
+                swept=self._swept(contingency, []),
             )
             shape = n_columns + 1, _RECENT, _RECENT_COLUMNS
             recent = np.full(shape, self._memory.NO_COLUMN, dtype=np.int32)
@@ -250,7 +331,9 @@ class FormulaTests:
         found: Int64Array = _NOTHING,
         pool: Int64Array = _NOTHING,
         core: Int64Array = _NOTHING,
-        separators: Int64Array | None = None,
+        settled: npt.NDArray[np.uint8] = _NONE_SETTLED,
+        answers: Int32Array = _NO_SETS,
+        separators: Int32Array = _NO_SETS,
         place: Int64Array | None = None,
     ) -> Any:
         return self._lots.Lot(
@@ -268,10 +351,13 @@ class FormulaTests:
             found=found,
             pool=pool,
             core=core,
-            separators=np.empty((0, 0), dtype=np.int64) if separators is None else separators,
-            place=np.zeros(2, dtype=np.int64) if place is None else place,
+            separators=separators,
+            place=np.zeros(3, dtype=np.int64) if place is None else place,
             free=np.empty(len(pool), dtype=np.int64),
             chosen=np.empty(max_size + 1, dtype=np.int64),
+            positions=np.empty(min_size + 1, dtype=np.int64),
+            settled=settled,
+            answers=answers,
             recent=self._known(contingency).recent,
         )
 
@@ -303,9 +389,7 @@ class FormulaTests:
             work = known.work = self._lots.Work(**parts)
         return work
 
-    def _make_room(
-        self, contingency: Contingency, known: _Remembered, most_columns: int
-    ) -> None:
+    def _make_room(self, contingency: Contingency, known: _Remembered, most_columns: int) -> None:
         """Have keys and buffers for given sets of so many columns."""
         if known.most_columns < most_columns:
             known.most_columns = most_columns
@@ -360,3 +444,15 @@ class FormulaTests:
         keys[:, 0] = self._memory.FREE
         values = np.empty((n_places, self._memory.N_VALUES), dtype=np.int64)
         return self._memory.Hash(keys=keys, values=values, used=np.zeros(1, dtype=np.int64))
+
+
+def _ranges_of(candidates: Sequence[Variables]) -> tuple[Int64Array, Int64Array]:
+    """Write sets one after the other, every different one once; returns where each is."""
+    ranges: dict[Variables, tuple[int, int]] = {}
+    columns: list[int] = []
+    for each in candidates:
+        if each not in ranges:
+            ranges[each] = len(columns), len(columns) + len(each)
+            columns += sorted(each)
+    starts = [end for each in candidates for end in ranges[each]]
+    return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from komb.errors import ParameterError
 
@@ -21,6 +22,29 @@ Candidates = tuple[Sequence[int], Variables]  # the same in an order: those that
 Dependence = tuple[int, Variables]  # candidate, given set
 StrongDependence = tuple[float, int, Variables]  # bits, candidate, given set
 OnProgress = Callable[[int, int], None]  # done, in all
+
+
+class Branch(NamedTuple):
+    """A group of variables, with candidates that it may make visible, alone or with allies.
+
+    None of the candidates has a witness made of the group and of variables that are all
+    ``settled``.
+    """
+
+    group: Variables
+    candidates: Variables
+    settled: Variables | None = None  # not even the group alone
+
+    def before(self, candidate: int) -> Branch:
+        """Return the branch with the candidates in front of this one."""
+        return self._replace(candidates=frozenset(x for x in self.candidates if x < candidate))
+
+
+class Position(NamedTuple):
+    """A candidate at a branch, in the order of the branches and then of the table."""
+
+    branch: int  # its number
+    candidate: int
 
 
 @dataclass(frozen=True, slots=True)

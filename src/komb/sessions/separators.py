@@ -10,10 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
+from functools import lru_cache
+from itertools import combinations, islice
 from typing import Protocol
 
-from komb.sessions.questions import EMPTY, Dependence, Question, Variables, subsets
+from komb.sessions.questions import (
+    EMPTY,
+    Branch,
+    Dependence,
+    Position,
+    Question,
+    Variables,
+    subsets,
+)
 from komb.sessions.separator_memory import Line, SeparationMemory, Separators, Trial
 
 Ask = Callable[[int, Sequence[Question]], list[list[int]]]
@@ -41,6 +50,19 @@ class SeparatorSearch(Protocol):
         one_is_enough: bool = False,
     ) -> list[Variables | None]:
         """For each candidate, the first given set whose dependence no separator removes."""
+        ...
+
+    def witnesses(
+        self,
+        target: int,
+        branches: Sequence[Branch],
+        blanket: Variables,
+        n_allies: int,
+        max_separator: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> dict[Position, Variables]:
+        """For each branch and candidate, the first witness whose dependence no separator removes."""
         ...
 
     def find(
@@ -211,6 +233,72 @@ class SeparatorFinder:
             count = min(2 * count, _MOST_SEPARATORS)
         return inseparable
 
+    def witnesses(
+        self,
+        target: int,
+        branches: Sequence[Branch],
+        blanket: Variables,
+        n_allies: int,
+        max_separator: int,
+        *,
+        one_is_enough: bool = False,
+    ) -> dict[Position, Variables]:
+        """For each branch and candidate, the first witness whose dependence no separator removes.
+
+        Parameters
+        ----------
+        target : int
+        branches : sequence of Branch
+        blanket : frozenset of int
+            What allies and separators are made of.
+        n_allies : int
+            How many variables a witness has besides the group of its branch.
+        max_separator : int
+            How many variables a separator may have.
+        one_is_enough : bool
+            Whether positions after the first one with a witness do not matter.
+
+        Returns
+        -------
+        dict
+            Positions without a witness are not there.
+        """
+        witnesses = self._dependences(target, branches, blanket, n_allies)
+        positions = sorted(witnesses)
+        kept = self.first_inseparable(
+            target,
+            [(position.candidate, witnesses[position]) for position in positions],
+            blanket,
+            max_separator,
+            one_is_enough=one_is_enough,
+        )
+        # where one is enough, there are no answers for the positions after it
+        pairs = zip(positions, kept, strict=not one_is_enough)
+        return {position: witness for position, witness in pairs if witness is not None}
+
+    def _dependences(
+        self, target: int, branches: Sequence[Branch], blanket: Variables, n_allies: int
+    ) -> dict[Position, list[Variables]]:
+        """For each position, the sets of group and allies given which the candidate depends."""
+        alliances = [
+            _new_alliances(blanket, branch.settled, n_allies) if branch.candidates else ()
+            for branch in branches
+        ]
+        questions = [
+            (branch.candidates, branch.group | allies)
+            for branch, some in zip(branches, alliances, strict=True)
+            for allies in some
+        ]
+        answered = zip(questions, self._ask(target, questions), strict=True)
+        witnesses: dict[Position, list[Variables]] = {}
+        for number, some in enumerate(alliances):
+            by_candidate: dict[int, list[Variables]] = {}
+            for (_, witness), dependents in islice(answered, len(some)):
+                for candidate in dependents:
+                    by_candidate.setdefault(candidate, []).append(witness)
+            witnesses |= {Position(number, x): sets for x, sets in by_candidate.items()}
+        return witnesses
+
     def find(
         self,
         target: int,
@@ -314,3 +402,14 @@ def _lots(
             questions, n_tests = [], 0
     if questions:
         yield questions
+
+
+@lru_cache(maxsize=16)
+def _new_alliances(
+    blanket: Variables, settled: Variables | None, size: int
+) -> tuple[Variables, ...]:
+    """Subsets of a blanket that are not part of a settled one, in order."""
+    alliances = combinations(sorted(blanket), size)
+    if settled is None:
+        return tuple(map(frozenset, alliances))
+    return tuple(frozenset(allies) for allies in alliances if not settled.issuperset(allies))

@@ -76,7 +76,9 @@ class Session:
         Made when it is asked for: one that is kept would keep the session, and all its buffers,
         alive until Python looks for cycles.
         """
-        return self.source.separators or SeparatorFinder(self.ask, self.ask_each, self.strengths, self._separations)
+        return self.source.separators or SeparatorFinder(
+            self.ask, self.ask_each, self.strengths, self._separations
+        )
 
     @property
     def counts(self) -> SessionCounts:

@@ -34,6 +34,11 @@ class Sweep:
     Attributes
     ----------
     pool : frozenset of int
+    size : int
+    members, starts : int arrays
+        The candidates that depend given the set of rank ``r`` are ``members[starts[r]:starts[r +
+        1]]``, in ascending order.
+    binomials : list of int arrays
     n_tests, n_tables : int
         Tests decided and joint tables counted for it.
     """
@@ -41,22 +46,22 @@ class Sweep:
     def __init__(self, pool: list[int], size: int, ranks: Int64Array, members: Int64Array) -> None:
         self.pool = frozenset(pool)
         self.n_tests = self.n_tables = 0
+        self.size = size
         self._place = np.zeros(max(pool) + 1, dtype=np.int64)  # of a variable in the pool
         self._place[pool] = np.arange(len(pool))
-        self._size = size
-        self._binomials = binomials(len(pool), size)
+        self.binomials = binomials(len(pool), size)
         order = np.lexsort((members, ranks))
-        self._members = members[order].astype(np.int32)
+        self.members = members[order].astype(np.int32)
         n_sets = math.comb(len(pool), size)
-        self._starts = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=n_sets))))
+        self.starts = np.concatenate(([0], np.cumsum(np.bincount(ranks, minlength=n_sets))))
 
     def dependents(self, givens: Sequence[Variables]) -> list[list[int]]:
         """For each set inside the pool, all variables that depend on the target given it."""
-        variables = np.fromiter(chain.from_iterable(givens), np.int64, len(givens) * self._size)
-        places = np.sort(self._place[variables].reshape(-1, self._size), axis=1)
-        ranks = rank_sets(places, self._binomials)
-        starts, ends = self._starts[ranks], self._starts[ranks + 1]
-        members = self._members
+        variables = np.fromiter(chain.from_iterable(givens), np.int64, len(givens) * self.size)
+        places = np.sort(self._place[variables].reshape(-1, self.size), axis=1)
+        ranks = rank_sets(places, self.binomials)
+        starts, ends = self.starts[ranks], self.starts[ranks + 1]
+        members = self.members
         return [
             members[start:end].tolist() if start < end else []
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)

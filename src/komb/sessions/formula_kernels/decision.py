@@ -34,14 +34,23 @@ INDEPENDENT, DEPENDENT, WEIGHED = 1, 2, 3
 DECISION, BITS = range(2)  # columns of the values of the memory
 
 
+class Swept(Record):
+    """The dependences that sweeps of 1, 2 ... conditions have found."""
+
+    position: Any  # [column]: in the pool, or -1
+    binomials: Any  # [k, n]: how many sets of k there are among n
+    first: Any  # [size]: where its sets begin in ``starts``; as many as there are sizes, and one
+    starts: Any  # [set, by rank]: where its dependences begin
+    members: Any  # the candidates that depend on the target given a set, in ascending order
+
+
 class Rules(Record):
     """What sums are turned into evidence with."""
 
     formula: Any
     scale: float  # fixed-point units of a bit
     length_class: Any  # [column]
-    swept: Any  # [column]: whether it is in a pool whose tests were all decided
-    swept_size: int  # tests of so many conditions, and of fewer, except none
+    swept: Any
 
 
 @inner
@@ -106,14 +115,33 @@ def _weigh(column, wants_bits, is_new, work):
 @inner
 def _is_swept(column, work):
     """Whether a sweep has decided, and counted, this test."""
-    rules, given = work.rules, work.given
+    swept, given = work.rules.swept, work.given
     size = given.state[SIZE]
-    if size == 0 or size > rules.swept_size or rules.swept[column] == 0:
+    if size == 0 or size >= swept.first.size or swept.position[column] < 0:
         return False
     for index in range(size):
-        if rules.swept[given.columns[index]] == 0:
+        if swept.position[given.columns[index]] < 0:
             return False
     return True
+
+
+@inner
+def _was_found(column, work):
+    """Whether a sweep has found this test to be a dependence."""
+    swept, given = work.rules.swept, work.given
+    size = given.state[SIZE]
+    rank = np.int64(0)
+    for index in range(size):
+        rank += swept.binomials[index + 1, swept.position[given.ordered[index]]]
+    low = swept.starts[swept.first[size] + rank]
+    high = swept.starts[swept.first[size] + rank + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if swept.members[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low < swept.starts[swept.first[size] + rank + 1] and swept.members[low] == column
 
 
 @inner
@@ -124,6 +152,9 @@ def evidence(column, wants_bits, work):
     """
     given, tests = work.given, work.tests
     size = given.state[SIZE]
+    is_swept = _is_swept(column, work)
+    if is_swept and not wants_bits:
+        return 1.0 if _was_found(column, work) else 0.0
     place = find_place(tests.keys, column, given.ordered, size)
     bits = tests.values.view(np.float64)
     is_new = tests.keys[place, 0] == FREE
@@ -136,7 +167,7 @@ def evidence(column, wants_bits, work):
         if not wants_bits:
             return 1.0
     weight = _weigh(column, wants_bits, is_new, work)  # fmt: skip
-    if is_new and not _is_swept(column, work):
+    if is_new and not is_swept:
         given.counts[N_TESTS] += 1
     if take_place(tests, place, column, given.ordered, size):
         tests.values[place, DECISION] = INDEPENDENT if weight == 0.0 else DEPENDENT

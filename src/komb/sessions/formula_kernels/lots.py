@@ -20,13 +20,13 @@ from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
 from komb.sessions.formula_kernels.decision import evidence
 from komb.sessions.formula_kernels.memory import NO_COLUMN
 
-SOME_TESTS, FIRST_INSEPARABLE, WEAKEST = range(3)
+SOME_TESTS, FIRST_INSEPARABLE, WITNESSES, WEAKEST = range(4)
 """The loops."""
 
 # Places of ``Lot.place``: how far a loop has come. WEAKEST has the size of the subsets there, then
 # the positions in the pool of the present one, and at the end how many candidates are not separated
 # yet and the number of the next one.
-LINE, WITNESS = range(2)
+LINE, WITNESS, N_ANSWERS = range(3)
 NONE_YET, NOT_SEPARATED = -2, -1  # in ``Lot.found``
 
 
@@ -44,6 +44,11 @@ class Lot(Record):
     found                                                for each line, its first witness that no
                                                          separator removes, or NOT_SEPARATED
     ========================  =========================  ===========================================
+
+    For WITNESSES ``sets`` are the groups of the branches, ``starts`` has the first candidate of each in
+    ``columns`` and the one after the last, ``found`` the row of ``settled`` with the allies that
+    were examined before, or -1, and ``answers`` gets branch, candidate and witness; ``min_size`` is
+    the number of allies.
 
     For WEAKEST ``columns`` are the candidates, ``evidence`` is the least that is known of each, and
     ``found`` has for each the set that separates it, if there is one: see ``separators``.
@@ -67,6 +72,9 @@ class Lot(Record):
     place: Any
     free: Any  # scratch: the part of the pool that may be in a separator
     chosen: Any  # scratch: positions in it
+    positions: Any  # scratch: those of allies in the pool
+    settled: Any  # [row, column]: whether it is in a blanket whose subsets were examined before
+    answers: Any  # [answer, (branch, candidate, witness ...)]
     recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
 
 
@@ -248,6 +256,68 @@ def _find_inseparable(lot, work):
 
 
 @inner
+def _is_settled(branch, n_group, size, lot, work):
+    """Whether the allies of the present set, which come after the group, were examined before."""
+    row, given = lot.found[branch], work.given
+    if row < 0:
+        return False
+    for index in range(n_group, size):
+        if lot.settled[row, given.columns[index]] == 0:
+            return False
+    return True
+
+
+@inner
+def _find_witness(branch, column, lot, work):
+    """Find the first allies with which a candidate has a dependence that no separator removes.
+
+    They are written down, after the group, in the next row of the answers.
+    """
+    given, n_allies = work.given, lot.min_size
+    positions = lot.positions
+    _first_subset(n_allies, positions)
+    while n_allies <= lot.pool.size:
+        n_group = _write_set(lot.sets[branch], 0, work)
+        is_own = False
+        for index in range(n_allies):
+            ally = lot.pool[positions[index]]
+            is_own = is_own or ally == column
+            given.columns[n_group + index] = ally
+        size = n_group + n_allies
+        if not is_own and not _is_settled(branch, n_group, size, lot, work):
+            begin_set(size, work)
+            if evidence(column, False, work) > 0.0:
+                row = lot.answers[lot.place[N_ANSWERS]]
+                for index in range(row.size - 2):
+                    row[index + 2] = given.columns[index] if index < size else NO_COLUMN
+                if not _is_separable(column, row[2:], lot, work):
+                    row[0], row[1] = branch, column
+                    lot.place[N_ANSWERS] += 1
+                    return True
+        if not _next_subset(n_allies, lot.pool.size, positions):
+            break
+    return False
+
+
+@inner
+def _find_witnesses(lot, work):
+    """Find the first witness of each candidate of each branch."""
+    while lot.place[LINE] < lot.sets.shape[0]:
+        branch = lot.place[LINE]
+        first, end = lot.starts[2 * branch], lot.starts[2 * branch + 1]
+        for index in range(first + lot.place[WITNESS], end):
+            if _is_full(lot, work):
+                lot.place[WITNESS] = index - first
+                return False
+            column = lot.columns[index]
+            if not _is_in(column, lot.sets[branch], lot.sets.shape[1]):
+                if _find_witness(branch, column, lot, work) and lot.one_is_enough:
+                    return True
+        lot.place[LINE], lot.place[WITNESS] = branch + 1, 0
+    return True
+
+
+@inner
 def _weigh_set(size, lot, work):
     """Weigh every candidate that is not separated yet given the core and a subset of the pool.
 
@@ -306,4 +376,6 @@ def run_lot(lot, work):
         return _make_tests(lot, work)
     if lot.loop == FIRST_INSEPARABLE:
         return _find_inseparable(lot, work)
+    if lot.loop == WITNESSES:
+        return _find_witnesses(lot, work)
     return _find_weakest(lot, work)
