@@ -49,24 +49,36 @@ class Record:
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
-        kinds = []
+        places = {}
         for name, value in fields.items():
             kind, own = _pack(name, value)
-            kinds.append((name, kind, len(words)))
+            places[name] = kind, len(words)
             words += own
         self.__dict__.update(fields)  # which keeps arrays alive, too
-        self._fields = tuple(fields)
+        self._places = places
         self._words = np.array(words, dtype=np.int64)
         self.address = _address_of(self._words)
-        self.kind = tuple(kinds)
+        self.kind = tuple((name, kind, place) for name, (kind, place) in places.items())
         self._numba_type_ = _record_type(self.kind)
 
     def __getattr__(self, name: str) -> Any:  # for type checkers: fields are attributes
         raise AttributeError(name)
 
     def replaced(self, **fields: Any) -> Self:
-        """Return a record with other values of some fields."""
-        return type(self)(**{name: getattr(self, name) for name in self._fields} | fields)
+        """Return a record with other values, of the same kind, of some fields."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.__dict__.update(fields)
+        words = self._words.copy()
+        for name, value in fields.items():
+            kind, own = _pack(name, value)
+            expected, place = self._places[name]
+            if kind != expected:
+                raise TypeError(f"{name!r} of a record must stay {expected}, not {kind}")
+            words[place : place + len(own)] = own
+        other._words = words
+        other.address = _address_of(words)
+        return other
 
 
 def _pack(name: str, value: Any) -> tuple[Any, tuple[int, ...]]:

@@ -33,10 +33,6 @@ _STACK_CELLS = 1 << 21  # rows times columns: beyond, bases are not kept from se
 
 Int32Array = npt.NDArray[np.int32]
 Lines = Sequence[tuple[int, Sequence[Variables]]]
-_NOTHING = np.empty(0, dtype=np.int64)
-_NO_EVIDENCE = np.empty(0)
-_NO_SETS = np.empty((0, 0), dtype=np.int32)
-_NONE_SETTLED = np.empty((0, 0), dtype=np.uint8)
 
 
 @dataclass(slots=True)
@@ -71,6 +67,7 @@ class FormulaTests:
         self._formula = formula
         self._note_work = note_work
         self._remembered: dict[int, _Remembered] = {}
+        self._empty_lot = self._make_empty_lot()
         self._given: Any = None
         self._based_on: Contingency | None = None  # whose target the bases begin with
 
@@ -314,51 +311,43 @@ class FormulaTests:
         rows = [sorted(each) + [none] * (width - len(each)) for each in sets]
         return np.array(rows, dtype=np.int32).reshape(len(sets), width)
 
-    def _lot(
-        self,
-        contingency: Contingency,
-        loop: int,
-        *,
-        wants_bits: bool = False,
-        one_is_enough: bool = False,
-        min_size: int = 0,
-        max_size: int = 0,
-        lines: Int64Array = _NOTHING,
-        starts: Int64Array = _NOTHING,
-        sets: Int32Array = _NO_SETS,
-        columns: Int64Array = _NOTHING,
-        evidence: FloatArray = _NO_EVIDENCE,
-        found: Int64Array = _NOTHING,
-        pool: Int64Array = _NOTHING,
-        core: Int64Array = _NOTHING,
-        settled: npt.NDArray[np.uint8] = _NONE_SETTLED,
-        answers: Int32Array = _NO_SETS,
-        separators: Int32Array = _NO_SETS,
-        place: Int64Array | None = None,
-    ) -> Any:
-        return self._lots.Lot(
+    def _lot(self, contingency: Contingency, loop: int, **fields: Any) -> Any:
+        """Describe what is asked; what a loop does not use is left as it is."""
+        n_free, largest = len(fields.get("pool", ())), fields.get("max_size", 0)
+        fields.setdefault("place", np.zeros(3, dtype=np.int64))
+        return self._empty_lot.replaced(
             loop=loop,
-            wants_bits=wants_bits,
-            one_is_enough=one_is_enough,
-            min_size=min_size,
-            max_size=max_size,
             most_tables=max(1, _ROWS_PER_CALL // contingency.n_rows),
-            lines=lines,
-            starts=starts,
-            sets=sets,
-            columns=columns,
-            evidence=evidence,
-            found=found,
-            pool=pool,
-            core=core,
-            separators=separators,
-            place=np.zeros(3, dtype=np.int64) if place is None else place,
-            free=np.empty(len(pool), dtype=np.int64),
-            chosen=np.empty(max_size + 1, dtype=np.int64),
-            positions=np.empty(min_size + 1, dtype=np.int64),
-            settled=settled,
-            answers=answers,
+            free=np.empty(n_free, dtype=np.int64),
+            chosen=np.empty(largest + fields.get("min_size", 0) + 1, dtype=np.int64),
             recent=self._known(contingency).recent,
+            **fields,
+        )
+
+    def _make_empty_lot(self) -> Any:
+        integers, sets = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int32)
+        return self._lots.Lot(
+            loop=0,
+            wants_bits=False,
+            one_is_enough=False,
+            min_size=0,
+            max_size=0,
+            most_tables=1,
+            lines=integers,
+            starts=integers,
+            sets=sets,
+            columns=integers,
+            evidence=np.empty(0),
+            found=integers,
+            pool=integers,
+            core=integers,
+            separators=sets,
+            place=integers,
+            free=integers,
+            chosen=integers,
+            settled=np.empty((0, 0), dtype=np.uint8),
+            answers=sets,
+            recent=np.empty((0, 0, 0), dtype=np.int32),
         )
 
     def _run(self, contingency: Contingency, lot: Any, most_columns: int) -> None:

@@ -50,12 +50,26 @@ def count_rows(row_base, n_cells, table):
 
 @inner
 def count_by_histogram(row_base, x, levels, n_cells, table):
-    """Fill ``table[stratum, y, x]`` with one pass over the rows."""
-    for cell in range(n_cells):
+    """Fill ``table[stratum, y, x]`` with one pass over the rows.
+
+    Rows take turns in two tables as long as those are small: neighbours often fall into the same
+    cell, and the second would wait for the first.
+    """
+    width, n_rows = np.uint64(levels), np.uint64(row_base.size)
+    is_small = 2 * n_cells <= min(table.size, row_base.size)
+    second = np.uint64(n_cells if is_small else 0)
+    for cell in range(np.uint64(2 * n_cells if is_small else n_cells)):
         table[cell] = 0
-    width = np.uint64(levels)
-    for row in range(row_base.size):
-        table[np.uint64(row_base[row]) * width + np.uint64(x[row])] += 1
+    for row in range(np.uint64(1), n_rows, np.uint64(2)):
+        before = row - np.uint64(1)
+        table[np.uint64(row_base[before]) * width + np.uint64(x[before])] += 1
+        table[second + np.uint64(row_base[row]) * width + np.uint64(x[row])] += 1
+    if n_rows & np.uint64(1):
+        last = n_rows - np.uint64(1)
+        table[np.uint64(row_base[last]) * width + np.uint64(x[last])] += 1
+    if is_small:
+        for cell in range(second):
+            table[cell] += table[second + cell]
 
 
 @inner

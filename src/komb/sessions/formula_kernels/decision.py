@@ -166,7 +166,7 @@ def evidence(column, wants_bits, work):
             return bits[place, BITS]
         if not wants_bits:
             return 1.0
-    weight = _weigh(column, wants_bits, is_new, work)  # fmt: skip
+    weight = _weigh(column, wants_bits, is_new, work)
     if is_new and not is_swept:
         given.counts[N_TESTS] += 1
     if take_place(tests, place, column, given.ordered, size):

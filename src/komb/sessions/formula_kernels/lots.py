@@ -71,8 +71,7 @@ class Lot(Record):
     separators: Any  # [candidate, column]: what separates it, NO_COLUMN behind the last
     place: Any
     free: Any  # scratch: the part of the pool that may be in a separator
-    chosen: Any  # scratch: positions in it
-    positions: Any  # scratch: those of allies in the pool
+    chosen: Any  # scratch: positions in it, and after them those of allies in the pool
     settled: Any  # [row, column]: whether it is in a blanket whose subsets were examined before
     answers: Any  # [answer, (branch, candidate, witness ...)]
     recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
@@ -149,7 +148,7 @@ def _make_tests(lot, work):
             if _is_full(lot, work):
                 lot.place[WITNESS] = index - lot.starts[line]
                 return False
-            lot.evidence[index] = evidence(lot.columns[index], lot.wants_bits, work)  # fmt: skip
+            lot.evidence[index] = evidence(lot.columns[index], lot.wants_bits, work)
         lot.place[LINE], lot.place[WITNESS] = line + 1, 0
     return True
 
@@ -176,7 +175,7 @@ def _try_recent(column, row, n_witness, n_free, lot, work):
             is_free = is_free and _is_in(given.columns[index], lot.free, n_free)
         if is_free:
             begin_set(size, work)
-            if evidence(column, False, work) == 0.0:  # fmt: skip
+            if evidence(column, False, work) == 0.0:
                 return number
     return -1
 
@@ -215,7 +214,7 @@ def _is_separable(column, witness, lot, work):
             lot.free[n_free] = free
             n_free += 1
     for row in (column, lot.recent.shape[0] - 1):
-        number = _try_recent(column, row, n_witness, n_free, lot, work)  # fmt: skip
+        number = _try_recent(column, row, n_witness, n_free, lot, work)
         if number >= 0:
             n_columns = given.state[0] - n_witness
             _remember(column, given.columns[n_witness:], n_columns, lot)
@@ -226,7 +225,7 @@ def _is_separable(column, witness, lot, work):
             for index in range(size):
                 given.columns[n_witness + index] = lot.free[lot.chosen[index]]
             begin_set(n_witness + size, work)
-            if evidence(column, False, work) == 0.0:  # fmt: skip
+            if evidence(column, False, work) == 0.0:
                 _remember(column, given.columns[n_witness:], size, lot)
                 return True
             if not _next_subset(size, n_free, lot.chosen):
@@ -246,7 +245,7 @@ def _find_inseparable(lot, work):
             if _is_full(lot, work):
                 lot.place[WITNESS] = index - lot.starts[line]
                 return False
-            if not _is_separable(column, lot.sets[index], lot, work):  # fmt: skip
+            if not _is_separable(column, lot.sets[index], lot, work):
                 lot.found[line] = index
                 break
         lot.place[LINE], lot.place[WITNESS] = line + 1, 0
@@ -274,7 +273,7 @@ def _find_witness(branch, column, lot, work):
     They are written down, after the group, in the next row of the answers.
     """
     given, n_allies = work.given, lot.min_size
-    positions = lot.positions
+    positions = lot.chosen[lot.max_size + 1 :]
     _first_subset(n_allies, positions)
     while n_allies <= lot.pool.size:
         n_group = _write_set(lot.sets[branch], 0, work)
@@ -339,7 +338,7 @@ def _weigh_set(size, lot, work):
         column = lot.columns[number]
         if _is_in(column, given.columns[n_core:], size):
             continue
-        weight = evidence(column, lot.wants_bits, work)  # fmt: skip
+        weight = evidence(column, lot.wants_bits, work)
         if weight > 0.0:
             lot.evidence[number] = min(lot.evidence[number], weight)
         else:
@@ -358,7 +357,7 @@ def _find_weakest(lot, work):
     while place[0] <= min(lot.max_size, lot.pool.size):
         size = place[0]
         while True:
-            if not _weigh_set(size, lot, work):  # fmt: skip
+            if not _weigh_set(size, lot, work):
                 return False
             if place[-2] == 0:
                 return True
