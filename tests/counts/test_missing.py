@@ -183,7 +183,7 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
     claimed[constant] = 20 * table.n_rows + 1
     for options, room in product((EVERYTHING, NO_TABLES), (1 << 20, 40 * table.n_rows, 1)):
         large = prepare_with(table, claimed, target)
-        large._shared.labels = large._shared.labels._replace(  # type: ignore[attr-defined]
+        large._shared.labels = large._shared.labels.replaced(  # type: ignore[attr-defined]
             table=np.zeros(room, dtype=np.int32)
         )
         large._shared.present = large._shared._make_present()

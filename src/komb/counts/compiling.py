@@ -14,16 +14,37 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 
+from komb.counts.inner_functions import InnerCompiler
 from komb.counts.kernel_cache import KernelCache, find_folders
 
 IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", 0)
 """Whether kernels are compiled at all."""
 
-# Without entry points for Python a kernel compiles faster.
 inner: Any = numba.njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+    nogil=True,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    _nrt=False,
+    pipeline_class=InnerCompiler,
 )
+
+
+@intrinsic
+def stay_apart(typingctx: Any) -> Any:  # noqa: ARG001
+    """Have the function that calls this compiled once, not again wherever it is called from."""
+
+    def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+if not IS_COMPILED:
+    stay_apart: Any = lambda: None  # type: ignore[no-redef]  # noqa: E731
 
 
 def kernel(function: Callable[..., Any]) -> Any:

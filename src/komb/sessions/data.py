@@ -92,12 +92,13 @@ class DataSession(Session):
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
-    formula = test.formula(alpha) if is_ours(type(test)) and not table.has_missing else None
-    if formula is None:
-        return TableSource(table, test, alpha)
+    formula = test.formula(alpha) if is_ours(type(test)) else None
+    shared = SharedTables(table.codes, table.cardinalities)
+    if formula is None or shared.has_missing:
+        return TableSource(table, test, alpha, shared)
     from komb.sessions.formula_source import FormulaSource
 
-    return FormulaSource(table, test, alpha, formula)
+    return FormulaSource(table, test, alpha, shared, formula)
 
 
 class TableSource(Source):
@@ -109,15 +110,19 @@ class TableSource(Source):
     test : CITest
     alpha : float
         Level of the tests.
+    shared : SharedTables
+        What the contingencies of the table have in common.
     """
 
-    def __init__(self, table: DiscreteTable, test: CITest, alpha: float) -> None:
+    def __init__(
+        self, table: DiscreteTable, test: CITest, alpha: float, shared: SharedTables
+    ) -> None:
         super().__init__(table.n_columns)
         self._table = table
         self._test = test
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
-        self._shared_tables: SharedTables | None = None
+        self._shared = shared
         self._prepared: dict[int, Contingency] = {}
 
     @property
@@ -265,9 +270,7 @@ class TableSource(Source):
         if prepared is None:
             self._make_room()
             codes, cardinalities = self._table.codes, self._table.cardinalities
-            if self._shared_tables is None:
-                self._shared_tables = SharedTables(codes, cardinalities)
-            prepared = Contingency(codes, cardinalities, target, self._shared_tables)
+            prepared = Contingency(codes, cardinalities, target, self._shared)
             self._prepared[target] = prepared
         return prepared
 

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from komb.citests.contract import CITest
 from komb.citests.formula import Formula
-from komb.counts.contingency import Contingency
+from komb.counts.contingency import Contingency, SharedTables
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
@@ -21,7 +21,7 @@ class FormulaSource(TableSource):
 
     Parameters
     ----------
-    table, test, alpha
+    table, test, alpha, shared
         As in :class:`~komb.sessions.data.TableSource`.
     formula : Formula
         What kernels know of the test.
@@ -29,8 +29,15 @@ class FormulaSource(TableSource):
 
     remembers = True
 
-    def __init__(self, table: DiscreteTable, test: CITest, alpha: float, formula: Formula) -> None:
-        super().__init__(table, test, alpha)
+    def __init__(
+        self,
+        table: DiscreteTable,
+        test: CITest,
+        alpha: float,
+        shared: SharedTables,
+        formula: Formula,
+    ) -> None:
+        super().__init__(table, test, alpha, shared)
         self._tests = FormulaTests(formula, self._note_work)
 
     def _note_work(self, tests: int, tables: int, fallbacks: int, unreliable: int) -> None:

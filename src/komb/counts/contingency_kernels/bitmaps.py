@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from komb.counts.compiling import IS_COMPILED, inner, kernel, popcount
+from komb.counts.compiling import IS_COMPILED, inner, kernel, popcount, stay_apart
 
 FEW_LEVELS_TO_PACK = 6  # up to here a comparison with each level is faster than a scatter
 
@@ -84,6 +84,7 @@ def fill_strata(given, shared, prepared, scratch):
 
     The strata of its first ``shared`` columns are there already, from the set before.
     """
+    stay_apart()
     strata, n_strata, bitmaps = scratch.strata, scratch.n_strata, prepared.bitmaps
     codes = scratch.codes
     n_words = np.uint64(bitmaps.shape[1])
@@ -117,6 +118,7 @@ def fill_strata(given, shared, prepared, scratch):
 @inner
 def count_strata(depth, prepared, scratch):
     """Count each stratum's rows by target level into ``by_y``."""
+    stay_apart()
     source = np.uint64(depth)
     n_strata = scratch.n_strata[depth]
     n_y = prepared.segments.size - 1
@@ -137,6 +139,7 @@ def count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitma
     The last stratum does not follow by subtraction if the given set has missing values, nor the
     first level if the column has any.
     """
+    stay_apart()
     n_y = segments.size - 1
     source = np.uint64(depth)
     n_counted, first_level = n_strata - (not given_has_missing), np.int64(not x_has_missing)

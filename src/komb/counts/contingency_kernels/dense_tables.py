@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 from komb.counts.contingency_kernels.buffers import (
     FIT,
     FREEDOM,
@@ -55,6 +55,7 @@ def count_by_histogram(row_base, x, levels, n_cells, table):
     Rows take turns in two tables as long as those are small: neighbours often fall into the same
     cell, and the second would wait for the first.
     """
+    stay_apart()
     width, n_rows = np.uint64(levels), np.uint64(row_base.size)
     is_small = 2 * n_cells <= min(table.size, row_base.size)
     second = np.uint64(n_cells if is_small else 0)
@@ -76,6 +77,7 @@ def count_by_histogram(row_base, x, levels, n_cells, table):
 def sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tables, scale,
               variance_scale, third_scale, table, column_sums, out, j):  # fmt: skip
     """Sum over the dense ``table[stratum, y, x]``."""
+    stay_apart()
     fit = length = sets = freedom = pearson = mean = variance = third = 0
     width = np.uint64(levels)
     for stratum in range(n_strata):
@@ -123,6 +125,7 @@ def sum_dense(n_strata, n_y, levels, entropy, lengths, wants_lengths, wants_tabl
 def _pearson_dense(stratum, n_y, levels, rows_seen, columns_seen, table, column_sums, scale,
                    variance_scale, third_scale):  # fmt: skip
     """One stratum's Pearson statistic in fixed point, with its cumulants."""
+    stay_apart()
     n_z = inverse_x = inverse_y = square_x = square_y = pearson = 0
     for x in range(levels):
         n_z += column_sums[x]
@@ -158,6 +161,7 @@ def list_dense(counts, n_groups, n_y, lengths, wants_lengths, sizes, cells):
 
     Strata in which the target has one level only are not listed: size and count would cancel.
     """
+    stay_apart()
     n_strata = n_sizes = n_cells = length = 0
     for group in range(n_groups):
         size = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 from komb.counts.contingency_kernels.buffers import (
     FIT,
     FREEDOM,
@@ -52,6 +52,7 @@ def _clear(table, cells, n_kept):
 @inner
 def _number_cells(cells, n_cells, n_kept, table, numbers):
     """Give each row the number of its cell, by first occurrence; returns how many there are."""
+    stay_apart()
     found = np.int32(0)
     for position in range(np.uint64(n_kept)):
         cell = np.uint64(cells[position])
@@ -121,6 +122,7 @@ def label_rows(given, prepared, labels):
 @inner
 def label_kept_rows(given, prepared, labels):
     """Label the rows that are kept so far; returns whether the table was large enough."""
+    stay_apart()
     counts, cells, stratum, table = labels.counts, labels.cells, labels.stratum, labels.table
     counts[N_SINGLE] = 0
     for position in range(np.uint64(counts[N_KEPT])):
@@ -180,6 +182,7 @@ def fits_table(width, labels):
 @inner
 def sum_labelled(x, column, levels, terms, wants_lengths, labels, out, j):
     """Sum over the table of ``x`` with the strata that occur."""
+    stay_apart()
     sums = count_labelled(x, levels, terms, wants_lengths, labels)
     put_labelled(sums, terms, wants_lengths, labels, out, j)
     if terms.wants_tables:
@@ -190,6 +193,7 @@ def sum_labelled(x, column, levels, terms, wants_lengths, labels, out, j):
 @inner
 def count_labelled(x, width, terms, wants_lengths, labels):
     """Count ``x`` in runs and strata and sum over the counts; returns fit, length and sets."""
+    stay_apart()
     increments, lengths = terms.entropy[1], terms.lengths[0]
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
     n_kept = labels.counts[N_KEPT]
@@ -238,6 +242,7 @@ def tabulate_labelled(column, width, terms, labels, out, j):
 
     Counts are made negative once they are used.
     """
+    stay_apart()
     table, in_run, in_stratum = labels.table, labels.cells, labels.other_cells
     margins, scale = labels.margins, terms.scale
     first = labels.counts[N_RUNS] * width
@@ -300,6 +305,7 @@ def _sum_labelled_strata(scale, variance_scale, third_scale, labels, out, j):
 @inner
 def list_labelled(labels, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``list_dense`` does."""
+    stay_apart()
     n_strata = n_single = labels.counts[N_SINGLE]
     n_sizes = n_cells = 0
     length = n_single * lengths[0, 1] if wants_lengths else 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 
 # Units of 1 / n. A sum over the levels of a stratum stays below 2^60.
 INVERSE_SCALE = 2.0**44
@@ -153,6 +153,7 @@ def permuted_cumulants(
     Mean, variance (Haldane 1940) and the third. There are two levels of each variable at least;
     the margins are the sums of 1 / n and 1 / n^2 over them.
     """
+    stay_apart()
     n, r, s = np.float64(n_z), np.float64(x_levels), np.float64(y_levels)
     by_one_less = 1.0 / (n - 1.0)
     mean = np.int64(np.rint((r - 1.0) * (s - 1.0) * n * by_one_less * scale))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 from komb.counts.contingency_kernels.bitmaps import shared_prefix
 from komb.counts.contingency_kernels.buffers import (
     FIT,
@@ -32,6 +32,7 @@ from komb.counts.contingency_kernels.pearson_moments import (
 @inner
 def refine(depth, codes, groups):
     """Split every stratum of the first ``depth`` columns by one more column, stably."""
+    stay_apart()
     rows, starts = groups.rows, groups.starts
     tally, touched = groups.in_stratum, groups.touched
     source, sink = np.uint64(depth), np.uint64(depth + 1)
@@ -92,6 +93,7 @@ def sort_by_columns(given, shared, prepared, groups):
 @inner
 def mark_runs(depth, prepared, groups):
     """Find the runs of one target level inside each stratum."""
+    stay_apart()
     y = prepared.codes[prepared.target]
     rows, starts = groups.rows, groups.starts
     n_strata = groups.n_strata[depth]
@@ -128,6 +130,7 @@ def sum_grouped(  # noqa: C901, PLR0912, PLR0915 - one loop, over scratch that e
     depth, x, column, terms, wants_lengths, groups, out, j
 ):
     """Sum over the table of ``x``, counting it stratum by stratum."""
+    stay_apart()
     gathered, in_stratum, in_run = groups.gathered, groups.in_stratum, groups.in_run
     increments, lengths = terms.entropy[1], terms.lengths[0]
     rows, starts = groups.rows, groups.starts
@@ -205,6 +208,7 @@ def sum_grouped(  # noqa: C901, PLR0912, PLR0915 - one loop, over scratch that e
 @inner
 def list_grouped(depth, groups, lengths, wants_lengths, scratch):
     """List the sizes of the strata and of their runs, as ``list_dense`` does."""
+    stay_apart()
     n_strata, n_single = groups.n_strata[depth], groups.n_single[depth]
     n_sizes = n_cells = 0
     length = n_single * lengths[0, 1] if wants_lengths else 0

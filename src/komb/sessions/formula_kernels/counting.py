@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 from komb.counts.records import Record
 from komb.counts.contingency_kernels.bitmaps import count_by_popcount, count_strata, fill_strata
 from komb.counts.contingency_kernels.buffers import (
@@ -111,6 +111,7 @@ def begin_set(size, work):
 @inner
 def _size_up(work):
     """Find out how many strata there could be, and whether bitmaps are the way to count them."""
+    stay_apart()
     prepared, scratch, given = work.prepared, work.scratch, work.given
     state = given.state
     if state[IS_SIZED] == 1:
@@ -155,6 +156,7 @@ def _note_stack(stack, work):
 @inner
 def _need_strata(work):
     """Have the bitmaps of the strata, and their counts."""
+    stay_apart()
     prepared, scratch, given = work.prepared, work.scratch, work.given
     if given.state[HAS_STRATA] == 0:
         size = given.state[SIZE]
@@ -167,6 +169,7 @@ def _need_strata(work):
 @inner
 def _need_base(work):
     """Have the cell of each row in the table of the set with the target; returns where."""
+    stay_apart()
     prepared, given = work.prepared, work.given
     if given.state[BASE] >= 0:
         return given.state[BASE]
@@ -193,6 +196,7 @@ def _need_base(work):
 @inner
 def _need_groups(work):
     """Have the rows sorted by stratum and target."""
+    stay_apart()
     prepared, groups, given = work.prepared, work.groups, work.given
     if given.state[HAS_GROUPS] == 0:
         size = given.state[SIZE]
@@ -205,6 +209,7 @@ def _need_groups(work):
 @inner
 def _need_labels(work):
     """Whether the rows are labelled, now at the latest: not if there are too many strata."""
+    stay_apart()
     prepared, labels, given = work.prepared, work.labels, work.given
     state = given.state
     if state[HAS_LABELS] == 0 and state[HAS_GROUPS] == 0:
@@ -215,6 +220,7 @@ def _need_labels(work):
 @inner
 def _count_histogram(column, work):
     """Have the histogram of the present set with a candidate in the table."""
+    stay_apart()
     prepared, scratch, given = work.prepared, work.scratch, work.given
     if given.state[COUNTED] == column + 1:
         return
@@ -252,6 +258,7 @@ def _count_margin(column, n_cells, work):
 @inner
 def _list(column, work):
     """List the counts of the present set; returns strata, list lengths and target length."""
+    stay_apart()
     prepared, terms, scratch, labels, groups, given = (
         work.prepared,
         work.terms,
@@ -284,6 +291,7 @@ def _list(column, work):
 @inner
 def _need_list(column, work):
     """Have the counts of the present set listed, and its own sums."""
+    stay_apart()
     terms, scratch, given = work.terms, work.scratch, work.given
     if given.state[HAS_LIST] == 0:
         n_strata, n_sizes, n_cells, length = _list(column, work)
@@ -299,6 +307,7 @@ def need_sums(column, work):
 
     ``column`` is the candidate of the test that they are wanted for.
     """
+    stay_apart()
     terms, given, sets = work.terms, work.given, work.sets
     if given.state[HAS_SUMS] == 1:
         return
@@ -321,6 +330,7 @@ def need_sums(column, work):
 @inner
 def split_length(kind, column, work):
     """Split length of the present set for one length class, remembered or summed."""
+    stay_apart()
     terms, scratch, given, sets = work.terms, work.scratch, work.given, work.sets
     size = given.state[SIZE]
     place = find_place(sets.keys, SPLITS - kind, given.ordered, size)
@@ -350,6 +360,7 @@ def _order_union(column, work):
 @inner
 def need_union(column, wants_length, work):
     """Have the sums over the table of the present set with a candidate."""
+    stay_apart()
     terms, given, sets = work.terms, work.given, work.sets
     size = given.state[SIZE]
     place = np.int64(-1)
@@ -372,6 +383,7 @@ def need_union(column, wants_length, work):
 @inner
 def _count_union(column, wants_length, work):
     """Count the present set with a candidate, and sum over the table."""
+    stay_apart()
     prepared, terms, scratch, labels, groups, given = (
         work.prepared,
         work.terms,

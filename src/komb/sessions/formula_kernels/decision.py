@@ -13,7 +13,7 @@ import numpy as np
 
 from komb.citests.chi_square_kernels import critical_value, log2_p_value
 from komb.citests.measure import ROUNDING
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
 from komb.counts.records import Record
 from komb.counts.contingency_kernels.buffers import FIT, FREEDOM, LENGTH, PEARSON, STRATA
 from komb.sessions.formula_kernels.counting import (
@@ -66,6 +66,7 @@ def _critical(freedom, formula):
 @inner
 def _bits_of_statistic(levels, wants_bits, work):
     """Evidence of G or of Pearson's statistic: 0 if it does not reach the critical value."""
+    stay_apart()
     prepared, terms, rules, given = work.prepared, work.terms, work.rules, work.given
     formula, sums = rules.formula, given.sums
     if formula.is_pearson:
@@ -97,6 +98,7 @@ def _bits_of_code(column, work):
 @inner
 def _weigh(column, wants_bits, is_new, work):
     """Count, measure and compare one test of the present set."""
+    stay_apart()
     prepared, rules, given = work.prepared, work.rules, work.given
     need_sums(column, work)
     formula, n_rows = rules.formula, prepared.codes.shape[1]
@@ -150,6 +152,7 @@ def evidence(column, wants_bits, work):
 
     In bits if they are wanted, else any positive number.
     """
+    stay_apart()
     given, tests = work.given, work.tests
     size = given.state[SIZE]
     is_swept = _is_swept(column, work)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel
+from komb.counts.compiling import inner, kernel, stay_apart
 from komb.counts.records import Record
 from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
 from komb.sessions.formula_kernels.decision import evidence
@@ -164,6 +164,7 @@ def _is_in(column, row, n):
 @inner
 def _try_recent(column, row, n_witness, n_free, lot, work):
     """Try what separated this candidate, or any, before; returns which did it again, or -1."""
+    stay_apart()
     given = work.given
     recent = lot.recent[row]
     for number in range(recent.shape[0]):
@@ -183,6 +184,7 @@ def _try_recent(column, row, n_witness, n_free, lot, work):
 @inner
 def _remember(column, separator, n_columns, lot):
     """Put a separator in front of those that worked for a candidate."""
+    stay_apart()
     recent = lot.recent[column]
     if n_columns == 0 or n_columns > recent.shape[1]:
         return
@@ -205,6 +207,7 @@ def _remember(column, separator, n_columns, lot):
 @inner
 def _is_separable(column, witness, lot, work):
     """Whether a subset of the pool makes a candidate independent, together with its witness."""
+    stay_apart()
     given = work.given
     n_witness = _write_set(witness, 0, work)
     n_free = 0
@@ -272,6 +275,7 @@ def _find_witness(branch, column, lot, work):
 
     They are written down, after the group, in the next row of the answers.
     """
+    stay_apart()
     given, n_allies = work.given, lot.min_size
     positions = lot.chosen[lot.max_size + 1 :]
     _first_subset(n_allies, positions)

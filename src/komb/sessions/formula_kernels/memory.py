@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel
+from komb.counts.compiling import inner, kernel, stay_apart
 from komb.counts.records import Record
 
 FREE = np.iinfo(np.int32).min  # in front of a key: the place is not taken
@@ -33,7 +33,8 @@ class Hash(Record):
 @inner
 def find_place(keys, head, columns, size):
     """Find the place of a key, or the free one where it belongs."""
-    mixed = np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(np.uint32(head))
+    stay_apart()
+    mixed = np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(np.int64(head) & 0xFFFFFFFF)
     for index in range(size):
         mixed = (mixed ^ np.uint64(columns[index])) * np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(32)
@@ -55,6 +56,7 @@ def find_place(keys, head, columns, size):
 @inner
 def take_place(hashed, place, head, columns, size):
     """Put a key in its place, unless the table is full; returns whether it is there."""
+    stay_apart()
     keys = hashed.keys
     if keys[place, 0] != FREE:
         return True

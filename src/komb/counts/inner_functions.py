@@ -1,0 +1,46 @@
+"""How functions that only kernels call are compiled: as far as the kernel needs, and no further.
+
+Numba optimises every function by itself, with all that it calls, turns it into machine code, and
+does all of that again for each function that calls it. For a kernel of sixty small functions that
+takes many times as long as the kernel. Here a function stays as it is until the kernel that calls
+it is compiled: then everything is optimised together, once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """A function and those it calls, to be linked into a kernel, never to be run by itself."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave that to the kernel."""
+
+
+class InnerCompiler(Compiler):
+    """The pipeline of a function that only kernels call: for ``numba.njit(pipeline_class=...)``."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags = self.state.flags.copy()
+        self.state.flags.no_compile = True
+        self.state.library = _LinkedLibrary(self.state.targetctx.codegen(), "inner")
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile to the form that is linked into kernels."""
+        result = super().compile_extra(func)
+        # Numba knows a function that is called by an object that Python could call: any will do
+        entry_point = [].append
+        result.target_context.insert_user_function(entry_point, result.fndesc, [result.library])
+        return result._replace(entry_point=entry_point)
