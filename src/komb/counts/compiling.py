@@ -25,6 +25,11 @@ inner: Any = numba.njit(  # type: ignore[call-overload]  # missing in the stubs
     nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 
+# Merged into the kernels that call them: for steps so short that a call would cost as much.
+merged: Any = numba.njit(  # type: ignore[call-overload]
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
+)
+
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, and keep the result on disk if possible.
