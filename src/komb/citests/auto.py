@@ -39,8 +39,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest, TestOptions
-from komb.citests.decision import largest_log2_p_values, log2_p_values
+from komb.citests.contract import CITest, GScreen, TestOptions
+from komb.citests.decision import largest_log2_p_values, log2_p_values, thresholds
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
 from komb.citests.registry import register_test
@@ -126,3 +126,7 @@ class AutomaticTest(CITest):
         On tables of any kind.
         """
         return is_possible(sums, alpha)
+
+    def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen:
+        """Return what :meth:`screen` compares with."""
+        return GScreen(thresholds(np.ones_like(freedom), alpha), rows_per_cell=0.0)

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from komb.citests.formula import Formula
 from komb.citests.measure import BoolArray, Measurement, TestSums
+from komb.counts.fixedpoint import FloatArray, Int64Array
 
 DF_RULES = ("observed", "adjusted")
 
@@ -39,6 +40,13 @@ class TestOptions:
     df: str = "observed"
     seed: int = 0
     alpha: float = 0.01
+
+
+class GScreen(NamedTuple):
+    """What the likelihood ratio ``G`` alone says about tests whose tables are not counted yet."""
+
+    smallest: FloatArray  # G that could be a dependence, of each test
+    rows_per_cell: float  # below which it says nothing
 
 
 class CITest(ABC):
@@ -101,6 +109,27 @@ class CITest(ABC):
         """Describe the test to kernels that decide it themselves; None if they cannot.
 
         Only for the tests of komb: kernels must come to the very decisions of :meth:`measure`.
+        """
+        return None
+
+    def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen | None:
+        """Return the smallest ``G`` with which tests could be dependences at level ``alpha``.
+
+        With it most tests of a sweep are decided where they are counted. A test whose ``G`` is
+        smaller, on a table with enough rows per cell, must never be a dependence, and nobody will
+        miss what :meth:`measure` would have said about it: whether it was reliable, or which test
+        decided. So whoever overrides :meth:`measure` overrides this, too.
+
+        Parameters
+        ----------
+        freedom : int array
+            ``(|X| - 1)(|Y| - 1)`` for every observed stratum, of each test.
+        alpha : float
+
+        Returns
+        -------
+        GScreen or None
+            None if ``G`` alone rules nothing out.
         """
         return None
 

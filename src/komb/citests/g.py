@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest, TestOptions
+from komb.citests.contract import CITest, GScreen, TestOptions
 from komb.citests.decision import make_formula, thresholds
 from komb.citests.formula import Formula
 from komb.citests.measure import ROWS_PER_CELL, BoolArray, Measurement, TestSums
@@ -72,6 +72,12 @@ class GTest(CITest):
         A p-value falls with the degrees of freedom, of which a dependence has one at least.
         """
         return is_possible(sums, alpha)
+
+    def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen:
+        """Return the critical values; on thin tables tests are called unreliable one by one."""
+        if self.needs_tables:
+            return GScreen(thresholds(np.ones_like(freedom), alpha), rows_per_cell=0.0)
+        return GScreen(thresholds(freedom, alpha), ROWS_PER_CELL)
 
 
 def is_possible(sums: TestSums, alpha: float) -> BoolArray:

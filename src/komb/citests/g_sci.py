@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from komb.citests.contract import GScreen
 from komb.citests.decision import make_formula
 from komb.citests.formula import Formula
 from komb.citests.g import GTest
@@ -24,6 +25,7 @@ from komb.citests.measure import (
 )
 from komb.citests.registry import register_test
 from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
+from komb.counts.fixedpoint import Int64Array
 
 
 @register_test(
@@ -65,3 +67,7 @@ class GThenStochasticComplexityTest(GTest):
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences; code lengths have no say before they are known."""
         return super().screen(sums, alpha) | ~sums.is_thick
+
+    def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen:
+        """Return what G needs where it decides."""
+        return super().screen_by_g(freedom, alpha)._replace(rows_per_cell=ROWS_PER_CELL)

@@ -23,13 +23,18 @@ from komb.counts.kernel_cache import KernelCache, find_folders
 IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", 0)
 """Whether kernels are compiled at all."""
 
-inner: Any = numba.njit(  # type: ignore[call-overload]  # missing in the stubs
-    nogil=True,
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    _nrt=False,
-    pipeline_class=InnerCompiler,
-)
+_INSIDE = {
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # kernels make no arrays, and keep none
+    "pipeline_class": InnerCompiler,
+}
+
+inner: Any = numba.njit(**_INSIDE)
+
+# Merged into the kernels that call them: for steps so short that a call would cost as much.
+merged: Any = numba.njit(**_INSIDE, forceinline=True)
 
 
 @intrinsic

@@ -323,6 +323,24 @@ class Contingency:
         return np.array(variance_scales), np.array(third_scales)
 
     @property
+    def prepared(self) -> Any:
+        """Rows in order of the target, and bitmaps: what other kernels need of it."""
+        return self._prepared
+
+    @property
+    def has_bitmaps(self) -> npt.NDArray[np.bool_]:
+        """Which columns have a bitmap for each of their levels."""
+        prepared: Any = self._prepared
+        has: npt.NDArray[np.bool_] = (prepared.level_start >= 0) & (self.cardinalities > 0)
+        return has
+
+    @property
+    def entropy(self) -> Int64Array:
+        """``n log2 n`` in fixed point, for every number of rows."""
+        entropy: Int64Array = self._shared.entropy[0]
+        return entropy
+
+    @property
     def nbytes(self) -> int:
         """Bytes that are held for this target, besides the shared ones."""
         prepared: Any = self._prepared

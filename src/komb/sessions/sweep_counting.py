@@ -10,6 +10,9 @@ their other tests counted one by one.
 A statistic that needs the table of each test, not only sums over sets, is counted one by one too,
 unless the test can tell from the sums alone that most of them are no dependences
 (:meth:`~komb.citests.contract.CITest.screen`).
+
+Where that helps, most of a sweep is counted and screened by one kernel, on all processors
+(:mod:`komb.sessions.screened_sweep`); what is said here goes for the rest.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from komb.citests.measure import BoolArray, Tests, TestSums
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.sessions.questions import OnProgress, Variables
+from komb.sessions.screened_sweep import cut, screened_sweep
 from komb.sessions.sweeps import Sweep, binomials, colex_subsets, rank_sets
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
@@ -84,6 +88,13 @@ class Sweeper:
         self._binomials = binomials(len(pool), size + 1)
         self._subsets = colex_subsets(len(pool), size)
         self._sets = self._variables[self._subsets]
+        self._screened = (
+            screened_sweep(
+                contingency, test, alpha, self._variables, self._is_asked, size, self._most_cells
+            )
+            if self._is_by_union
+            else None
+        )
         self.n_tables = self._n_unions = self._n_decided = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -129,17 +140,15 @@ class Sweeper:
             elif on_progress is not None:
                 on_progress(self._n_decided, self.n_tests)
 
+    @property
+    def _unions_per_chunk(self) -> int:
+        """How many sets are about a second of work."""
+        n_rows = int(self._contingency.n_rows)
+        return max(1, min(UNIONS_PER_CHUNK, ROWS_PER_CHUNK // n_rows))
+
     def _chunks(self, counts: Int64Array) -> Iterator[slice]:
         """Consecutive slices whose counts add up to about a second of work."""
-        room = max(1, min(UNIONS_PER_CHUNK, ROWS_PER_CHUNK // self._contingency.n_rows))
-        ends = np.cumsum(counts)
-        first = 0
-        while first < len(counts):
-            done = ends[first - 1] if first else 0
-            last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
-            if ends[last - 1] > done:
-                yield slice(first, last)
-            first = last
+        return cut(counts, self._unions_per_chunk)
 
     def _columns(self, sets: Int64Array) -> Int64Array:
         """Turn sets into columns of the table, largest first: that is what neighbours share."""
@@ -164,6 +173,7 @@ class Sweeper:
 
     def _complete(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
         own = self._summarise_given(sets)
+        yield from self._by_screened_union(sets, own)
         if not self._wants_tables:
             yield from self._by_union(sets, own, self._decide)
         elif self._screen is None:
@@ -174,7 +184,32 @@ class Sweeper:
                 yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
 
     def _with_missing(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        return self._by_set(sets, None) if self._wants_tables else self._by_union_with_missing(sets)
+        if self._wants_tables:
+            yield from self._by_set(sets, None)
+        else:
+            yield from self._by_screened_union(sets, None)
+            yield from self._by_union_with_missing(sets)
+
+    def _by_screened_union(
+        self, sets: Int64Array, own: Summaries | None
+    ) -> Iterator[tuple[Int64Array, Int64Array]]:
+        """Count what can be screened where it is counted, and decide what is left of it."""
+        if self._screened is None:
+            return
+        decide = self._decide if not self._wants_tables else self._screen or self._decide
+        for n_unions, n_counted, ranks, places, fit in self._screened.run(
+            own, self._unions_per_chunk
+        ):
+            self._n_unions += n_unions
+            self.n_tables += n_counted
+            if own is not None and len(ranks):
+                nothing = np.zeros_like(fit)
+                unions = Summaries(*[nothing] * len(Summaries._fields))._replace(union_fit=fit)
+                ranks, places = self._dependences(ranks, places, own, ranks, unions, decide)
+            if len(ranks) and (own is None or self._wants_tables):
+                is_new = self._wants_tables  # or else the sums of these tables are asked for again
+                ranks, places = self._by_test(sets, ranks, places, own, is_new=is_new)
+            yield ranks, places  # an empty chunk is progress too
 
     def _by_union(
         self, sets: Int64Array, own: Summaries, decide: Decider
@@ -189,16 +224,22 @@ class Sweeper:
     def _unions(self, sets: Int64Array) -> Iterator[tuple[slice, Int64Array, Int64Array]]:
         """Chunks of the given sets, how many larger elements each can have, and the unions.
 
-        Unions without any of the candidates, or with too many combinations, are left out.
+        Unions without any of the candidates, or with too many combinations, are left out, and so
+        are those that were screened.
         """
         n_pool = len(self._variables)
+        if self._screened is not None and self._screened.has_all:
+            return
         followers = n_pool - 1 - sets[:, -1]
         for chunk in self._chunks(followers):
             counts = followers[chunk]
-            self._n_unions += int(counts.sum())
             largest = np.concatenate([np.arange(n_pool - count, n_pool) for count in counts])
             union = np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
+            self._n_unions += len(union)
             is_kept = self._is_asked[union].any(axis=1) & self._is_small(union)
+            if self._screened is not None:
+                self._n_unions -= int(self._screened.is_inside[union].all(axis=1).sum())
+                is_kept &= ~self._screened.has(union)
             if not is_kept.all():
                 place = np.repeat(np.arange(len(counts)), counts)
                 counts = np.bincount(place[is_kept], minlength=len(counts))
@@ -247,12 +288,14 @@ class Sweeper:
         ranks: Int64Array,
         candidates: Int64Array,
         own: Summaries | None = None,
+        *,
+        is_new: bool = True,
     ) -> tuple[Int64Array, Int64Array]:
         """Count some tests by themselves, those with the same given set together."""
         order = np.lexsort((candidates, ranks))
         ranks, candidates = ranks[order], candidates[order]
         found, counts = np.unique(ranks, return_counts=True)
-        sums = self._count(sets[found], counts, candidates, self._wants_tables)
+        sums = self._count(sets[found], counts, candidates, self._wants_tables, is_new=is_new)
         index = np.arange(len(ranks)) if own is None else ranks
         return self._dependences(ranks, candidates, own or sums, index, sums, self._decide)
 
@@ -273,9 +316,15 @@ class Sweeper:
             yield self._dependences(ranks, candidates, own or sums, index, sums, self._decide)
 
     def _count(
-        self, sets: Int64Array, counts: Int64Array, candidates: Int64Array, wants_tables: bool
+        self,
+        sets: Int64Array,
+        counts: Int64Array,
+        candidates: Int64Array,
+        wants_tables: bool,
+        *,
+        is_new: bool = True,
     ) -> Summaries:
-        self.n_tables += len(candidates)
+        self.n_tables += len(candidates) if is_new else 0
         starts = np.concatenate(([0], np.cumsum(counts)))
         return self._contingency.summarise(
             self._columns(sets),

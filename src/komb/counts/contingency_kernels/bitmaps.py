@@ -19,7 +19,7 @@ FEW_LEVELS_TO_PACK = 6  # up to here a comparison with each level is faster than
 
 
 @intrinsic
-def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes both
+def count_bits(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes both
     """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -33,7 +33,7 @@ def _popcount(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes 
 
 
 if not IS_COMPILED:
-    _popcount: Any = popcount  # type: ignore[no-redef]
+    count_bits: Any = popcount  # type: ignore[no-redef]
 
 
 @kernel
@@ -59,7 +59,7 @@ def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segme
                 _pack_word(gathered, n_bits, n_levels, by_level)
                 for level in range(n_levels):
                     bitmaps[start + level, word] = by_level[level]
-                    level_counts[start + level, y] += np.int32(_popcount(by_level[level]))
+                    level_counts[start + level, y] += np.int32(count_bits(by_level[level]))
                 word += 1
 
 
@@ -127,7 +127,7 @@ def count_strata(depth, prepared, scratch):
             count = np.uint64(0)
             row = np.uint64(stratum)
             for word in range(np.uint64(prepared.segments[y]), np.uint64(prepared.segments[y + 1])):
-                count += _popcount(scratch.strata[source, row, word])
+                count += count_bits(scratch.strata[source, row, word])
             scratch.by_y[stratum * n_y + y] = np.int32(count)
 
 
@@ -154,7 +154,7 @@ def count_by_popcount(depth, n_strata, levels, first_bitmap, strata, by_y, bitma
                 count = np.uint64(0)
                 row = np.uint64(stratum)
                 for word in range(lo, hi):
-                    count += _popcount(strata[source, row, word] & bitmaps[bitmap, word])
+                    count += count_bits(strata[source, row, word] & bitmaps[bitmap, word])
                 table[(stratum * n_y + y) * levels + level] = np.int32(count)
                 left -= np.int32(count)
             if not given_has_missing:

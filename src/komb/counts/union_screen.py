@@ -1,0 +1,162 @@
+"""All unions of some columns, screened: which of them may hold a dependence.
+
+What the kernel in :mod:`komb.counts.contingency_kernels.union_screens` needs, and buffers for as
+many threads as use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.counts.contingency import Contingency
+from komb.counts.fixedpoint import Int64Array
+
+BoolArray = npt.NDArray[np.bool_]
+
+MOST_COMBINATIONS = 256
+"""Of the levels of a union; beyond that counting row by row is as fast."""
+
+SETS_PER_BLOCK = 128
+"""Given sets that are compared with one block of columns; their bitmaps stay in the cache."""
+
+BLOCK_BYTES = 8 << 20
+"""Of the bitmaps of these sets, and of their tables, at most."""
+
+
+class Need(NamedTuple):
+    """What a union must reach for the test of one of its elements, in fixed point.
+
+    Attributes
+    ----------
+    fit : int array
+        ``fit[kind, rank]``: of a union, for a candidate of this kind given the set of this rank;
+        without columns if values are missing.
+    gain : int array
+        ``gain[(levels - 1) * strata]``: beyond the fit of the given set, in the rows of the union.
+    rows_per_combination : float
+        A union of fewer complete rows per combination of levels reaches everything.
+    """
+
+    fit: Int64Array
+    gain: Int64Array
+    rows_per_combination: float
+
+
+class Screened(NamedTuple):
+    """The unions of some given sets with larger columns that may hold a dependence."""
+
+    n_counted: int  # of all of them
+    given: Int64Array  # number of the given set
+    candidate: Int64Array
+    tests: Int64Array  # bit i: the test of the i-th element, the candidate being the last
+    fit: Int64Array  # of the union
+
+
+class UnionScreen:
+    """Screens the unions of given sets with larger columns.
+
+    Columns are numbered in the order in which they are handed over, and given sets are ascending.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    columns : int array
+        Columns of the table that have bitmaps.
+    kinds : int array
+        Columns of one kind have equally many levels.
+    is_asked : bool array
+        Which columns are candidates.
+    sets : int array of shape (n_sets, size)
+        All sets of this size, in colexicographic order.
+    most_cells : int
+        Unions of more combinations of levels are left out.
+    need : Need
+    """
+
+    def __init__(
+        self,
+        contingency: Contingency,
+        columns: Int64Array,
+        kinds: Int64Array,
+        is_asked: BoolArray,
+        sets: Int64Array,
+        most_cells: int,
+        need: Need,
+    ) -> None:
+        from komb.counts.contingency_kernels import lanes, union_screens
+
+        self._kernels = union_screens
+        self._n_lanes = lanes.LANES
+        self._sets = sets
+        prepared = contingency.prepared
+        levels = contingency.cardinalities[columns]
+        self._pool = union_screens.Pool(
+            bitmaps=prepared.bitmaps,
+            level_counts=prepared.level_counts,
+            segments=prepared.segments,
+            level_start=prepared.level_start[columns],
+            levels=levels,
+            is_asked=is_asked,
+            kind=kinds,
+            has_missing=contingency.has_missing,
+            entropy=contingency.entropy,
+            binomials=_binomials(len(columns), sets.shape[1]),
+        )
+        self._bounds = union_screens.Bounds(
+            most_cells, need.fit, need.gain, need.rows_per_combination
+        )
+        largest = np.sort(levels)[::-1]
+        self._most_levels = int(largest[0])
+        self._most_strata = min(math.prod(largest[: sets.shape[1]].tolist()), most_cells)
+        self._blocks: deque[object] = deque()  # buffers that no thread is using
+
+    def screen(self, chunk: slice) -> Screened:
+        """Screen the unions of some of the sets; threads may do so at the same time."""
+        n_unions = int((len(self._pool.levels) - 1 - self._sets[chunk, -1]).sum())
+        listed = self._kernels.Listed(*np.empty((4, n_unions), dtype=np.int64))
+        try:
+            block = self._blocks.pop()
+        except IndexError:
+            block = self._make_block()
+        n_counted, n_listed = self._kernels.screen_unions(
+            self._sets, chunk.start, chunk.stop, self._pool, self._bounds, block, listed
+        )
+        self._blocks.append(block)
+        return Screened(n_counted, *(array[:n_listed].copy() for array in listed))
+
+    def _make_block(self) -> object:
+        lanes, n_words = self._n_lanes, self._pool.bitmaps.shape[1]
+        n_y = len(self._pool.segments) - 1
+        words_at_once = min(n_words, self._kernels.WORDS_AT_ONCE)
+        n_strata, size = self._most_strata, self._sets.shape[1]
+        table_size = (n_y + 1) * n_strata * self._most_levels * lanes
+        bytes_per_set = max(8 * n_strata * n_words, 4 * table_size)
+        n_sets = max(1, min(SETS_PER_BLOCK, BLOCK_BYTES // bytes_per_set))
+        counted_at_once = n_sets if n_words > words_at_once else 1
+        return self._kernels.Block(
+            strata=np.empty(n_sets * (n_strata + 1) * n_words, dtype=np.uint64),
+            codes=np.empty((n_sets, n_strata + 1), dtype=np.int32),
+            by_y=np.empty(n_sets * (n_strata + 1) * n_y * lanes, dtype=np.int32),
+            n_strata=np.empty(n_sets, dtype=np.int64),
+            combinations=np.empty(n_sets, dtype=np.int64),
+            any_asked=np.empty(n_sets, dtype=np.bool_),
+            bases=np.empty((n_sets, size), dtype=np.int64),
+            lanes=np.empty(self._most_levels * words_at_once * lanes, dtype=np.uint64),
+            lane_counts=np.empty(self._most_levels * n_y * lanes, dtype=np.int32),
+            tables=np.empty(counted_at_once * table_size, dtype=np.int32),
+            margin=np.empty(table_size if self._pool.has_missing else 0, dtype=np.int32),
+            lane_fits=np.empty(lanes, dtype=np.int64),
+            own_fit=np.empty((size + 1, lanes), dtype=np.int64),
+            own_strata=np.empty((size + 1, lanes), dtype=np.int64),
+            rows=np.empty(lanes, dtype=np.int64),
+        )
+
+
+def _binomials(n: int, size: int) -> Int64Array:
+    """``table[k, c] = C(c, k)``."""
+    return np.array([[math.comb(c, k) for c in range(n + 1)] for k in range(size + 1)], np.int64)

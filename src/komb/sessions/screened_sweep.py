@@ -1,0 +1,201 @@
+"""Sweeps whose tests are decided, nearly all of them, where they are counted.
+
+If a test can say how large ``G`` must be for a dependence, one kernel counts all sets of a sweep
+and lists the few that reach it (:mod:`komb.counts.union_screen`). That goes for columns of few
+levels, and for sets whose tables have rows enough; all others are counted and decided as in any
+other sweep. What is listed is decided like any other test, so answers are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from komb.citests.contract import CITest, GScreen
+from komb.citests.measure import BoolArray
+from komb.counts.contingency import Contingency, Summaries
+from komb.counts.fixedpoint import Int64Array
+from komb.counts.threads import map_in_order, n_threads
+from komb.counts.union_screen import MOST_COMBINATIONS, Need, Screened, UnionScreen
+from komb.sessions.sweeps import binomials, colex_subsets, rank_sets
+
+LEAST_WORK = 1 << 29
+"""Rows of all sets, from which on it is worth having another kernel ready."""
+
+WORK_PER_THREAD = 1 << 27
+"""Rows of all sets that are worth starting a thread for."""
+
+_SMALLEST_ALPHA, _LARGEST_ALPHA = 1e-290, 1.0
+_MARGIN = 1e-6  # relative, for rounding; what is listed for nothing is decided all the same
+_MARGIN_BITS = 1e-6
+_NEVER = 1 << 61
+
+
+class Listed(NamedTuple):
+    """Tests of one chunk that may be dependences."""
+
+    n_unions: int  # that the chunk stands for
+    n_counted: int
+    ranks: Int64Array  # of the given sets
+    places: Int64Array  # of the candidates in the pool
+    fit: Int64Array  # of the given set with the candidate
+
+
+class ScreenedSweep:
+    """The part of a sweep that one kernel counts and screens.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    screen : GScreen
+        What a test must reach, for each ``(levels of the candidate - 1) x strata``.
+    variables : int array
+        The pool.
+    is_asked : bool array
+        Which of the pool are candidates.
+    size : int
+        Number of conditions.
+    most_cells : int
+        Sets of more combinations of levels are left to others.
+    """
+
+    def __init__(
+        self,
+        contingency: Contingency,
+        screen: GScreen,
+        variables: Int64Array,
+        is_asked: BoolArray,
+        size: int,
+        most_cells: int,
+    ) -> None:
+        self._contingency = contingency
+        self._variables = variables
+        self._is_asked = is_asked
+        self._size = size
+        self._most_cells = most_cells
+        self._rows_per_combination = screen.rows_per_cell * contingency.target_levels
+        bits = screen.smallest / (2.0 * math.log(2.0)) * (1.0 - _MARGIN) - _MARGIN_BITS
+        self._gain = np.minimum(bits * contingency.scale, _NEVER).astype(np.int64)
+        levels = contingency.cardinalities[variables]
+        self._levels = levels.astype(np.float64)
+        self.is_inside: BoolArray = contingency.has_bitmaps[variables] & (levels <= most_cells)
+        # columns of equally many levels side by side, for they are counted side by side
+        order = np.lexsort((levels, is_asked))
+        self._places = order[self.is_inside[order]]
+        largest = np.sort(levels)[::-1][: size + 1]
+        self.has_all = bool(self.is_inside.all()) and math.prod(largest.tolist()) <= most_cells
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all its sets together: how much work it is."""
+        n_unions = math.comb(len(self._places), self._size + 1)
+        return n_unions * int(self._contingency.n_rows)
+
+    def has(self, union: Int64Array) -> BoolArray:
+        """Which sets, rows of places in the pool, are counted here."""
+        is_small = self._levels[union].prod(axis=1) <= self._most_cells
+        inside: BoolArray = self.is_inside[union].all(axis=1) & is_small
+        return inside
+
+    def run(self, own: Summaries | None, unions_per_chunk: int) -> Iterator[Listed]:
+        """Count all sets; yield the tests that may be dependences, a chunk of sets at a time.
+
+        Parameters
+        ----------
+        own : Summaries or None
+            Of all given sets inside the pool, by rank; None if values are missing.
+        unions_per_chunk : int
+        """
+        sets = colex_subsets(len(self._places), self._size)
+        pool_binomials = binomials(len(self._variables), self._size)
+        ranks = rank_sets(np.sort(self._places[sets], axis=1), pool_binomials)
+        columns = self._variables[self._places]
+        kinds, kind = np.unique(self._contingency.cardinalities[columns], return_inverse=True)
+        screen = UnionScreen(
+            self._contingency,
+            columns,
+            kind.astype(np.int64),
+            self._is_asked[self._places],
+            sets,
+            self._most_cells,
+            Need(self._needed_fit(own, ranks, kinds), self._gain, self._rows_per_combination),
+        )
+        followers = len(columns) - 1 - sets[:, -1]
+        chunks = cut(followers, unions_per_chunk)
+        threads = max(1, min(n_threads(), self.n_rows // WORK_PER_THREAD))
+
+        def work(chunk: slice) -> Listed:
+            n_unions = int(followers[chunk].sum())
+            return self._listed(n_unions, sets, screen.screen(chunk), pool_binomials)
+
+        yield from map_in_order(work, chunks, threads)
+
+    def _needed_fit(
+        self, own: Summaries | None, ranks: Int64Array, kinds: Int64Array
+    ) -> Int64Array:
+        """Fit that a union needs for the test of a candidate of each kind given each set."""
+        if own is None:
+            return np.empty((0, 0), dtype=np.int64)
+        fit, strata = own.fit[ranks], own.strata[ranks]
+        top = len(self._gain) - 1  # sets of more combinations are not counted here
+        return np.stack([fit + self._gain[np.minimum((kind - 1) * strata, top)] for kind in kinds])
+
+    def _listed(
+        self, n_unions: int, sets: Int64Array, found: Screened, pool_binomials: list[Int64Array]
+    ) -> Listed:
+        """Take unions apart into tests, and number their given sets as the pool does."""
+        union = self._places[np.column_stack((sets[found.given], found.candidate))]
+        ranks, places, fits = [], [], []
+        for omitted in range(self._size + 1):
+            hit = np.flatnonzero(found.tests >> omitted & 1)
+            given = np.sort(np.delete(union[hit], omitted, axis=1), axis=1)
+            ranks.append(rank_sets(given, pool_binomials))
+            places.append(union[hit, omitted])
+            fits.append(found.fit[hit])
+        tests = (np.concatenate(parts) for parts in (ranks, places, fits))
+        return Listed(n_unions, found.n_counted, *tests)
+
+
+def screened_sweep(
+    contingency: Contingency,
+    test: CITest,
+    alpha: float,
+    variables: Int64Array,
+    is_asked: BoolArray,
+    size: int,
+    most_cells: float,
+) -> ScreenedSweep | None:
+    """Prepare the part of a sweep that can be screened, if there is enough of it."""
+    n_y = contingency.target_levels
+    freedom = (n_y - 1) * np.arange(MOST_COMBINATIONS + 1)
+    screen = test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+    if screen is None or n_y == 0:
+        return None
+    rows_per_cell = max(screen.rows_per_cell, test.length_below)
+    most_cells = min(most_cells, MOST_COMBINATIONS)
+    if rows_per_cell > 0:  # tables that may be thin are counted with their code lengths
+        most_cells = min(most_cells, contingency.n_rows / (rows_per_cell * n_y))
+    screen = screen._replace(rows_per_cell=rows_per_cell)
+    sweep = ScreenedSweep(contingency, screen, variables, is_asked, size, int(most_cells))
+    return sweep if sweep.n_rows >= max(LEAST_WORK, 1) else None
+
+
+def cut(counts: Int64Array, room: int) -> Iterator[slice]:
+    """Cut into consecutive slices whose counts add up to at most ``room``, if there are several.
+
+    Examples
+    --------
+    >>> list(cut(np.array([3, 2, 0, 1]), 3))
+    [slice(0, 1, None), slice(1, 4, None)]
+    """
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(counts):
+        done = ends[first - 1] if first else 0
+        last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
+        if ends[last - 1] > done:
+            yield slice(first, last)
+        first = last
