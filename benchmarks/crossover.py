@@ -15,7 +15,8 @@ from numba import njit
 from common import best_of, print_table
 from komb.counts.contingency import Contingency
 from komb.counts.contingency_kernels import bitmaps, dense_tables, labelled_rows
-from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS, Terms
+from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS
+from komb.counts.contingency_kernels.layout import Terms
 
 N_ROWS = 5000
 LOOPS = 200
@@ -93,9 +94,14 @@ def main() -> None:
         codes = rng.integers(0, levels, (7, N_ROWS)).astype(np.uint8)
         contingency = Contingency(codes, 1 + codes.max(axis=1).astype(np.int64), target=0)
         terms = Terms(
-            contingency._shared.entropy, np.zeros((1, 1), np.int64), 0.0, False, 1.0, np.ones(7),
-            np.ones(7),
-        )  # fmt: skip
+            entropy=contingency._shared.entropy,
+            lengths=np.zeros((1, 1), np.int64),
+            length_below=0.0,
+            wants_tables=False,
+            scale=1.0,
+            variance_scales=np.ones(7),
+            third_scales=np.ones(7),
+        )
         given = np.arange(1, 1 + n_given)
         buffers = contingency._buffers_for(n_given)[0], contingency._shared.labels
         arguments = (contingency._prepared, terms, buffers, given, 5)

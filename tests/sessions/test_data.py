@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from komb.citests.registry import make_test
 from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.sessions import data
-from komb.sessions.data import DataSession
+from komb.sessions.data import DataSession, TableSource
 from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from komb.sessions.source import Power
@@ -299,7 +300,8 @@ def test_a_question_is_counted_after_few_calls(monkeypatch: pytest.MonkeyPatch) 
         return summarise(*args, **options)
 
     monkeypatch.setattr(Contingency, "summarise", watch)
-    session: Session = DataSession(make_table(MIXED, 100, seed=0), "g")
+    table = make_table(MIXED, 100, seed=0)
+    session = Session(TableSource(table, make_test("g", "observed"), 0.01))
     pool = frozenset(range(1, 8))
     givens = [frozenset({z}) for z in (2, 3)]
     session.ask(0, [(pool, given_set) for given_set in givens])
@@ -308,10 +310,10 @@ def test_a_question_is_counted_after_few_calls(monkeypatch: pytest.MonkeyPatch) 
     session.separators.find(0, pool, pool, 2)
     session.sweep(0, pool, 1)
     bounds = {
-        "Session.ask": 4,
-        "Session.strengths": 4,
+        "Session.ask": 5,
+        "Session.strengths": 5,
         "SeparatorFinder.first_inseparable": 7,
-        "SeparatorFinder.find": 5,
+        "SeparatorFinder.find": 6,
         "Session.sweep": 7,
     }
     assert passed.keys() == bounds.keys()

@@ -13,6 +13,7 @@ from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError
 from komb.sessions.data import DataSession
+from komb.sessions.formula_kernels import lots
 from komb.sessions.questions import EMPTY, Variables
 from tests.counts.tables import LOW_KIND, make_table, tables
 
@@ -67,13 +68,13 @@ def test_an_interrupted_question_is_asked_again(monkeypatch: pytest.MonkeyPatch)
     def interrupt(*_: object) -> Never:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(asked.source, "_sums", interrupt)
+    monkeypatch.setattr(lots, "run_lot", interrupt)
     with pytest.raises(KeyboardInterrupt):
         asked.dependents(3, {0, 1, 2}, frozenset())
     with pytest.raises(KeyboardInterrupt):
         asked.strengths(3, [({0, 1, 2}, frozenset())])
     assert asked.counts.tests == 0
-    with pytest.raises(IndexError):  # raised while the questions are put together
+    with pytest.raises(ParameterError):
         asked.ask(3, [({0, 1, 2}, frozenset()), ({99}, frozenset())])
     monkeypatch.undo()
     assert asked.dependents(3, {0, 1, 2}, frozenset()) == right != []
@@ -129,7 +130,7 @@ class TestTrim:
         assert trimmed.counts.tests > kept.counts.tests
 
     def test_the_oldest_go_first_and_only_as_many_as_must(self) -> None:
-        session = DataSession(make_table([2] * 5, 50, 0))
+        session = DataSession(make_table([2] * 5, 50, 0), "auto")
         for target in range(5):
             session.ask(target, [(frozenset(range(5)) - {target}, EMPTY)])
         size = session._memory.n_bytes(0)
@@ -137,3 +138,11 @@ class TestTrim:
         assert session._memory.targets == [3, 4]
         session.trim()
         assert session._memory.targets == [3, 4]
+
+    def test_so_do_the_oldest_in_compiled_code(self) -> None:
+        session = DataSession(make_table([2] * 5, 50, 0), "g")
+        for target in range(5):
+            session.ask(target, [(frozenset(range(5)) - {target}, EMPTY)])
+        size = session.source.n_bytes(0)
+        session.trim(2 * size)
+        assert [session.source.n_bytes(target) for target in range(5)] == [0, 0, 0, size, size]

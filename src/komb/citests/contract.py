@@ -105,7 +105,7 @@ class CITest(ABC):
         """
         return np.ones(len(sums.levels), dtype=np.bool_)
 
-    def formula(self, alpha: float) -> Formula | None:  # noqa: ARG002 - ours
+    def formula(self, alpha: float) -> Formula | None:
         """Describe the test to kernels that decide it themselves; None if they cannot.
 
         Only for the tests of komb: kernels must come to the very decisions of :meth:`measure`.

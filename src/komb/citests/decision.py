@@ -56,7 +56,7 @@ def make_formula(
     reliable_from: float,
 ) -> Formula:
     """Describe a test to kernels; they need the critical values of this module."""
-    from komb.citests.chi_square_kernels import functions
+    from komb.counts.chi_square_kernels import functions
 
     critical = np.full(_KNOWN_TO_KERNELS, -1.0)
     critical[:_TABLED] = _critical_table(alpha)
@@ -183,7 +183,7 @@ def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> F
     >>> log2_p_values(np.array([3.841458820694124, 1e5]), np.array([1, 4])).round(2).tolist()
     [-4.32, -72119.14]
     """
-    from komb.citests import chi_square_kernels as kernels
+    from komb.counts import chi_square_kernels as kernels
 
     logarithms = np.empty(len(statistics))
     kernels.log2_p_values(

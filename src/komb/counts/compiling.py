@@ -23,7 +23,7 @@ from komb.counts.kernel_cache import KernelCache, find_folders
 IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", 0)
 """Whether kernels are compiled at all."""
 
-_INSIDE = {
+_INSIDE: dict[str, Any] = {
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
@@ -65,7 +65,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if not IS_COMPILED:
         return _in_python(function)
-    dispatcher: Any = numba.njit(nogil=True, _nrt=False)(function)
+    options: dict[str, Any] = {"nogil": True, "_nrt": False}
+    dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = KernelCache(function, _folders())
     return dispatcher
 

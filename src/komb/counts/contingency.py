@@ -66,12 +66,6 @@ from komb.counts.contingency_kernels.buffers import (
     LABELLED_CELLS,
     MAX_DENSE_CELLS,
     WORDS_PER_BLOCK,
-    Groups,
-    Labels,
-    Prepared,
-    Present,
-    Scratch,
-    Terms,
 )
 from komb.counts.fixedpoint import (
     FloatArray,
@@ -134,7 +128,9 @@ class SharedTables:
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts.contingency_kernels import bitmaps, missing_values, summaries
+        from komb.counts.contingency_kernels import bitmaps, layout, missing_values, summaries
+
+        self.layout = layout
 
         self.pack_levels = bitmaps.pack_levels
         self.summarise = summaries.summarise
@@ -173,7 +169,7 @@ class SharedTables:
     def _make_scratch(self, size: int, n_words: int, n_levels: int) -> object:
         affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
         n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
-        return Scratch(
+        return self.layout.Scratch(
             strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
             codes=np.empty((size + 1, n_strata), dtype=np.int32),
             n_strata=np.empty(size + 1, dtype=np.int64),
@@ -193,7 +189,7 @@ class SharedTables:
         def integers(size: int) -> npt.NDArray[np.int32]:
             return np.zeros(size, dtype=np.int32)
 
-        return Labels(
+        return self.layout.Labels(
             counts=np.zeros(4, dtype=np.int64),
             rows=integers(n_rows),
             stratum=integers(n_rows),
@@ -215,7 +211,7 @@ class SharedTables:
         def integers(size: int) -> npt.NDArray[np.int32]:
             return np.zeros(size, dtype=np.int32)
 
-        return Present(
+        return self.layout.Present(
             is_incomplete=self.is_incomplete,
             is_complete=np.empty(n_rows, dtype=np.bool_),
             not_labelled=integers(n_rows),
@@ -235,7 +231,7 @@ class SharedTables:
         dense = min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * self.n_rows)
         n_rows = self.n_rows if largest > dense else 0
         depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
-        return Groups(
+        return self.layout.Groups(
             rows=np.empty((depths, n_rows), dtype=np.int32),
             starts=np.empty((depths, n_rows + 1), dtype=np.int32),
             n_strata=np.empty(depths, dtype=np.int64),
@@ -378,7 +374,7 @@ class Contingency:
                 level_counts, np.empty(64, dtype=codes.dtype),
                 np.empty(self._shared.most_levels + 1, dtype=np.uint64),
             )  # fmt: skip
-        return Prepared(
+        return self._shared.layout.Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
             most_levels=self._shared.most_levels,
@@ -528,7 +524,7 @@ class Contingency:
         return self._known_terms[key]
 
     def _make_terms(self, lengths: Int64Array, length_below: float, wants_tables: bool) -> object:
-        return Terms(
+        return self._shared.layout.Terms(
             entropy=self._shared.entropy,
             lengths=lengths,
             length_below=length_below,

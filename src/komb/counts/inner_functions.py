@@ -6,6 +6,10 @@ takes many times as long as the kernel. Here a function stays as it is until the
 it is compiled: then everything is optimised together, once.
 """
 
+# Numba has no annotations for what this extends.
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
+# mypy: disallow-any-unimported=False, disallow-subclassing-any=False
+
 from __future__ import annotations
 
 from typing import Any
@@ -41,6 +45,6 @@ class InnerCompiler(Compiler):
         """Compile to the form that is linked into kernels."""
         result = super().compile_extra(func)
         # Numba knows a function that is called by an object that Python could call: any will do
-        entry_point = [].append
+        entry_point: Any = [].append
         result.target_context.insert_user_function(entry_point, result.fndesc, [result.library])
         return result._replace(entry_point=entry_point)

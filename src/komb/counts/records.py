@@ -8,6 +8,10 @@ kernels get its address, and read a field where they use it.
 In Python a record has its fields as attributes, so kernels also run without being compiled.
 """
 
+# Numba has no annotations for what this extends.
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
+# mypy: disallow-any-unimported=False, disallow-subclassing-any=False
+
 from __future__ import annotations
 
 import struct
@@ -130,7 +134,7 @@ def _typeof_record(value: Record, _context: Any) -> Any:
 
 
 @register_model(_RecordType)
-class _RecordModel(models.OpaqueModel):  # type: ignore[misc]
+class _RecordModel(models.OpaqueModel):
     """A pointer."""
 
 
@@ -143,11 +147,11 @@ def _unbox_record(_kind: Any, value: Any, context: Any) -> Any:
 
 
 @infer_getattr
-class _RecordFields(AttributeTemplate):  # type: ignore[misc]
+class _RecordFields(AttributeTemplate):
     key = _RecordType
 
-    def generic_resolve(self, record: Any, name: str) -> Any:
-        return record.fields[name][0] if name in record.fields else None
+    def generic_resolve(self, typ: Any, attr: str) -> Any:
+        return typ.fields[attr][0] if attr in typ.fields else None
 
 
 @lower_getattr_generic(_RecordType)

@@ -110,19 +110,23 @@ class TableSource(Source):
     test : CITest
     alpha : float
         Level of the tests.
-    shared : SharedTables
-        What the contingencies of the table have in common.
+    shared : SharedTables, optional
+        What the contingencies of the table have in common, if it was made already.
     """
 
     def __init__(
-        self, table: DiscreteTable, test: CITest, alpha: float, shared: SharedTables
+        self,
+        table: DiscreteTable,
+        test: CITest,
+        alpha: float,
+        shared: SharedTables | None = None,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
         self._test = test
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
-        self._shared = shared
+        self._shared = shared or SharedTables(table.codes, table.cardinalities)
         self._prepared: dict[int, Contingency] = {}
 
     @property
@@ -149,6 +153,12 @@ class TableSource(Source):
         self, target: int, questions: Sequence[Candidates], *, is_counted: bool
     ) -> Sequence[Sequence[float]]:
         """For each candidate of each question, the evidence that it depends; 0 if it does not."""
+        return self._weigh_afresh(target, questions, is_counted=is_counted)
+
+    def _weigh_afresh(
+        self, target: int, questions: Sequence[Candidates], *, is_counted: bool
+    ) -> Sequence[Sequence[float]]:
+        """Weigh without a look at what may be remembered."""
 
         def weigh(sums: TestSums) -> FloatArray:
             measured = self._measured(sums) if is_counted else self._measure(sums)
@@ -345,7 +355,8 @@ class TableSource(Source):
         )
         found = list(sweeper.dependences(on_progress))
         self.tables += sweeper.n_tables
-        weighed = self.weigh(target, [([x], given) for x, given in found], is_counted=False)
+        asked = [([x], given) for x, given in found]
+        weighed = self._weigh_afresh(target, asked, is_counted=False)
         strong = [(own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)]
         return Strong(sorted(strong, key=by_strength), sweeper.n_tests)
 
@@ -364,7 +375,7 @@ class TableSource(Source):
         for batch in _batches_of(asked, _TESTS_PER_BATCH):
             if on_progress is not None:
                 on_progress(done, len(asked))
-            weighed = self.weigh(target, batch, is_counted=True)
+            weighed = self._weigh_afresh(target, batch, is_counted=True)
             n_tests += sum(len(candidates) for candidates, _ in batch)
             found += [
                 (own, x, given)

@@ -12,7 +12,7 @@ from komb.counts.contingency import Contingency, SharedTables
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.questions import EMPTY, Branch, Candidates, Position, OnProgress, Variables
+from komb.sessions.questions import EMPTY, Branch, Candidates, OnProgress, Position, Variables
 from komb.sessions.sweeps import Sweep
 
 
@@ -56,7 +56,7 @@ class FormulaSource(TableSource):
     ) -> Sequence[Sequence[float]]:
         """For each candidate of each question, the evidence that it depends; 0 if it does not."""
         if not is_counted:
-            return super().weigh(target, questions, is_counted=False)
+            return self._weigh_afresh(target, questions, is_counted=False)
         return self._tests.weigh(self._contingency(target), questions, wants_bits=True)
 
     def sweep(
@@ -121,7 +121,7 @@ class FormulaSeparators:
         *,
         one_is_enough: bool = False,
     ) -> dict[Position, Variables]:
-        """For each branch and candidate, the first witness whose dependence no separator removes."""
+        """For each position, the first witness whose dependence no separator removes."""
         return self._tests.witnesses(
             self._contingency(target),
             branches,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.fixedpoint import Int64Array
 from komb.counts.records import Record
 from komb.sessions.questions import Branch, Candidates, Position, Variables
 from komb.sessions.sweeps import Sweep
@@ -60,10 +60,10 @@ class FormulaTests:
     """
 
     def __init__(self, formula: Formula, note_work: Callable[..., None]) -> None:
-        from komb.sessions.formula_kernels import counting, decision, lots, memory
+        from komb.sessions.formula_kernels import counting, evidence, hash_table, lots
 
-        self._lots, self._memory, self._counting = lots, memory, counting
-        self._decision = decision
+        self._lots, self._hash, self._counting = lots, hash_table, counting
+        self._evidence = evidence
         self._formula = formula
         self._note_work = note_work
         self._remembered: dict[int, _Remembered] = {}
@@ -186,7 +186,7 @@ class FormulaTests:
         """Have what separated the candidates of a lot tried on any other, in the next ones."""
         recent = lot.recent
         own = recent[lot.lines[: lot.place[self._lots.LINE]], 0]
-        own = own[own[:, 0] != self._memory.NO_COLUMN]
+        own = own[own[:, 0] != self._hash.NO_COLUMN]
         for separator in own[-_RECENT:]:
             others = recent[-1][(recent[-1] != separator).any(axis=1)]
             recent[-1] = np.concatenate((separator[None], others))[:_RECENT]
@@ -255,7 +255,7 @@ class FormulaTests:
         position = np.full(len(contingency.cardinalities), -1, dtype=np.int64)
         none = np.zeros(1, dtype=np.int64)
         if not sweeps:
-            return self._decision.Swept(
+            return self._evidence.Swept(
                 position=position, binomials=none[None], first=none, starts=none,
                 members=none.astype(np.int32),
             )  # fmt: skip
@@ -267,7 +267,7 @@ class FormulaTests:
             first.append(sum(map(len, starts)))
             starts.append(sweep.starts + sum(map(len, members)))
             members.append(sweep.members)
-        return self._decision.Swept(
+        return self._evidence.Swept(
             position=position,
             binomials=np.stack(sweeps[-1].binomials),
             first=np.array(first, dtype=np.int64),
@@ -291,14 +291,14 @@ class FormulaTests:
         known = self._remembered.get(contingency.target)
         if known is None:
             n_columns = len(contingency.cardinalities)
-            rules = self._decision.Rules(
+            rules = self._evidence.Rules(
                 formula=Record(**self._formula._asdict()),
                 scale=contingency.scale,
                 length_class=contingency.length_class,
                 swept=self._swept(contingency, []),
             )
             shape = n_columns + 1, _RECENT, _RECENT_COLUMNS
-            recent = np.full(shape, self._memory.NO_COLUMN, dtype=np.int32)
+            recent = np.full(shape, self._hash.NO_COLUMN, dtype=np.int32)
             tests, sets = (self._make_hash(_PLACES_AT_FIRST, _COLUMNS_AT_FIRST) for _ in range(2))
             known = _Remembered(rules, recent, tests, sets, _COLUMNS_AT_FIRST)
             self._remembered[contingency.target] = known
@@ -307,7 +307,7 @@ class FormulaTests:
     def _rows_of(self, sets: Sequence[Variables]) -> Int32Array:
         """Write sets into the rows of an array."""
         width = max(map(len, sets), default=0)
-        none = self._memory.NO_COLUMN
+        none = self._hash.NO_COLUMN
         rows = [sorted(each) + [none] * (width - len(each)) for each in sets]
         return np.array(rows, dtype=np.int32).reshape(len(sets), width)
 
@@ -425,14 +425,14 @@ class FormulaTests:
 
     def _moved(self, hashed: Any, n_places: int, most_columns: int) -> Any:
         larger = self._make_hash(n_places, most_columns)
-        self._memory.move(hashed, larger)
+        self._hash.move(hashed, larger)
         return larger
 
     def _make_hash(self, n_places: int, most_columns: int) -> Any:
         keys = np.empty((n_places, most_columns + 2), dtype=np.int32)
-        keys[:, 0] = self._memory.FREE
-        values = np.empty((n_places, self._memory.N_VALUES), dtype=np.int64)
-        return self._memory.Hash(keys=keys, values=values, used=np.zeros(1, dtype=np.int64))
+        keys[:, 0] = self._hash.FREE
+        values = np.empty((n_places, self._hash.N_VALUES), dtype=np.int64)
+        return self._hash.Hash(keys=keys, values=values, used=np.zeros(1, dtype=np.int64))
 
 
 def _ranges_of(candidates: Sequence[Variables]) -> tuple[Int64Array, Int64Array]:

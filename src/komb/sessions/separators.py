@@ -62,7 +62,7 @@ class SeparatorSearch(Protocol):
         *,
         one_is_enough: bool = False,
     ) -> dict[Position, Variables]:
-        """For each branch and candidate, the first witness whose dependence no separator removes."""
+        """For each position, the first witness whose dependence no separator removes."""
         ...
 
     def find(

@@ -1,8 +1,8 @@
 """Where the answers of a session come from.
 
 A source knows which variables depend on each other: it has a table to test on, a graph to look at
-or a distribution to compute with. Most remember nothing: asking for the same thing only once is what
-a :class:`~komb.sessions.session.Session` is for.
+or a distribution to compute with. Most remember nothing: asking for the same thing only once is
+what a :class:`~komb.sessions.session.Session` is for.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Source(ABC):
         """Share of the target's variation that each candidate explains; 0 where unknown."""
         return [0.0] * len(candidates)
 
-    def n_bytes(self, target: int) -> int:  # noqa: ARG002 - nothing
+    def n_bytes(self, target: int) -> int:
         """Bytes of what is remembered of one target."""
         return 0
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.counts.records import Record
 from komb.counts.contingency_kernels.bitmaps import count_by_popcount, count_strata, fill_strata
 from komb.counts.contingency_kernels.buffers import (
     DENSE_CELLS_PER_ROW,
@@ -48,7 +47,8 @@ from komb.counts.contingency_kernels.sorted_rows import (
     sum_grouped,
 )
 from komb.counts.contingency_kernels.summaries import sum_listed
-from komb.sessions.formula_kernels.memory import SPLITS, SUMS, find_place, take_place
+from komb.counts.records import Record
+from komb.sessions.formula_kernels.hash_table import SPLITS, SUMS, find_place, take_place
 
 # places of ``Given.state``: what is known of the present set, and what is prepared for it
 (
@@ -279,8 +279,8 @@ def _list(column, work):
                           wants_lengths, scratch.sizes, scratch.cells)  # fmt: skip
     if product * n_y <= min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * prepared.codes.shape[1]):
         first = _count_margin(column, product * n_y, work)
-        return list_dense(scratch.table[first:], product, n_y, terms.lengths, wants_lengths, scratch.sizes,
-                          scratch.cells)  # fmt: skip
+        return list_dense(scratch.table[first:], product, n_y, terms.lengths, wants_lengths,
+                          scratch.sizes, scratch.cells)  # fmt: skip
     given.counts[N_TABLES] += 1
     if _need_labels(work):
         return list_labelled(labels, terms.lengths, wants_lengths, scratch)
@@ -410,7 +410,7 @@ def _count_union(column, wants_length, work):
         product = n_strata
     elif way == HISTOGRAM:
         _count_histogram(column, work)
-    if way == POPCOUNT or way == HISTOGRAM:
+    if way in (POPCOUNT, HISTOGRAM):
         sum_dense(product, n_y, levels, terms.entropy, terms.lengths, wants_length,
                   terms.wants_tables, terms.scale, terms.variance_scales[column],
                   terms.third_scales[column], scratch.table, scratch.column_sums, out,

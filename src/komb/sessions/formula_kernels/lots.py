@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.counts.records import Record
 from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
-from komb.sessions.formula_kernels.decision import evidence
-from komb.sessions.formula_kernels.memory import NO_COLUMN
+from komb.sessions.formula_kernels.evidence import evidence
+from komb.sessions.formula_kernels.hash_table import NO_COLUMN
 
 SOME_TESTS, FIRST_INSEPARABLE, WITNESSES, WEAKEST = range(4)
 """The loops."""
@@ -45,10 +43,10 @@ class Lot(Record):
                                                          separator removes, or NOT_SEPARATED
     ========================  =========================  ===========================================
 
-    For WITNESSES ``sets`` are the groups of the branches, ``starts`` has the first candidate of each in
-    ``columns`` and the one after the last, ``found`` the row of ``settled`` with the allies that
-    were examined before, or -1, and ``answers`` gets branch, candidate and witness; ``min_size`` is
-    the number of allies.
+    For WITNESSES ``sets`` are the groups of the branches, ``starts`` has the first candidate of
+    each in ``columns`` and the one after the last, ``found`` the row of ``settled`` with the allies
+    that were examined before, or -1, and ``answers`` gets branch, candidate and witness;
+    ``min_size`` is the number of allies.
 
     For WEAKEST ``columns`` are the candidates, ``evidence`` is the least that is known of each, and
     ``found`` has for each the set that separates it, if there is one: see ``separators``.
@@ -139,7 +137,6 @@ def _is_full(lot, work):
 @inner
 def _make_tests(lot, work):
     """Weigh every candidate of every given set."""
-    given = work.given
     while lot.place[LINE] < lot.lines.size:
         line = lot.place[LINE]
         begin_set(_write_set(lot.sets[lot.lines[line]], 0, work), work)
@@ -155,10 +152,11 @@ def _make_tests(lot, work):
 
 @inner
 def _is_in(column, row, n):
-    for index in range(n):
-        if row[index] == column:
-            return True
-    return False
+    """Whether a column is among the first so many of a set."""
+    index = 0
+    while index < n and row[index] != column:
+        index += 1
+    return index < n
 
 
 @inner
@@ -263,10 +261,10 @@ def _is_settled(branch, n_group, size, lot, work):
     row, given = lot.found[branch], work.given
     if row < 0:
         return False
+    is_settled = True
     for index in range(n_group, size):
-        if lot.settled[row, given.columns[index]] == 0:
-            return False
-    return True
+        is_settled = is_settled and lot.settled[row, given.columns[index]] == 1
+    return is_settled
 
 
 @inner
@@ -313,9 +311,10 @@ def _find_witnesses(lot, work):
                 lot.place[WITNESS] = index - first
                 return False
             column = lot.columns[index]
-            if not _is_in(column, lot.sets[branch], lot.sets.shape[1]):
-                if _find_witness(branch, column, lot, work) and lot.one_is_enough:
-                    return True
+            is_in_group = _is_in(column, lot.sets[branch], lot.sets.shape[1])
+            is_found = not is_in_group and _find_witness(branch, column, lot, work)
+            if is_found and lot.one_is_enough:
+                return True
         lot.place[LINE], lot.place[WITNESS] = branch + 1, 0
     return True
 

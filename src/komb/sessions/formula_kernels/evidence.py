@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from komb.citests.chi_square_kernels import critical_value, log2_p_value
 from komb.citests.measure import ROUNDING
+from komb.counts.chi_square_kernels import critical_value, log2_p_value
 from komb.counts.compiling import inner, stay_apart
-from komb.counts.records import Record
 from komb.counts.contingency_kernels.buffers import FIT, FREEDOM, LENGTH, PEARSON, STRATA
+from komb.counts.records import Record
 from komb.sessions.formula_kernels.counting import (
     N_CODED,
     N_TESTS,
@@ -25,7 +25,7 @@ from komb.sessions.formula_kernels.counting import (
     need_union,
     split_length,
 )
-from komb.sessions.formula_kernels.memory import FREE, find_place, take_place
+from komb.sessions.formula_kernels.hash_table import FREE, find_place, take_place
 
 _NATS = 2.0 * math.log(2.0)  # G of a gain of one bit
 
@@ -121,10 +121,10 @@ def _is_swept(column, work):
     size = given.state[SIZE]
     if size == 0 or size >= swept.first.size or swept.position[column] < 0:
         return False
+    is_inside = True
     for index in range(size):
-        if swept.position[given.columns[index]] < 0:
-            return False
-    return True
+        is_inside = is_inside and swept.position[given.columns[index]] >= 0
+    return is_inside
 
 
 @inner

@@ -1,0 +1,145 @@
+"""Lots of tests in compiled code, against the same questions asked one batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from komb.citests.registry import make_test
+from komb.data.table import DiscreteTable
+from komb.sessions import formula_tests
+from komb.sessions.data import DataSession, TableSource
+from komb.sessions.formula_source import FormulaSource
+from komb.sessions.questions import EMPTY, Branch, Variables, subsets
+from komb.sessions.session import Session
+from tests.citests.kinds import EVERY_TEST
+from tests.counts.tables import LOW_KIND, make_table, tables
+
+thorough = settings(max_examples=25, deadline=None, derandomize=True)
+KNOWN = [each for each in EVERY_TEST if each.values[0] != "auto"]
+known_tests = pytest.mark.parametrize(("test", "df"), KNOWN)
+THICK_AND_THIN = [2, 3, 2, 12, 3, 40, 2, 5]
+
+
+def by_batches(table: DiscreteTable, test: str, df: str, alpha: float) -> Session:
+    """The twin: kernels only count, and everything else is done in Python."""
+    return Session(TableSource(table, make_test(test, df, alpha=alpha), alpha))
+
+
+def compiled(table: DiscreteTable, test: str, df: str, alpha: float) -> Session:
+    session = DataSession(table, test, df=df, alpha=alpha)
+    assert isinstance(session.source, FormulaSource)
+    return session
+
+
+def draw(items: Sequence[int], most: int, rng: np.random.Generator) -> Variables:
+    size = rng.integers(min(most, len(items)) + 1)
+    return frozenset(rng.permutation(np.array(items, int))[:size].tolist())
+
+
+def check_questions(one: Session, other: Session, rng: np.random.Generator) -> None:
+    """Everything that a search asks, in any order, of two targets."""
+    n = one.n_variables
+    for _ in range(6):
+        target = int(rng.choice([0, n - 1]))
+        others = [x for x in range(n) if x != target]
+        pool, core = draw(others, 5, rng), draw(others, 1, rng)
+        questions = [(draw(others, n, rng), draw(others, 4, rng)) for _ in range(3)]
+        assert one.ask(target, questions) == other.ask(target, questions)
+        assert one.strengths(target, questions) == other.strengths(target, questions)
+        candidates, most = frozenset(others) - core, int(rng.integers(0, 4))
+        assert one.separators.find(target, candidates, pool, most, core=core) == (
+            other.separators.find(target, candidates, pool, most, core=core)
+        )
+        least = dict.fromkeys(sorted(candidates), 1e9)
+        assert one.separators.weakest(target, least, pool, most, core=core) == (
+            other.separators.weakest(target, least, pool, most, core=core)
+        )
+        check_witnesses(one, other, target, rng)
+
+
+def check_witnesses(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
+    others = [x for x in range(one.n_variables) if x != target]
+    blanket = draw(others, 4, rng)
+    outside = frozenset(others) - blanket
+    settled = [None, EMPTY, draw(sorted(blanket), 4, rng)]
+    branches = [
+        Branch(group, outside, settled[int(rng.integers(3))]) for group in subsets(outside, 2)
+    ]
+    branches.append(Branch(EMPTY, blanket))
+    n_allies, most = int(rng.integers(0, 3)), int(rng.integers(0, 3))
+    found = one.separators.witnesses(target, branches, blanket, n_allies, most)
+    assert found == other.separators.witnesses(target, branches, blanket, n_allies, most)
+    first = one.separators.witnesses(target, branches, blanket, n_allies, most, one_is_enough=True)
+    assert first == ({min(found): found[min(found)]} if found else {})
+
+
+@known_tests
+@thorough
+@given(
+    table=tables(LOW_KIND, n_columns=(3, 7)),
+    seed=st.integers(0, 1 << 30),
+    sweeps=st.integers(0, 2),
+)
+def test_the_same_answers(test: str, df: str, table: DiscreteTable, seed: int, sweeps: int) -> None:
+    one, other = compiled(table, test, df, 0.2), by_batches(table, test, df, 0.2)
+    pool = frozenset(range(1, table.n_columns))
+    for size in range(1, sweeps + 1):  # what a sweep has decided is looked up in it
+        one.sweep(0, pool, size)
+    check_questions(one, other, np.random.default_rng(seed))
+
+
+@known_tests
+@pytest.mark.parametrize("n_rows", [7, 400, 3000])
+def test_every_way_of_counting(test: str, df: str, n_rows: int) -> None:
+    """With few and many levels, thick tables and thin ones."""
+    table = make_table(THICK_AND_THIN, n_rows, seed=n_rows)
+    one, other = compiled(table, test, df, 0.05), by_batches(table, test, df, 0.05)
+    check_questions(one, other, np.random.default_rng(n_rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("_ROWS_PER_CALL", 1), ("_PLACES_AT_FIRST", 8), ("REMEMBERED_BYTES", 1), ("_STACK_CELLS", 0)],
+)
+def test_no_answer_depends_on_room(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
+    """However often a loop stops, and however little is remembered."""
+    monkeypatch.setattr(formula_tests, name, value)
+    table = make_table(THICK_AND_THIN, 300, seed=5)
+    one, other = (
+        compiled(table, "g-sci", "observed", 0.05),
+        by_batches(table, "g-sci", "observed", 0.05),
+    )
+    check_questions(one, other, np.random.default_rng(1))
+
+
+def test_every_test_counts_once() -> None:
+    table = make_table([2] * 6, 200, seed=2)
+    session = compiled(table, "g", "observed", 0.05)
+    pool = frozenset(range(1, 6))
+    questions = [(pool, given) for given in subsets(pool, 2)]
+    session.ask(0, questions)
+    n_tests = sum(len(asked - given) for asked, given in questions)
+    assert session.counts.tests == n_tests
+    session.strengths(0, questions)
+    session.separators.find(0, pool, pool, 2)
+    assert session.counts.tests == n_tests
+    swept = compiled(table, "g", "observed", 0.05)
+    swept.sweep(0, pool, 1)
+    swept.sweep(0, pool, 2)
+    swept.ask(0, questions)
+    swept.separators.find(0, pool, pool, 2)
+    swept.strengths(0, questions)
+    assert swept.counts.tests == n_tests
+
+
+def test_tables_with_missing_values_are_counted_test_by_test() -> None:
+    table = make_table([2, 3, 2], 50, seed=1)
+    codes = table.codes.copy()
+    codes[1, 0] = 3
+    holes = DiscreteTable(table.names, codes, table.levels, has_missing=True)
+    assert not isinstance(DataSession(holes, "g").source, FormulaSource)
