@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.counts.contingency import Contingency
 from komb.counts.expected_g import ExpectedG
 from komb.data.table import DiscreteTable
 from tests import naive
@@ -25,9 +26,11 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
 def moments(
     codes: Any, levels: Sequence[int], target: int, x: int, members: Sequence[int]
 ) -> tuple[float, float]:
-    expected = ExpectedG(np.ascontiguousarray(codes), np.array(levels, dtype=np.int64))
+    codes, cardinalities = np.ascontiguousarray(codes), np.array(levels, dtype=np.int64)
     given_set = np.array([members], dtype=np.int64).reshape(1, -1)
-    mean, variance = expected.moments(target, given_set, np.array([0]), np.array([x]))
+    contingency = Contingency(codes, cardinalities, target)
+    expected = ExpectedG(codes, cardinalities)
+    mean, variance = expected.moments(contingency, given_set, np.array([0]), np.array([x]))
     return float(mean[0]), float(variance[0])
 
 
@@ -139,9 +142,10 @@ def test_what_was_computed_before_changes_nothing() -> None:
     levels = [5, 9, 2, 3, 30]
     sets = np.array([[1], [2], [3]])
     index, candidates = np.array([0, 0, 1, 2, 2]), np.array([2, 4, 4, 1, 4])
+    contingency = Contingency(codes, np.array(levels), target=0)
     expected = ExpectedG(codes, np.array(levels))
     for _ in range(2):
-        mean, variance = expected.moments(0, sets, index, candidates)
+        mean, variance = expected.moments(contingency, sets, index, candidates)
         for j, x in enumerate(candidates.tolist()):
             alone = moments(codes, levels, 0, x, sets[index[j]].tolist())
             assert (mean[j], variance[j]) == alone

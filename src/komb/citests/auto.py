@@ -114,7 +114,7 @@ class AutomaticTest(CITest):
             contingency = tests.contingency
             self._expected = ExpectedG(contingency.codes, contingency.cardinalities)
         mean, variance = self._expected.moments(
-            tests.contingency.target, tests.sets, tests.set_of[asked], tests.candidates[asked]
+            tests.contingency, tests.sets, tests.set_of[asked], tests.candidates[asked]
         )
         of_gamma = 2.0 * np.sqrt(variance) / np.where(mean > 0, mean, 1.0)
         of_x2 = np.maximum(by_x2.third[asked], 0.0) / by_x2.variance[asked] ** 1.5

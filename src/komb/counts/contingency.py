@@ -383,6 +383,10 @@ class Contingency:
         prepared: Any = self._prepared
         return self._shared.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
 
+    def prepared_for(self, size: int) -> tuple[object, object]:
+        """Return the table as kernels want it, and their buffers for given sets of one size."""
+        return self._prepared, self._buffers_for(size)[0]
+
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be sparse enough to need them."""
         most = self._shared.most_levels
