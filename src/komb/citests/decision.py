@@ -144,14 +144,18 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
 
 def largest_log2_p_values(tails: Sequence[Tail]) -> FloatArray:
     """Logarithms of the largest p-values of some tails; 0 where there is no freedom."""
-    largest: FloatArray = np.maximum.reduce([_tail_log2_p_values(tail) for tail in tails])
-    return largest
+    first, *others = [_tail_log2_p_values(tail) for tail in tails]
+    for other in others:
+        first = np.maximum(first, other)
+    return first
 
 
 def _tail_log2_p_values(tail: Tail) -> FloatArray:
     """Logarithms of p-values; 0 where there is no freedom."""
-    logarithms = np.zeros(len(tail.statistic))
     has_freedom = tail.freedom > 0
+    if has_freedom.all():
+        return log2_p_values(*tail)
+    logarithms = np.zeros(len(tail.statistic))
     logarithms[has_freedom] = log2_p_values(tail.statistic[has_freedom], tail.freedom[has_freedom])
     return logarithms
 
@@ -166,11 +170,12 @@ def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> F
     """
     from scipy.special import chdtrc
 
-    p_values: FloatArray = chdtrc(freedom.astype(np.float64), statistics)
+    p_values: FloatArray = chdtrc(freedom, statistics)
     is_tiny = p_values < _TINY
+    if not is_tiny.any():
+        return np.asarray(np.log2(p_values))
     logarithms: FloatArray = np.log2(np.where(is_tiny, 1.0, p_values))
-    if is_tiny.any():
-        logarithms[is_tiny] = _log2_tail(statistics[is_tiny] / 2, freedom[is_tiny] / 2)
+    logarithms[is_tiny] = _log2_tail(statistics[is_tiny] / 2, freedom[is_tiny] / 2)
     return logarithms
 
 
@@ -181,9 +186,10 @@ def _log2_tail(x: FloatArray, a: FloatArray) -> FloatArray:
     """
     from scipy.special import gammaln
 
+    n = np.arange(_FRACTION_TERMS, 0, -1, dtype=np.float64)[:, None]
     fraction = np.zeros_like(x)
-    for n in range(_FRACTION_TERMS, 0, -1):
-        fraction = n * (a - n) / (x + 2 * n + 1 - a + fraction)
+    for numerator, denominator in zip(n * (a - n), x + 2 * n + 1 - a, strict=True):
+        fraction = numerator / (denominator + fraction)
     tail = a * np.log(x) - x - gammaln(a) - np.log(x + 1 - a + fraction)
     bits: FloatArray = tail / np.log(2)
     return bits

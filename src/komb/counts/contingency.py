@@ -305,7 +305,8 @@ class Contingency:
         ).astype(np.int64)
         self.length_class = 1 + np.searchsorted(self.class_levels[1:], cardinalities)
         self._lengths: Int64Array | None = None
-        self._prepared = self._prepare(codes)
+        self._packed: object | None = None
+        self._unpacked: object | None = None
 
     def _scale_cumulants(self) -> tuple[FloatArray, FloatArray]:
         """Fixed-point units of two cumulants of Pearson's statistic, for each column.
@@ -315,19 +316,35 @@ class Contingency:
         rows, up or down.
         """
         levels = np.minimum(self.cardinalities, self.n_rows).astype(np.float64)
-        products = float(self.n_rows) * levels * levels[self.target]
+        different, place = np.unique(levels, return_inverse=True)
+        products = float(self.n_rows) * different * levels[self.target]
         variance_scales = [largest_scale(2.0 * bound) for bound in products.tolist()]
         third_scales = [largest_scale(self.n_rows * bound) for bound in products.tolist()]
-        return np.array(variance_scales), np.array(third_scales)
+        return np.array(variance_scales)[place], np.array(third_scales)[place]
 
     @property
     def nbytes(self) -> int:
         """Bytes that are held for this target, besides the shared ones."""
-        prepared: Any = self._prepared
+        prepared: Any = self._packed or self._unpacked
+        if prepared is None:
+            return 0
         held: int = prepared.bitmaps.nbytes + prepared.level_counts.nbytes + prepared.order.nbytes
         return held
 
-    def _prepare(self, codes: Codes) -> object:
+    def _prepared_for(self, size: int) -> Any:
+        """Return the table as kernels want it; bitmaps only come with the first condition.
+
+        Many a column is a target for its marginal dependences alone, and to pack all the others
+        takes longer than to count them.
+        """
+        if self._packed is None:
+            if size == 0 and not self.has_missing and self.n_rows <= FEW_ROWS:
+                self._unpacked = self._unpacked or self._prepare(self.codes, is_packing=False)
+                return self._unpacked
+            self._packed = self._prepare(self.codes, is_packing=True)
+        return self._packed
+
+    def _prepare(self, codes: Codes, *, is_packing: bool) -> object:
         """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
         y = codes[self.target]
         n_levels = self.target_levels
@@ -338,7 +355,8 @@ class Contingency:
         words = WORDS_PER_BLOCK * -(-y_counts // block)
         segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
         is_packed = self._columns_to_pack(int(segments[-1]) * 8, codes.nbytes)
-        if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
+        is_padding = segments[-1] * 64 > 4 * self.n_rows + 4 * block  # many levels of the target
+        if is_padding or not is_packing:
             is_packed[:] = False
             segments[:] = 0
         packed = np.flatnonzero(is_packed)
@@ -379,13 +397,11 @@ class Contingency:
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
-    def _buffers_for(self, size: int) -> tuple[object, object]:
-        prepared: Any = self._prepared
-        return self._shared.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
-
-    def prepared_for(self, size: int) -> tuple[object, object]:
+    def prepared_for(self, size: int) -> tuple[object, object, object]:
         """Return the table as kernels want it, and their buffers for given sets of one size."""
-        return self._prepared, self._buffers_for(size)[0]
+        prepared = self._prepared_for(size)
+        n_words = prepared.bitmaps.shape[1]
+        return prepared, *self._shared.buffers(size, n_words, self.target_levels)
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be sparse enough to need them."""
@@ -437,13 +453,13 @@ class Contingency:
                 given, candidate_start, candidates, no_margins, length_below, wants_tables
             )
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        scratch, groups = self._buffers_for(given.shape[1])
+        prepared, scratch, groups = self.prepared_for(given.shape[1])
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 9), dtype=np.int64)
         self._shared.summarise(
-            self._prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
+            prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
@@ -485,10 +501,10 @@ class Contingency:
     ) -> Summaries:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        scratch, groups = self._buffers_for(given.shape[1])
+        prepared, scratch, groups = self.prepared_for(given.shape[1])
         tests = np.empty((len(candidates), 13), dtype=np.int64)
         self._shared.summarise_present(
-            self._prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
+            prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 9:].T

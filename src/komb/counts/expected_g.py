@@ -64,6 +64,9 @@ class ExpectedG:
             seen=np.empty((2, most_levels), dtype=np.int32),
             sizes=np.empty((2, 8, most_levels)),
             by_y=np.empty(MAX_DENSE_CELLS, dtype=np.int32),
+            first=np.concatenate(([0], np.cumsum(cardinalities))),
+            is_counted=np.zeros(len(cardinalities), dtype=np.bool_),
+            of_column=np.zeros(int(cardinalities.sum()), dtype=np.int32),
         )
         self._cells = expected_g_kernels.Cells(
             keys=np.zeros(1 << CELL_BITS, dtype=np.uint64),
@@ -92,7 +95,7 @@ class ExpectedG:
             One per test.
         """
         sums = np.empty((len(candidates), 4), dtype=np.int64)
-        prepared, scratch = contingency.prepared_for(given.shape[1])
+        prepared, scratch, _ = contingency.prepared_for(given.shape[1])
         step = max(1, ROWS_PER_CALL // max(self.n_rows, 1))
         for first in range(0, len(candidates), step):
             part = slice(first, first + step)

@@ -59,6 +59,9 @@ class Levels(NamedTuple):
     seen: Any  # [number]: code
     sizes: Any  # [variable, row, number]: different sizes in ascending order, and what they give
     by_y: Any  # dense [stratum, y]
+    first: Any  # [column]: place of its first level in ``of_column``
+    is_counted: Any  # [column]
+    of_column: Any  # rows of each level of the columns that are counted, if all are complete
 
 
 @inner
@@ -235,6 +238,18 @@ def _count_levels(depth, n_strata, levels, first_bitmap, prepared, scratch, tota
                       prepared.bitmaps, totals, all_words, False, False, scratch.table)  # fmt: skip
 
 
+@inner
+def _count_column(column, prepared, levels):
+    """Return how many rows each level of a complete column has, counted once."""
+    first, end = levels.first[column], levels.first[column + 1]
+    counts = levels.of_column[first:end]
+    if not levels.is_counted[column]:
+        for code in prepared.codes[column]:
+            counts[np.uint64(code)] += 1
+        levels.is_counted[column] = True
+    return counts
+
+
 @kernel
 def sum_moments(prepared, has_missing, scratch, strata, levels, cells, given, index, candidates,
                 moments):  # fmt: skip
@@ -251,7 +266,7 @@ def sum_moments(prepared, has_missing, scratch, strata, levels, cells, given, in
     n_strata = product = np.int64(0)
     is_packed = has_base = has_groups = False
     for j in range(candidates.size):
-        if index[j] != last:
+        if index[j] != last and (n_given > 0 or has_missing):
             last = index[j]
             has_base = has_groups = is_packed = False
             if not has_missing:
@@ -264,6 +279,11 @@ def sum_moments(prepared, has_missing, scratch, strata, levels, cells, given, in
                 last_packed = last
         moments[j] = 0
         column = candidates[j]
+        if n_given == 0 and not has_missing:
+            by_x = _count_column(column, prepared, levels)
+            by_y = _count_column(prepared.target, prepared, levels)
+            _sum_by_margins(1, by_x.size, by_x, n_y, by_y, levels, cells, moments[j])
+            continue
         x, n_x = prepared.codes[column], prepared.cardinalities[column]
         can_and = is_packed and prepared.level_start[column] >= 0
         way = cheapest(n_strata, product, n_x, 1, n_rows, n_words, can_and, COST_LABELLING_ROW)

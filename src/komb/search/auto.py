@@ -157,6 +157,7 @@ def find_neighbours(search: _Search) -> None:
     region, candidates = search.region, search.task.candidates
     search.separators = dict.fromkeys(candidates, EMPTY)
     if not math.isinf(search.needed):
+        search.from_target.finish()  # all of them are asked about, so better together
         joined = {x: region.joint_bits(search.from_target, x, search.needed) for x in search.alone}
         joined = {x: bits for x, bits in joined.items() if bits}
         least = false_discovery_bits(joined.values(), len(candidates))
@@ -169,7 +170,7 @@ def find_neighbours(search: _Search) -> None:
 
 def _note_separators(search: _Search) -> None:
     """Note what separates the dependent variables outside, or comes closest to it."""
-    own = search.from_target.finish()  # to the end, whatever was asked before
+    own = search.from_target
     for x in search.alone.keys() - search.blanket.keys():
         search.separators[x] = own.separators.get(
             x, search.region.nearest(x, frozenset(search.blanket), search.max_separator)

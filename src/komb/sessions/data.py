@@ -25,7 +25,7 @@ from komb.citests.measure import (
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
-from komb.counts.fixedpoint import FloatArray
+from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
     Candidates,
@@ -105,6 +105,7 @@ class TableSource(Source):
         super().__init__(table.n_columns)
         self._table = table
         self._test = test
+        self._cardinalities = table.cardinalities
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
         self._shared_tables: SharedTables | None = None
@@ -118,7 +119,7 @@ class TableSource(Source):
     @property
     def n_levels(self) -> Sequence[int]:
         """Levels of each column."""
-        levels: list[int] = self._table.cardinalities.tolist()
+        levels: list[int] = self._cardinalities.tolist()
         return levels
 
     @property
@@ -251,23 +252,21 @@ class TableSource(Source):
         return measured
 
     def _contingency(self, target: int) -> Contingency:
-        prepared = self._prepared.get(target)
+        prepared = self._prepared.pop(target, None)
         if prepared is None:
             self._make_room()
-            codes, cardinalities = self._table.codes, self._table.cardinalities
+            codes, cardinalities = self._table.codes, self._cardinalities
             if self._shared_tables is None:
                 self._shared_tables = SharedTables(codes, cardinalities)
             prepared = Contingency(codes, cardinalities, target, self._shared_tables)
-            self._prepared[target] = prepared
+        self._prepared[target] = prepared  # the one used last is the last
         return prepared
 
     def _make_room(self) -> None:
-        """Forget the contingencies prepared first, if there are many and they are large."""
-        while (
-            len(self._prepared) >= _PREPARED_TARGETS
-            and sum(each.nbytes for each in self._prepared.values()) > _PREPARED_BYTES
-        ):
-            self._prepared.pop(next(iter(self._prepared)))
+        """Forget the contingencies used longest ago, if there are many and they are large."""
+        held = sum(each.nbytes for each in self._prepared.values())
+        while len(self._prepared) >= _PREPARED_TARGETS and held > _PREPARED_BYTES:
+            held -= self._prepared.pop(next(iter(self._prepared))).nbytes
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
@@ -377,7 +376,7 @@ class TableSource(Source):
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""
         columns = [*sorted(given), variable]
-        levels = self._table.cardinalities[columns]
+        levels = self._cardinalities[columns]
         codes = self._table.codes[columns].astype(np.int64)
         codes = codes[:, (codes < levels[:, None]).all(axis=0)]
         combined = np.zeros(codes.shape[1], dtype=np.int64)
@@ -398,11 +397,11 @@ class TableSource(Source):
         return [self._explained_share(target, x) for x in candidates]
 
     def _explained_share(self, target: int, candidate: int) -> float:
-        levels = self._table.cardinalities[[candidate, target]]
+        levels = self._cardinalities[[candidate, target]]
         pair = self._table.codes[[candidate, target]].astype(np.int64)
         x, y = pair[:, (pair < levels[:, None]).all(axis=0)]
         n_rows = len(x)
-        cells, counts = np.unique(x * levels[1] + y, return_counts=True)
+        cells, counts = _count_codes(x * levels[1] + y, int(levels.prod()))
         by_x, by_y = np.bincount(x), np.bincount(y)
         fit = counts**2 / (by_x[cells // levels[1]] * by_y[cells % levels[1]])
         x_levels, y_levels = np.count_nonzero(by_x), np.count_nonzero(by_y)
@@ -415,6 +414,15 @@ class TableSource(Source):
     def forget(self, target: int) -> None:
         """Free what was prepared for one target."""
         self._prepared.pop(target, None)
+
+
+def _count_codes(codes: Int64Array, n_codes: int) -> tuple[Int64Array, Int64Array]:
+    """Codes that occur, in ascending order, and how often."""
+    if n_codes > len(codes):
+        return np.unique(codes, return_counts=True)
+    counts = np.bincount(codes)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def _batches_of(questions: Sequence[Candidates], n_tests: int) -> Iterator[list[Candidates]]:
