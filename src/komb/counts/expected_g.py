@@ -95,7 +95,7 @@ class ExpectedG:
             One per test.
         """
         sums = np.empty((len(candidates), 4), dtype=np.int64)
-        prepared, scratch, _ = contingency.prepared_for(given.shape[1])
+        prepared, scratch, _ = contingency.prepared_for(given, candidates)
         step = max(1, ROWS_PER_CALL // max(self.n_rows, 1))
         for first in range(0, len(candidates), step):
             part = slice(first, first + step)
