@@ -120,10 +120,14 @@ def confirmed_strengths(measured: Measurement, alpha: float) -> FloatArray:
 
     Far out in the tail no approximation is exact; where a test has two statistics, both are asked.
     """
-    bits = strengths(measured, alpha)
-    if measured.second_log2_p_value is not None:
-        bits = np.minimum(bits, np.maximum(-measured.second_log2_p_value, 0.0))
-    return bits
+    return confirmed(strengths(measured, alpha), measured)
+
+
+def confirmed(bits: FloatArray, measured: Measurement) -> FloatArray:
+    """Return what another statistic of the same tables leaves of some strengths."""
+    if measured.second_log2_p_value is None:
+        return bits
+    return np.minimum(bits, np.maximum(-measured.second_log2_p_value, 0.0))
 
 
 def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:

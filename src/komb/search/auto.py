@@ -292,21 +292,9 @@ def _add_groups(search: _Search, size: int) -> None:
     if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
-        hits += session.strong_among(task.target, questions, needed, report)
+        hits += session.strong_among(task.target, questions, needed, report, is_confirmed=True)
     search.see(size, n_tests, needed)
-    hits = _confirmed(search, hits, needed)
     _add_strong(search, sorted(hits, key=by_strength))
-
-
-def _confirmed(
-    search: _Search, hits: Sequence[StrongDependence], needed: float
-) -> list[StrongDependence]:
-    """Those dependences that are so strong by every statistic of the test."""
-    questions = [(frozenset({x}), given) for _, x, given in hits]
-    answers = search.session.confirmed_strengths(search.task.target, questions)
-    return [
-        hit for hit, answer in zip(hits, answers, strict=True) if answer.get(hit[1], 0.0) >= needed
-    ]
 
 
 def _conditioned(

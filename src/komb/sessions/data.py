@@ -237,15 +237,19 @@ class TableSource(Source):
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)
 
-    def _measure(self, sums: TestSums) -> Measurement:
-        measured = self._test.measure(sums)
+    def _measure(self, sums: TestSums, strong_at: float | None = None) -> Measurement:
+        """Turn sums into statistics; only strong dependences matter if a level is given."""
+        if strong_at is None:
+            measured = self._test.measure(sums)
+        else:
+            measured = self._test.measure_strong(sums, strong_at)
         if not self._is_ours:
             check_measurement(measured, len(sums.levels))
         return measured
 
-    def _measured(self, sums: TestSums) -> Measurement:
+    def _measured(self, sums: TestSums, strong_at: float | None = None) -> Measurement:
         """Turn sums into statistics, and count those that are not what the caller expects."""
-        measured = self._measure(sums)
+        measured = self._measure(sums, strong_at)
         if not isinstance(measured.decider, str):  # not one test for all: some may have fallen back
             self.fallbacks += int(np.count_nonzero(measured.decider == self._test.fallback))
         self.unreliable += int(np.count_nonzero(~measured.is_reliable))
@@ -316,9 +320,12 @@ class TableSource(Source):
         on_progress: OnProgress | None,
     ) -> Strong:
         """All dependences with ``size`` conditions of at least this many bits."""
+        strengths: list[FloatArray] = []  # of what is found, in the order in which it is
 
         def decide(sums: TestSums) -> BoolArray:
-            return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
+            own, is_strong = self._find_strong(sums, bits)
+            strengths.append(own[is_strong])
+            return is_strong
 
         sweeper = self._sweeper(
             target,
@@ -331,9 +338,15 @@ class TableSource(Source):
         )
         found = list(sweeper.dependences(on_progress))
         self.tables += sweeper.n_tables
-        weighed = self.weigh(target, [([x], given) for x, given in found], is_counted=False)
-        strong = [(own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)]
+        weighed = chain.from_iterable(own.tolist() for own in strengths)
+        strong = [(own, x, given) for (x, given), own in zip(found, weighed, strict=True)]
         return Strong(sorted(strong, key=by_strength), sweeper.n_tests)
+
+    def _find_strong(self, sums: TestSums, bits: float) -> tuple[FloatArray, BoolArray]:
+        """Return strengths, and which are so large by every statistic of the test."""
+        measured = self._measured(sums, strong_at=2.0**-bits)
+        own = decision.strengths(measured, self._alpha)
+        return own, decision.confirmed(own, measured) >= bits
 
     def strong_among(
         self,
@@ -341,8 +354,17 @@ class TableSource(Source):
         questions: Sequence[Question],
         bits: float,
         on_progress: OnProgress | None,
+        *,
+        is_confirmed: bool,
     ) -> Strong:
         """Those dependences among some questions that have at least this many bits."""
+
+        def weigh(sums: TestSums) -> FloatArray:
+            if is_confirmed:
+                own, is_strong = self._find_strong(sums, bits)
+                return np.where(is_strong, own, -1.0)
+            return decision.strengths(self._measured(sums), self._alpha)
+
         found: list[StrongDependence] = []
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         asked = [question for question in asked if question[0]]
@@ -350,7 +372,7 @@ class TableSource(Source):
         for batch in _batches_of(asked, _TESTS_PER_BATCH):
             if on_progress is not None:
                 on_progress(done, len(asked))
-            weighed = self.weigh(target, batch, is_counted=True)
+            weighed = self._evaluate(target, batch, weigh)
             n_tests += sum(len(candidates) for candidates, _ in batch)
             found += [
                 (own, x, given)
