@@ -370,6 +370,9 @@ def find_witnesses(search: _Search, order: int) -> dict[int, Variables | None]:
     The empty set is a witness for whatever depends on the target without any condition.
     """
     while True:
+        members = frozenset(search.blanket)
+        seen = [(x, given) for x, given in search.blanket.items() if given <= members - {x}]
+        search.session.ask_each(search.task.target, seen)  # together, for all of them are asked
         found = {x: _witness(search, x, order) for x in sorted(search.blanket)}
         found |= dict.fromkeys(x for x in search.task.include if _is_explained(search, x, found[x]))
         hidden = [x for x, w in found.items() if w is None and x not in search.task.include]
