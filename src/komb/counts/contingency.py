@@ -45,8 +45,9 @@ counted on the rows that are complete for its variables, so ``fit(Z)`` is not th
 
 Memory
 ------
-Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and
-only as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
+Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels that
+were counted with a condition and only as many as fit into half the bytes of the codes (or
+``BITMAP_BYTES``, if that is more),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
 is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing
