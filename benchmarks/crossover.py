@@ -103,8 +103,8 @@ def main() -> None:
             third_scales=np.ones(7),
         )
         given = np.arange(1, 1 + n_given)
-        buffers = contingency._buffers_for(n_given)[0], contingency._shared.labels
-        arguments = (contingency._prepared, terms, buffers, given, 5)
+        prepared, scratch, _ = contingency.prepared_for(given[None, :], np.array([5]))
+        arguments = (prepared, terms, (scratch, contingency._shared.labels), given, 5)
         out = np.zeros((1, 9), dtype=np.int64)
         cells = levels ** (n_given + 2)
         and_rows = (levels**n_given - 1) * (levels - 1)

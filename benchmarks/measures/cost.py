@@ -18,7 +18,7 @@ from measures.methods import AUTO, MMMB, Method, Options, find_each, warm_up
 from measures.options import add_network_options
 from measures.tiles import Tiles
 
-__all__ = ["add_cost_options", "add_wide_options", "run_cost", "run_wide"]
+__all__ = ["IAMB", "add_cost_options", "add_wide_options", "copies_table", "run_cost", "run_wide"]
 
 REPEATS = 2
 USUAL = ("alarm", "insurance", "child", "hailfinder", "child*20")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.counts.contingency import Contingency
 from komb.counts.expected_g import ExpectedG
 from komb.data.table import DiscreteTable
 from tests import naive
@@ -25,9 +26,11 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
 def moments(
     codes: Any, levels: Sequence[int], target: int, x: int, members: Sequence[int]
 ) -> tuple[float, float]:
-    expected = ExpectedG(np.ascontiguousarray(codes), np.array(levels, dtype=np.int64))
+    codes, cardinalities = np.ascontiguousarray(codes), np.array(levels, dtype=np.int64)
     given_set = np.array([members], dtype=np.int64).reshape(1, -1)
-    mean, variance = expected.moments(target, given_set, np.array([0]), np.array([x]))
+    contingency = Contingency(codes, cardinalities, target)
+    expected = ExpectedG(codes, cardinalities)
+    mean, variance = expected.moments(contingency, given_set, np.array([0]), np.array([x]))
     return float(mean[0]), float(variance[0])
 
 
@@ -139,9 +142,39 @@ def test_what_was_computed_before_changes_nothing() -> None:
     levels = [5, 9, 2, 3, 30]
     sets = np.array([[1], [2], [3]])
     index, candidates = np.array([0, 0, 1, 2, 2]), np.array([2, 4, 4, 1, 4])
+    contingency = Contingency(codes, np.array(levels), target=0)
     expected = ExpectedG(codes, np.array(levels))
     for _ in range(2):
-        mean, variance = expected.moments(0, sets, index, candidates)
+        mean, variance = expected.moments(contingency, sets, index, candidates)
         for j, x in enumerate(candidates.tolist()):
             alone = moments(codes, levels, 0, x, sets[index[j]].tolist())
             assert (mean[j], variance[j]) == alone
+
+
+@pytest.mark.parametrize("levels", [(2, 2, 2, 3, 2), (3, 9, 2, 4, 30), (40, 3, 20, 25, 17)])
+@pytest.mark.parametrize("n_rows", [3, 300, 5000])
+def test_every_way_of_counting_gives_the_same_moments(
+    monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], n_rows: int
+) -> None:
+    """By popcount, in dense tables and row by row: the same to the last bit."""
+    rng = np.random.default_rng(n_rows)
+    codes = np.array([rng.binomial(n - 1, 0.3, n_rows) for n in levels], dtype=np.uint8)
+    cardinalities = np.array(levels)
+    expected = ExpectedG(codes, cardinalities)
+
+    def measure(*, is_by_rows: bool = False) -> list[Any]:
+        contingency = Contingency(codes, cardinalities, target=0)
+        monkeypatch.setattr(contingency, "has_missing", is_by_rows)
+        found = []
+        for size in range(4):
+            sets = np.array(list(combinations(range(1, 5), size)), dtype=np.int64)
+            index, candidates = np.array(
+                [(i, x) for i, given in enumerate(sets) for x in range(1, 5) if x not in given]
+            ).T
+            found.append(np.array(expected.moments(contingency, sets, index, candidates)).tolist())
+        return found
+
+    by_default = measure()
+    assert measure(is_by_rows=True) == by_default
+    monkeypatch.setattr("komb.counts.contingency.MAX_BITMAP_LEVELS", 0)
+    assert measure() == by_default

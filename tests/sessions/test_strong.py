@@ -38,7 +38,7 @@ class OneByOne(TableSource):
     def strong_in_pool(self, *_: object) -> None:  # type: ignore[override]
         return None
 
-    def strong_among(self, *_: object) -> None:  # type: ignore[override]
+    def strong_among(self, *_: object, **__: object) -> None:  # type: ignore[override]
         return None
 
 

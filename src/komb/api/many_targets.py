@@ -26,7 +26,7 @@ _Found: TypeAlias = Generator[tuple[int, Blanket], None, None]  # with the numbe
 
 _Plugins: TypeAlias = tuple[list[Any], list[Any]]  # tests and algorithms from outside
 
-_BATCHES_PER_WORKER = 4  # where targets are searched together: few for sharing, many for balance
+_BATCHES_PER_WORKER = 2  # where targets are searched together: few for sharing, many for balance
 
 
 def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:

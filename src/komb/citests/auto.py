@@ -79,6 +79,13 @@ class AutomaticTest(CITest):
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
+        return self._measure(sums, UNLIKELY)
+
+    def measure_strong(self, sums: TestSums, alpha: float) -> Measurement:
+        """Measure without asking G where X2 has a p-value above ``alpha``."""
+        return self._measure(sums, min(alpha, UNLIKELY))
+
+    def _measure(self, sums: TestSums, unlikely: float) -> Measurement:
         statistic, g = np.maximum(sums.pearson, 0.0), g_statistic(sums)
         moments = Moments(sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
         varies = moments.variance > 0
@@ -86,7 +93,7 @@ class AutomaticTest(CITest):
         by_x2 = largest_log2_p_values(moments.tails(statistic))
         logarithms = by_x2.copy()
         decider = np.full(len(g), BY_X2)
-        asked = np.flatnonzero(varies & (logarithms <= np.log2(UNLIKELY)))
+        asked = np.flatnonzero(varies & (logarithms <= np.log2(unlikely)))
         if len(asked):
             expected = self._expect_g(sums, asked, moments)
             by_g = largest_log2_p_values(expected.tails(g[asked]))
@@ -114,7 +121,7 @@ class AutomaticTest(CITest):
             contingency = tests.contingency
             self._expected = ExpectedG(contingency.codes, contingency.cardinalities)
         mean, variance = self._expected.moments(
-            tests.contingency.target, tests.sets, tests.set_of[asked], tests.candidates[asked]
+            tests.contingency, tests.sets, tests.set_of[asked], tests.candidates[asked]
         )
         of_gamma = 2.0 * np.sqrt(variance) / np.where(mean > 0, mean, 1.0)
         of_x2 = np.maximum(by_x2.third[asked], 0.0) / by_x2.variance[asked] ** 1.5

@@ -139,10 +139,14 @@ def confirmed_strengths(measured: Measurement, alpha: float) -> FloatArray:
 
     Far out in the tail no approximation is exact; where a test has two statistics, both are asked.
     """
-    bits = strengths(measured, alpha)
-    if measured.second_log2_p_value is not None:
-        bits = np.minimum(bits, np.maximum(-measured.second_log2_p_value, 0.0))
-    return bits
+    return confirmed(strengths(measured, alpha), measured)
+
+
+def confirmed(bits: FloatArray, measured: Measurement) -> FloatArray:
+    """Return what another statistic of the same tables leaves of some strengths."""
+    if measured.second_log2_p_value is None:
+        return bits
+    return np.minimum(bits, np.maximum(-measured.second_log2_p_value, 0.0))
 
 
 def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
@@ -163,14 +167,18 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
 
 def largest_log2_p_values(tails: Sequence[Tail]) -> FloatArray:
     """Logarithms of the largest p-values of some tails; 0 where there is no freedom."""
-    largest: FloatArray = np.maximum.reduce([_tail_log2_p_values(tail) for tail in tails])
-    return largest
+    first, *others = [_tail_log2_p_values(tail) for tail in tails]
+    for other in others:
+        first = np.maximum(first, other)
+    return first
 
 
 def _tail_log2_p_values(tail: Tail) -> FloatArray:
     """Logarithms of p-values; 0 where there is no freedom."""
-    logarithms = np.zeros(len(tail.statistic))
     has_freedom = tail.freedom > 0
+    if has_freedom.all():
+        return log2_p_values(*tail)
+    logarithms = np.zeros(len(tail.statistic))
     logarithms[has_freedom] = log2_p_values(tail.statistic[has_freedom], tail.freedom[has_freedom])
     return logarithms
 

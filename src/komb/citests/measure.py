@@ -265,22 +265,14 @@ class Moments(NamedTuple):
         >>> values.round(9).tolist(), freedom.round(9).tolist()
         ([7.5], [3.0])
         """
-        varies = self.variance > 0
-        variance = np.where(varies, self.variance, 1.0)
-        deviation = np.sqrt(variance)
-        slope = 4.0 / np.maximum(self.third / (variance * deviation), LEAST_SKEWNESS)
-        freedom = np.where(varies, 0.5 * slope * slope, 0.0)
-        shifted = freedom + slope * (statistic - self.mean) / deviation
-        by_three = Tail(np.maximum(shifted, 0.0), freedom)
-        is_skewed = varies & (slope < 4.0 / MOST_SKEWNESS)
-        if not is_skewed.any():
-            return (by_three,)
-        scale = 2.0 * self.mean / variance
-        by_two = Tail(
-            np.where(is_skewed, np.maximum(statistic, 0.0) * scale, by_three.statistic),
-            np.where(is_skewed, self.mean * scale, freedom),
+        from komb.counts.gamma_tail_kernels import shift_gammas
+
+        by_three, by_two = np.empty((2, 2, len(statistic)))
+        is_any_skewed = shift_gammas(
+            statistic, *self, LEAST_SKEWNESS, MOST_SKEWNESS, by_three, by_two
         )
-        return by_two, by_three
+        tails = Tail(*by_three)
+        return (Tail(*by_two), tails) if is_any_skewed else (tails,)
 
 
 def check_measurement(measured: object, n_tests: int) -> None:

@@ -45,8 +45,9 @@ counted on the rows that are complete for its variables, so ``fit(Z)`` is not th
 
 Memory
 ------
-Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels and
-only as many as fit into half the bytes of the codes (or ``BITMAP_BYTES``, if that is more),
+Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels that
+were counted with a condition and only as many as fit into half the bytes of the codes (or
+``BITMAP_BYTES``, if that is more),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
 is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing
@@ -303,7 +304,10 @@ class Contingency:
         self._lengths: Int64Array | None = None
         self._no_lengths = np.zeros((len(self.class_levels), 1), dtype=np.int64)
         self._known_terms: dict[tuple[float, bool], object] = {}
-        self._prepared = self._prepare(codes)
+        self._bitmap_bytes = 0
+        self._prepared = self._prepare()
+        if self._prepared.bitmaps.shape[0] > 1:
+            self._pack(np.empty(0, dtype=np.int64))  # which rows there are
 
     def _scale_cumulants(self) -> tuple[FloatArray, FloatArray]:
         """Fixed-point units of two cumulants of Pearson's statistic, for each column.
@@ -313,21 +317,22 @@ class Contingency:
         rows, up or down.
         """
         levels = np.minimum(self.cardinalities, self.n_rows).astype(np.float64)
-        products = float(self.n_rows) * levels * levels[self.target]
+        different, place = np.unique(levels, return_inverse=True)
+        products = float(self.n_rows) * different * levels[self.target]
         variance_scales = [largest_scale(2.0 * bound) for bound in products.tolist()]
         third_scales = [largest_scale(self.n_rows * bound) for bound in products.tolist()]
-        return np.array(variance_scales), np.array(third_scales)
+        return np.array(variance_scales)[place], np.array(third_scales)[place]
 
     @property
     def prepared(self) -> Any:
         """Rows in order of the target, and bitmaps: what other kernels need of it."""
+        self._pack_all()
         return self._prepared
 
     @property
     def has_bitmaps(self) -> npt.NDArray[np.bool_]:
         """Which columns have a bitmap for each of their levels."""
-        prepared: Any = self._prepared
-        has: npt.NDArray[np.bool_] = (prepared.level_start >= 0) & (self.cardinalities > 0)
+        has: npt.NDArray[np.bool_] = (self.prepared.level_start >= 0) & (self.cardinalities > 0)
         return has
 
     @property
@@ -339,52 +344,60 @@ class Contingency:
     @property
     def nbytes(self) -> int:
         """Bytes that are held for this target, besides the shared ones."""
-        prepared: Any = self._prepared
-        held: int = prepared.bitmaps.nbytes + prepared.level_counts.nbytes + prepared.order.nbytes
+        prepared = self._prepared
+        held: int = self._bitmap_bytes + prepared.level_counts.nbytes + prepared.order.nbytes
         return held
 
-    def _prepare(self, codes: Codes) -> object:
-        """Sort the rows by target level and pack the low-cardinality columns into bitmaps."""
-        y = codes[self.target]
-        n_levels = self.target_levels
+    def _prepare(self) -> Any:
+        """Sort the rows by target level, and make room for bitmaps of low-cardinality columns."""
+        codes, y, n_levels = self.codes, self.codes[self.target], self.target_levels
         order = np.argsort(y, kind="stable").astype(np.int32)
         y_counts = np.bincount(y, minlength=n_levels)[:n_levels]
         order = order[: y_counts.sum()]  # the rest is missing
         block = 64 * WORDS_PER_BLOCK
         words = WORDS_PER_BLOCK * -(-y_counts // block)
         segments = np.concatenate(([0], np.cumsum(words))).astype(np.int64)
-        is_packed = self._columns_to_pack(int(segments[-1]) * 8, codes.nbytes)
+        self._is_to_pack = is_to_pack = self._columns_to_pack(int(segments[-1]) * 8, codes.nbytes)
         if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
-            is_packed[:] = False
+            is_to_pack[:] = False
             segments[:] = 0
-        packed = np.flatnonzero(is_packed)
-        level_start = np.full(len(self.cardinalities), -1, dtype=np.int64)
-        n_codes = (
-            self.cardinalities + self._shared.is_incomplete
-        )  # missing ones have an unused bitmap
-        ends = np.cumsum(n_codes[packed])
-        level_start[packed] = ends - n_codes[packed]
-        n_bitmaps = int(ends[-1]) if len(packed) else 0
-        bitmaps = np.zeros((n_bitmaps + 1, segments[-1]), dtype=np.uint64)
-        level_counts = np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32)
-        if n_bitmaps:
-            y_start = np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64)
-            self._shared.pack_levels(
-                codes, self.cardinalities, packed, level_start, order, y_start, segments, bitmaps,
-                level_counts, np.empty(64, dtype=codes.dtype),
-                np.empty(self._shared.most_levels + 1, dtype=np.uint64),
-            )  # fmt: skip
+        # missing ones have an unused bitmap
+        n_codes = np.where(is_to_pack, self.cardinalities + self._shared.is_incomplete, 0)
+        self._first_bitmap = np.cumsum(n_codes) - n_codes
+        n_bitmaps = int(n_codes.sum())
         return self._shared.layout.Prepared(
             codes=codes,
             cardinalities=self.cardinalities,
             most_levels=self._shared.most_levels,
             target=self.target,
             order=order,
-            level_start=level_start,
-            bitmaps=bitmaps,
-            level_counts=level_counts,
+            level_start=np.full(len(self.cardinalities), -1, dtype=np.int64),
+            # memory that is not written to is not taken
+            bitmaps=np.zeros((n_bitmaps + 1, segments[-1]), dtype=np.uint64),
+            level_counts=np.zeros((n_bitmaps + 1, n_levels if n_bitmaps else 0), dtype=np.int32),
             segments=segments,
         )
+
+    def _pack(self, columns: Int64Array) -> None:
+        """Pack some columns into bitmaps, one per level."""
+        prepared = self._prepared
+        y = self.codes[self.target]
+        y_counts = np.bincount(y, minlength=self.target_levels)[: self.target_levels]
+        prepared.level_start[columns] = self._first_bitmap[columns]
+        self._shared.pack_levels(
+            self.codes, self.cardinalities, columns, prepared.level_start, prepared.order,
+            np.concatenate(([0], np.cumsum(y_counts))).astype(np.int64), prepared.segments,
+            prepared.bitmaps, prepared.level_counts, np.empty(64, dtype=np.uint8),
+            np.empty(self._shared.most_levels + 1, dtype=np.uint64),
+        )  # fmt: skip
+        self._is_to_pack[columns] = False
+        n_bitmaps = 1 + int(self.cardinalities[columns].sum())
+        self._bitmap_bytes += n_bitmaps * prepared.bitmaps.strides[0]
+
+    def _pack_all(self) -> None:
+        """Pack whatever can be packed."""
+        if self._is_to_pack.any():
+            self._pack(np.flatnonzero(self._is_to_pack))
 
     def _columns_to_pack(self, bitmap_bytes: int, table_bytes: int) -> npt.NDArray[np.bool_]:
         """Choose the columns of fewest levels, as long as their bitmaps are affordable."""
@@ -396,9 +409,21 @@ class Contingency:
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
-    def _buffers_for(self, size: int) -> tuple[object, object]:
-        prepared: Any = self._prepared
-        return self._shared.buffers(size, prepared.bitmaps.shape[1], self.target_levels)
+    def prepared_for(
+        self, given: Int64Array, candidates: Int64Array
+    ) -> tuple[object, object, object]:
+        """Return the table as kernels want it, and their buffers for given sets of one size.
+
+        Columns are packed when they are first counted together with a condition: many a column is
+        a target for its marginal dependences alone, and those are counted sooner than packed.
+        """
+        if given.shape[1] and (self._is_to_pack[candidates].any() or self._is_to_pack[given].any()):
+            is_asked = np.zeros_like(self._is_to_pack)
+            is_asked[candidates] = True
+            is_asked[given] = True
+            self._pack(np.flatnonzero(is_asked & self._is_to_pack))
+        n_words = self._prepared.bitmaps.shape[1]
+        return self._prepared, *self._shared.buffers(given.shape[1], n_words, self.target_levels)
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be sparse enough to need them."""
@@ -420,11 +445,14 @@ class Contingency:
         return self._lengths, length_below
 
     def kernel_arguments(
-        self, size: int, length_below: float, wants_tables: bool
+        self, size: int, length_below: float, *, wants_tables: bool, is_conditioned: bool
     ) -> tuple[object, ...]:
         """Table, terms and buffers for kernels of other modules; given sets have up to ``size``."""
+        if is_conditioned:
+            self._pack_all()
         terms = self._terms(size, length_below, wants_tables)
-        scratch, groups = self._buffers_for(size)
+        n_words = self._prepared.bitmaps.shape[1]
+        scratch, groups = self._shared.buffers(size, n_words, self.target_levels)
         return self._prepared, terms, scratch, self._shared.labels, groups
 
     def summarise(
@@ -458,13 +486,13 @@ class Contingency:
                 given, candidate_start, candidates, no_margins, length_below, wants_tables
             )
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        scratch, groups = self._buffers_for(given.shape[1])
+        prepared, scratch, groups = self.prepared_for(given, candidates)
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 9), dtype=np.int64)
         self._shared.summarise(
-            self._prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
+            prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
             candidates, self.length_class, sums, splits, unions,
         )  # fmt: skip
         fit, strata, length = sums.T
@@ -506,10 +534,10 @@ class Contingency:
     ) -> Summaries:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        scratch, groups = self._buffers_for(given.shape[1])
+        prepared, scratch, groups = self.prepared_for(given, candidates)
         tests = np.empty((len(candidates), 13), dtype=np.int64)
         self._shared.summarise_present(
-            self._prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
+            prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
             given, candidate_start, candidates, self.length_class, tests, margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 9:].T

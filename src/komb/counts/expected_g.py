@@ -1,9 +1,10 @@
 """Mean and variance of G over all orders of the rows: buffers and batches around the kernels.
 
 >>> codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1]], dtype=np.uint8)
->>> expected = ExpectedG(codes, np.array([2, 2]))
+>>> contingency = Contingency(codes, np.array([2, 2]), target=0)
 >>> nothing = np.empty((1, 0), dtype=np.int64)
->>> mean, variance = expected.moments(0, nothing, np.array([0]), np.array([1]))
+>>> expected = ExpectedG(codes, np.array([2, 2]))
+>>> mean, variance = expected.moments(contingency, nothing, np.array([0]), np.array([1]))
 
 Of the 6 ways to arrange two pairs, 2 are as these, with ``G = 8 ln 2``, and 4 have ``G = 0``.
 
@@ -15,10 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.contingency import Codes
+from komb.counts.contingency import Codes, Contingency
+from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
-ROWS_PER_CALL = 1 << 20
+ROWS_PER_CALL = 1 << 25
 """Rows of all tests of one call of the kernel; interrupts are heard between calls."""
 
 CELL_BITS = 15
@@ -37,17 +39,17 @@ class ExpectedG:
 
     Notes
     -----
-    Memory: about 90 bytes per row, and 1.3 MB.
+    Memory: about 90 bytes per row, most of them only if rows have to be sorted, and 1.8 MB.
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts import expected_g_kernels
+        from komb.counts import expected_g_kernels, expected_g_margin_kernels
 
-        self._kernels = expected_g_kernels
+        self._sum_moments = expected_g_margin_kernels.sum_moments
+        self._fraction = expected_g_kernels.FRACTION
         self.n_rows = n_rows = codes.shape[1]
-        self._table = expected_g_kernels.Table(codes, cardinalities, target=0)
         n_slots = 1 << max(1, (2 * n_rows - 1).bit_length())
-        self._strata = expected_g_kernels.Strata(
+        self._strata = expected_g_margin_kernels.Strata(
             counts=np.zeros(1, dtype=np.int64),
             keys=np.empty(n_rows, dtype=np.int64),
             starts=np.empty(n_rows + 1, dtype=np.int32),
@@ -57,10 +59,14 @@ class ExpectedG:
             slot_labels=np.empty(n_slots, dtype=np.int32),
         )
         most_levels = max(1, int(cardinalities.max()))
-        self._levels = expected_g_kernels.Levels(
+        self._levels = expected_g_margin_kernels.Levels(
             counts=np.zeros((2, most_levels), dtype=np.int32),
             seen=np.empty((2, most_levels), dtype=np.int32),
             sizes=np.empty((2, 8, most_levels)),
+            by_y=np.empty(MAX_DENSE_CELLS, dtype=np.int32),
+            first=np.concatenate(([0], np.cumsum(cardinalities))),
+            is_counted=np.zeros(len(cardinalities), dtype=np.bool_),
+            of_column=np.zeros(int(cardinalities.sum()), dtype=np.int32),
         )
         self._cells = expected_g_kernels.Cells(
             keys=np.zeros(1 << CELL_BITS, dtype=np.uint64),
@@ -70,13 +76,18 @@ class ExpectedG:
         )
 
     def moments(
-        self, target: int, given: Int64Array, index: Int64Array, candidates: Int64Array
+        self,
+        contingency: Contingency,
+        given: Int64Array,
+        index: Int64Array,
+        candidates: Int64Array,
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of G for each test.
 
         Parameters
         ----------
-        target : int
+        contingency : Contingency
+            The same table, prepared for the target.
         given : int array of shape (n_sets, size)
         index : int array
             Test ``j`` is given ``given[index[j]]``; cheaper if equal ones follow one another.
@@ -84,15 +95,16 @@ class ExpectedG:
             One per test.
         """
         sums = np.empty((len(candidates), 4), dtype=np.int64)
-        table = self._table._replace(target=target)
+        prepared, scratch, _ = contingency.prepared_for(given, candidates)
         step = max(1, ROWS_PER_CALL // max(self.n_rows, 1))
+        n_bitmaps, n_words = prepared.bitmaps.shape
+        totals, all_words = np.empty((n_bitmaps, 1), dtype=np.int32), np.array([0, n_words])
         for first in range(0, len(candidates), step):
             part = slice(first, first + step)
-            self._kernels.sum_moments(
-                table, self._strata, self._levels, self._cells, given, index[part],
-                candidates[part], sums[part],
+            self._sum_moments(
+                prepared, contingency.has_missing, scratch, self._strata, self._levels,
+                self._cells, given, index[part], candidates[part], totals, all_words, sums[part],
             )  # fmt: skip
         mean_whole, mean_part, variance_whole, variance_part = sums.T
-        fraction = self._kernels.FRACTION
-        mean = 2.0 * (mean_whole + mean_part / fraction)
-        return mean, 4.0 * (variance_whole + variance_part / fraction)
+        mean = 2.0 * (mean_whole + mean_part / self._fraction)
+        return mean, 4.0 * (variance_whole + variance_part / self._fraction)

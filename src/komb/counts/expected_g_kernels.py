@@ -37,8 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from komb.counts.compiling import inner as _inner
-from komb.counts.compiling import kernel
+from komb.counts.compiling import inner
 
 SERIES_FROM = 8.0  # variance of a count above which its cell is a series
 CUT = 1e-6  # of the probability of the mode
@@ -46,49 +45,17 @@ ROUNDING = 1e-9  # share of its terms below which a variance is none
 
 FRACTION = 2.0**40  # fixed-point units of a sum; whole numbers are added up by themselves
 
-# places of ``Strata.counts``
-N_STRATA = 0
-
-_KEYS_AT_MOST = 1 << 62  # combined codes stay below
 _REMEMBERED_ROWS = 1 << 21  # three numbers below fit in one key
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads keys evenly
 
-# columns of ``Sizes``
+# rows of a list of different sizes, and what they give
 SIZE, LEVELS, SQUARE_1, SQUARE_2, WEIGHT_1, WEIGHT_2, SUM_1, SUM_2 = range(8)
 
 # columns of ``Cells.found``
 MEAN, FIRST, SECOND, REST = range(4)
 
-# columns of the ``moments`` that ``sum_moments`` fills: whole numbers, and fractions of one
+# places of the moments of a test: whole numbers, and fractions of one
 MEAN_WHOLE, MEAN_PART, VARIANCE_WHOLE, VARIANCE_PART = range(4)
-
-
-class Table(NamedTuple):
-    """Codes; one that is not below its column's cardinality is missing."""
-
-    codes: Any  # [column, row]
-    cardinalities: Any
-    target: int
-
-
-class Strata(NamedTuple):
-    """Rows by stratum of a given set, without strata that have a single row or target level."""
-
-    counts: Any
-    keys: Any  # [row]: combined codes, then the stratum; -1 if left out
-    starts: Any  # [stratum]: first of ``rows``
-    rows: Any
-    target_codes: Any  # of these rows
-    slots: Any  # of a hash table: keys
-    slot_labels: Any
-
-
-class Levels(NamedTuple):
-    """Room to count the levels of a stratum."""
-
-    counts: Any  # [variable, code]: all zero between uses
-    seen: Any  # [number]: code
-    sizes: Any  # [variable, column, number]: different sizes in ascending order, and what they give
 
 
 class Cells(NamedTuple):
@@ -100,116 +67,26 @@ class Cells(NamedTuple):
     shift: Any  # of a hash to the slots
 
 
-@_inner
-def _number_keys(n_keys, strata):
-    """Replace keys by numbers, in order of first occurrence; returns how many there are."""
-    keys, slots, slot_labels = strata.keys, strata.slots, strata.slot_labels
-    is_direct = n_keys <= slots.size
-    mask = np.uint64(slots.size - 1)
-    for slot in range(min(n_keys, slots.size)):
-        slots[slot] = -1
-    n_labels = 0
-    for row in range(keys.size):
-        key = keys[row]
-        if key < 0:
-            continue
-        slot = np.uint64(key)
-        if not is_direct:
-            slot = (slot * _FACTOR >> np.uint64(32)) & mask
-            while slots[slot] != key and slots[slot] >= 0:
-                slot = (slot + np.uint64(1)) & mask
-        if slots[slot] < 0:
-            slots[slot] = key
-            slot_labels[slot] = n_labels
-            n_labels += 1
-        keys[row] = slot_labels[slot]
-    return n_labels
+@inner
+def add_size(size, found, sizes):
+    """Add a level to the list of different sizes, in ascending order; returns their number."""
+    place = found
+    while place > 0 and sizes[SIZE, place - 1] >= size:
+        place -= 1
+    if place < found and sizes[SIZE, place] == size:
+        sizes[LEVELS, place] += 1.0
+        return found
+    for other in range(found, place, -1):
+        sizes[SIZE, other] = sizes[SIZE, other - 1]
+        sizes[LEVELS, other] = sizes[LEVELS, other - 1]
+    sizes[SIZE, place] = size
+    sizes[LEVELS, place] = 1.0
+    return found + 1
 
 
-@_inner
-def _label_rows(given, table, strata):
-    """Write the stratum of every row into ``keys``; returns how many there are."""
-    keys = strata.keys
-    y_codes, y_width = table.codes[table.target], table.cardinalities[table.target]
-    for row in range(keys.size):
-        keys[row] = 0 if y_codes[row] < y_width else -1
-    n_keys = np.int64(1)
-    for column in given:
-        width = table.cardinalities[column]
-        if n_keys > _KEYS_AT_MOST // max(width, 1):  # a column of missing values has no level
-            n_keys = np.int64(_number_keys(n_keys, strata))
-        codes = table.codes[column]
-        for row in range(keys.size):
-            code = np.int64(codes[row])
-            keys[row] = keys[row] * width + code if keys[row] >= 0 and code < width else -1
-        n_keys *= width
-    return _number_keys(n_keys, strata)
-
-
-@_inner
-def _group_rows(given, table, strata):
-    """Group the rows by stratum of ``given``; strata in which nothing can vary are left out."""
-    keys, starts, rows, target_codes = strata.keys, strata.starts, strata.rows, strata.target_codes
-    y_codes = table.codes[table.target]
-    n_strata = _label_rows(given, table, strata)
-    for stratum in range(n_strata + 1):
-        starts[stratum] = 0
-    for row in range(keys.size):
-        if keys[row] >= 0:
-            starts[keys[row] + 1] += 1
-    for stratum in range(n_strata):
-        starts[stratum + 1] += starts[stratum]
-    for row in range(keys.size):
-        if keys[row] >= 0:
-            place = starts[keys[row]]
-            rows[place] = row
-            target_codes[place] = y_codes[row]
-            starts[keys[row]] += 1
-    _keep_varying(n_strata, strata)
-
-
-@_inner
-def _keep_varying(n_strata, strata):
-    """Leave out the strata in which the target has one level only."""
-    starts, rows, target_codes = strata.starts, strata.rows, strata.target_codes
-    kept = end = lo = 0
-    for stratum in range(n_strata):
-        hi = starts[stratum]
-        varies = False
-        for place in range(lo + 1, hi):
-            varies |= target_codes[place] != target_codes[lo]
-        if varies:
-            starts[kept] = end
-            kept += 1
-            for place in range(lo, hi):
-                rows[end] = rows[place]
-                target_codes[end] = target_codes[place]
-                end += 1
-        lo = hi
-    starts[kept] = end
-    strata.counts[N_STRATA] = kept
-
-
-@_inner
-def _sort_sizes(n_seen, n, counts, seen, sizes):
-    """List the different sizes of levels, and empty ``counts``; returns how many there are."""
-    found = 0
-    for number in range(n_seen):
-        code = seen[number]
-        size = float(counts[code])
-        counts[code] = 0
-        place = found
-        while place > 0 and sizes[SIZE, place - 1] >= size:
-            place -= 1
-        if place < found and sizes[SIZE, place] == size:
-            sizes[LEVELS, place] += 1.0
-            continue
-        for other in range(found, place, -1):
-            sizes[SIZE, other] = sizes[SIZE, other - 1]
-            sizes[LEVELS, other] = sizes[LEVELS, other - 1]
-        sizes[SIZE, place] = size
-        sizes[LEVELS, place] = 1.0
-        found += 1
+@inner
+def _weigh_sizes(found, n, sizes):
+    """Write down what each size contributes to correlations in a stratum of ``n`` rows."""
     for place in range(found):
         a = sizes[SIZE, place]
         first = a / max(n - a, 1.0)
@@ -218,10 +95,9 @@ def _sort_sizes(n_seen, n, counts, seen, sizes):
         sizes[SQUARE_2, place] = second if n - a > 1.0 else 0.0
         sizes[WEIGHT_1, place] = math.sqrt(first)
         sizes[WEIGHT_2, place] = math.sqrt(sizes[SQUARE_2, place])
-    return found
 
 
-@_inner
+@inner
 def _sum_cell(n, a, b, logarithms, found):
     """Moments of ``g`` over the distribution of a cell."""
     expected = a * b / n
@@ -274,7 +150,7 @@ def _sum_cell(n, a, b, logarithms, found):
     found[REST] = max(left, 0.0) if min(a, n - b) > 2.0 else 0.0
 
 
-@_inner
+@inner
 def _expand_cell(n, a, b, found):
     """Expand the moments of a large cell into Taylor series of ``g`` and of its differences."""
     expected = a * b / n
@@ -317,7 +193,7 @@ def _expand_cell(n, a, b, found):
     found[REST] = 0.0
 
 
-@_inner
+@inner
 def _find_cell(n, a, b, cells):
     """Slot with the moments of a cell, after computing them if they are not there."""
     if a > b:
@@ -339,7 +215,7 @@ def _find_cell(n, a, b, cells):
     return slot
 
 
-@_inner
+@inner
 def _is_smaller(n_left, left, n_right, right):
     """Whether a list of sizes comes before another."""
     if n_left != n_right:
@@ -352,7 +228,7 @@ def _is_smaller(n_left, left, n_right, right):
     return True
 
 
-@_inner
+@inner
 def _sum_stratum(n, n_rows, rows, n_columns, columns, cells):
     """Mean and variance of half of G in a stratum of ``n`` rows, see the top."""
     found = cells.found
@@ -394,61 +270,23 @@ def _sum_stratum(n, n_rows, rows, n_columns, columns, cells):
     return mean, variance if variance > ROUNDING * abs(gross) else 0.0
 
 
-@_inner
-def _count_stratum(lo, hi, x, x_width, strata, levels):
-    """Count both variables in a stratum; returns its complete rows, levels of x and of y."""
-    rows, target_codes = strata.rows, strata.target_codes
-    x_counts, y_counts = levels.counts[0], levels.counts[1]
-    x_seen, y_seen = levels.seen[0], levels.seen[1]
-    n = n_x = n_y = 0
-    for place in range(lo, hi):
-        x_code = np.uint64(x[np.uint64(rows[np.uint64(place)])])
-        if x_code >= x_width:
-            continue
-        y_code = np.uint64(target_codes[np.uint64(place)])
-        if x_counts[x_code] == 0:
-            x_seen[n_x] = x_code
-            n_x += 1
-        if y_counts[y_code] == 0:
-            y_seen[n_y] = y_code
-            n_y += 1
-        x_counts[x_code] += 1
-        y_counts[y_code] += 1
-        n += 1
-    return n, n_x, n_y
+@inner
+def add_stratum(n_rows, different_x, x_sizes, different_y, y_sizes, cells, moments):
+    """Add the mean and the variance of half of G in a stratum to those of a test.
 
-
-@kernel
-def sum_moments(table, strata, levels, cells, given, index, candidates, moments):
-    """Sum the mean and the variance of half of G over the strata of each test.
-
-    Test ``j`` is that of ``candidates[j]`` given ``given[index[j]]``. ``moments[j]`` gets whole
-    numbers and ``FRACTION``s of the two. Tests with the same given set should follow one another.
+    Its rows and the different sizes of the levels of both variables are given, of which there are
+    two at least.
     """
-    last = -1
-    for j in range(candidates.size):
-        if index[j] != last:
-            last = index[j]
-            _group_rows(given[last], table, strata)
-        x = table.codes[candidates[j]]
-        x_width = np.uint64(table.cardinalities[candidates[j]])
-        x_sizes, y_sizes = levels.sizes[0], levels.sizes[1]
-        moments[j] = 0
-        for stratum in range(strata.counts[N_STRATA]):
-            lo, hi = strata.starts[stratum], strata.starts[stratum + 1]
-            rows, n_x, n_y = _count_stratum(lo, hi, x, x_width, strata, levels)
-            n = float(rows)
-            different_x = _sort_sizes(n_x, n, levels.counts[0], levels.seen[0], x_sizes)
-            different_y = _sort_sizes(n_y, n, levels.counts[1], levels.seen[1], y_sizes)
-            if n_x < 2 or n_y < 2:
-                continue
-            if _is_smaller(different_x, x_sizes, different_y, y_sizes):
-                mean, variance = _sum_stratum(n, different_x, x_sizes, different_y, y_sizes, cells)
-            else:
-                mean, variance = _sum_stratum(n, different_y, y_sizes, different_x, x_sizes, cells)
-            whole = math.floor(mean)
-            moments[j, MEAN_WHOLE] += np.int64(whole)
-            moments[j, MEAN_PART] += np.int64((mean - whole) * FRACTION)
-            whole = math.floor(variance)
-            moments[j, VARIANCE_WHOLE] += np.int64(whole)
-            moments[j, VARIANCE_PART] += np.int64((variance - whole) * FRACTION)
+    n = float(n_rows)
+    _weigh_sizes(different_x, n, x_sizes)
+    _weigh_sizes(different_y, n, y_sizes)
+    if _is_smaller(different_x, x_sizes, different_y, y_sizes):
+        mean, variance = _sum_stratum(n, different_x, x_sizes, different_y, y_sizes, cells)
+    else:
+        mean, variance = _sum_stratum(n, different_y, y_sizes, different_x, x_sizes, cells)
+    whole = math.floor(mean)
+    moments[MEAN_WHOLE] += np.int64(whole)
+    moments[MEAN_PART] += np.int64((mean - whole) * FRACTION)
+    whole = math.floor(variance)
+    moments[VARIANCE_WHOLE] += np.int64(whole)
+    moments[VARIANCE_PART] += np.int64((variance - whole) * FRACTION)

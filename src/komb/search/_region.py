@@ -14,11 +14,11 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from komb.search._growth import strongest
-from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
 from komb.sessions.session import Session
 
 LARGEST_POOL = 15
@@ -27,6 +27,9 @@ LARGEST_POOL = 15
 CLOSENESS_RATIO = 2.0
 """If a single separator depends on a variable by this many times the bits of the target, it
 decides, and no search starts from the other variable."""
+
+_TESTS_PER_LOT = 4096  # asked at once where candidates have pools of their own
+_WEEDED_TOGETHER = 16  # members; one that goes is no longer in the pools of the next
 
 
 @dataclass(slots=True)
@@ -111,34 +114,99 @@ class NeighbourSearch:
         """Test some of those that wait given the newcomer and members before it."""
         size = self.region.max_separator - 1
         core = frozenset({self._newcomer})
-        for pool, asked in self._by_pool(tested):
+        strengths = {x: self._waiting[x] for x in tested}
+        if len(self.members) <= LARGEST_POOL:
+            pool = frozenset(self.members) - core
             least, separable = self.region.session.separators.weakest(
-                self.variable, {x: self._waiting[x] for x in asked}, pool - core, size, core=core
+                self.variable, strengths, pool, size, core=core
             )
-            self._waiting |= least
-            for x in separable:
-                del self._waiting[x]
-            self.separators |= separable
+        else:
+            pools = {x: frozenset(-z for _, z in self._nearest[x]) - core for x in sorted(tested)}
+            least, separable = self._weakest_in_pools(strengths, pools, size, core)
+        self._waiting |= least
+        for x in separable:
+            del self._waiting[x]
+        self.separators |= separable
         self._untested -= tested
 
-    def _by_pool(self, tested: set[int]) -> list[tuple[Variables, set[int]]]:
-        """Return the members that separators may be made of, with those they are for."""
-        if len(self.members) <= LARGEST_POOL:
-            return [(frozenset(self.members), tested)]
-        return [(frozenset(-z for _, z in self._nearest[x]), {x}) for x in sorted(tested)]
+    def _weakest_in_pools(
+        self,
+        strengths: Mapping[int, float],
+        pools: Mapping[int, Variables],
+        max_size: int,
+        core: Variables = EMPTY,
+    ) -> tuple[dict[int, float], dict[int, Variables]]:
+        """As :meth:`SeparatorFinder.weakest <komb.sessions.separators.SeparatorFinder.weakest>`.
+
+        Every candidate has a pool of its own. All of them are asked about together, first given the
+        smallest sets.
+        """
+        least, separable = dict(strengths), dict[int, Variables]()
+        for size in range(max_size + 1):
+            tests = [
+                (x, core | given)
+                for x, pool in pools.items()
+                if x in least
+                for given in subsets(pool, size, size)
+            ]
+            for first in range(0, len(tests), _TESTS_PER_LOT):
+                lot = tests[first : first + _TESTS_PER_LOT]
+                for (x, given), bits in zip(lot, self._weigh(lot), strict=True):
+                    if bits:
+                        least[x] = min(least.get(x, bits), bits)
+                    else:
+                        separable.setdefault(x, given)
+            least = {x: bits for x, bits in least.items() if x not in separable}
+        return least, separable
+
+    def _weigh(self, tests: Sequence[Dependence]) -> list[float]:
+        """Return the bits of some tests, 0 where there is no dependence."""
+        by_given: dict[Variables, set[int]] = {}
+        for x, given in tests:
+            by_given.setdefault(given, set()).add(x)
+        questions = [(asked, given) for given, asked in by_given.items()]
+        answers = self.region.session.strengths(self.variable, questions)
+        strengths = dict(zip(by_given, answers, strict=True))
+        return [strengths[given].get(x, 0.0) for x, given in tests]
 
     def _weed_out(self) -> None:
         """Drop members that others separate, those admitted after them included."""
-        for member in sorted(self.members):
-            pool = self.region.nearest(member, frozenset(self.members) - {member})
-            least, separable = self.region.session.separators.weakest(
-                self.variable, {member: self.members[member]}, pool, self.region.max_separator
-            )
-            self.separators |= separable
-            self.members |= least
-            if separable and member not in self._fixed:
-                del self.members[member]
+        left = sorted(self.members)
+        while left:
+            if len(self.members) <= LARGEST_POOL:
+                member, *left = left
+                pool = frozenset(self.members) - {member}
+                least, separable = self.region.session.separators.weakest(
+                    self.variable, {member: self.members[member]}, pool, self.region.max_separator
+                )
+                self._keep_or_drop(member, least, separable)
+            else:
+                left = self._weed_out_together(left)
         self._is_complete = True
+
+    def _weed_out_together(self, left: list[int]) -> list[int]:
+        """Examine some of the members that are left, up to one that goes; returns the others."""
+        members, nearest = frozenset(self.members), self.region.nearest
+        pools = {member: nearest(member, members - {member}) for member in left[:_WEEDED_TOGETHER]}
+        least, separable = self._weakest_in_pools(
+            {member: self.members[member] for member in pools}, pools, self.region.max_separator
+        )
+        for number, member in enumerate(pools, start=1):
+            self._keep_or_drop(member, least, separable)
+            if member not in self.members:
+                return left[number:]
+        return left[len(pools) :]
+
+    def _keep_or_drop(
+        self, member: int, least: Mapping[int, float], separable: Mapping[int, Variables]
+    ) -> None:
+        """Note what became of a member."""
+        if member in least:
+            self.members[member] = least[member]
+            return
+        self.separators[member] = separable[member]
+        if member not in self._fixed:
+            del self.members[member]
 
 
 @dataclass(slots=True)

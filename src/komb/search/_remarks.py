@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from komb.search._power import power_to_see
 from komb.search._region import Region
 from komb.search.task import Leak, Sight, Task
-from komb.sessions.questions import EMPTY, Variables
+from komb.sessions.questions import EMPTY, Variables, subsets
 from komb.sessions.session import Session
 
 LEAKED_SHARE = 0.95
@@ -42,38 +41,48 @@ def find_equivalents(
 
     They are separated from the target by the member, and separate it in turn.
     """
-    found = {}
-    for member, witness in witnesses.items():
-        if witness is None:
-            continue
-        others = sorted(
-            (x for x in task.candidates - witnesses.keys() if member in separators.get(x, EMPTY)),
-            key=lambda x: (-region.alone(task.target).get(x, 0.0), x),
-        )[:MOST_STAND_INS]
-        sets = [EMPTY | {x} for x in others if _replaces(region, task, {x}, member, witness)]
-        if not sets:
-            pairs = map(set, combinations(others, 2))
-            sets = [
-                EMPTY | pair for pair in pairs if _replaces(region, task, pair, member, witness)
-            ]
-        if sets:
-            found[member] = tuple(sorted(sets, key=sorted))
-    return found
+    alone = region.alone(task.target)
+    outside = sorted(task.candidates - witnesses.keys(), key=lambda x: (-alone.get(x, 0.0), x))
+    stand_ins = {
+        member: [x for x in outside if member in separators.get(x, EMPTY)][:MOST_STAND_INS]
+        for member, witness in witnesses.items()
+        if witness is not None
+    }
+    found: dict[int, tuple[Variables, ...]] = {}
+    for size in (1, 2):  # pairs where no single column does
+        sets = {
+            member: list(subsets(others, size, size))
+            for member, others in stand_ins.items()
+            if member not in found
+        }
+        found |= _find_replacements(region.session, task, witnesses, sets)
+    return {member: found[member] for member in witnesses if member in found}
 
 
-def _replaces(
-    region: Region, task: Task, columns: set[int], member: int, witness: Variables
-) -> bool:
-    """Whether columns leave nothing for a member to tell.
+def _find_replacements(
+    session: Session,
+    task: Task,
+    witnesses: Mapping[int, Variables | None],
+    sets: Mapping[int, Sequence[Variables]],
+) -> dict[int, tuple[Variables, ...]]:
+    """For each member, those of some sets of columns that leave nothing for it to tell.
 
     On data, only a test with power decides that, or columns that determine the member.
     """
-    session, given = region.session, witness | columns
-    if session.is_dependent(task.target, member, given):
-        return False
-    determined = session.determines(EMPTY | columns, member, min_rows=DETERMINED_ROWS)
     power = power_to_see(SHARE_TO_REPLACE)
-    return determined or session.can_detect(task.target, member, given, witness, power)
+    pairs = [(member, columns) for member, each in sets.items() for columns in each]
+    given = [(witnesses[member] or EMPTY) | columns for member, columns in pairs]
+    members = [member for member, _ in pairs]
+    answers = session.ask_each(task.target, list(zip(members, given, strict=True)))
+    found: dict[int, list[Variables]] = {}
+    for (member, columns), condition, depends in zip(pairs, given, answers, strict=True):
+        if depends:
+            continue
+        if session.determines(columns, member, min_rows=DETERMINED_ROWS) or session.can_detect(
+            task.target, member, condition, witnesses[member] or EMPTY, power
+        ):
+            found.setdefault(member, []).append(columns)
+    return {member: tuple(sorted(each, key=sorted)) for member, each in found.items()}
 
 
 def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:

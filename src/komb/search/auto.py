@@ -157,6 +157,7 @@ def find_neighbours(search: _Search) -> None:
     region, candidates = search.region, search.task.candidates
     search.separators = dict.fromkeys(candidates, EMPTY)
     if not math.isinf(search.needed):
+        search.from_target.finish()  # all of them are asked about, so better together
         joined = {x: region.joint_bits(search.from_target, x, search.needed) for x in search.alone}
         joined = {x: bits for x, bits in joined.items() if bits}
         least = false_discovery_bits(joined.values(), len(candidates))
@@ -169,7 +170,7 @@ def find_neighbours(search: _Search) -> None:
 
 def _note_separators(search: _Search) -> None:
     """Note what separates the dependent variables outside, or comes closest to it."""
-    own = search.from_target.finish()  # to the end, whatever was asked before
+    own = search.from_target
     for x in search.alone.keys() - search.blanket.keys():
         search.separators[x] = own.separators.get(
             x, search.region.nearest(x, frozenset(search.blanket), search.max_separator)
@@ -291,21 +292,9 @@ def _add_groups(search: _Search, size: int) -> None:
     if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
-        hits += session.strong_among(task.target, questions, needed, report)
+        hits += session.strong_among(task.target, questions, needed, report, is_confirmed=True)
     search.see(size, n_tests, needed)
-    hits = _confirmed(search, hits, needed)
     _add_strong(search, sorted(hits, key=by_strength))
-
-
-def _confirmed(
-    search: _Search, hits: Sequence[StrongDependence], needed: float
-) -> list[StrongDependence]:
-    """Those dependences that are so strong by every statistic of the test."""
-    questions = [(frozenset({x}), given) for _, x, given in hits]
-    answers = search.session.confirmed_strengths(search.task.target, questions)
-    return [
-        hit for hit, answer in zip(hits, answers, strict=True) if answer.get(hit[1], 0.0) >= needed
-    ]
 
 
 def _conditioned(
@@ -381,6 +370,9 @@ def find_witnesses(search: _Search, order: int) -> dict[int, Variables | None]:
     The empty set is a witness for whatever depends on the target without any condition.
     """
     while True:
+        members = frozenset(search.blanket)
+        seen = [(x, given) for x, given in search.blanket.items() if given <= members - {x}]
+        search.session.ask_each(search.task.target, seen)  # together, for all of them are asked
         found = {x: _witness(search, x, order) for x in sorted(search.blanket)}
         found |= dict.fromkeys(x for x in search.task.include if _is_explained(search, x, found[x]))
         hidden = [x for x, w in found.items() if w is None and x not in search.task.include]

@@ -25,7 +25,7 @@ from komb.citests.measure import (
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
-from komb.counts.fixedpoint import FloatArray
+from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
     Candidates,
@@ -124,6 +124,7 @@ class TableSource(Source):
         super().__init__(table.n_columns)
         self._table = table
         self._test = test
+        self._cardinalities = table.cardinalities
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
         self._shared = shared or SharedTables(table.codes, table.cardinalities)
@@ -137,7 +138,7 @@ class TableSource(Source):
     @property
     def n_levels(self) -> Sequence[int]:
         """Levels of each column."""
-        levels: list[int] = self._table.cardinalities.tolist()
+        levels: list[int] = self._cardinalities.tolist()
         return levels
 
     @property
@@ -153,12 +154,6 @@ class TableSource(Source):
         self, target: int, questions: Sequence[Candidates], *, is_counted: bool
     ) -> Sequence[Sequence[float]]:
         """For each candidate of each question, the evidence that it depends; 0 if it does not."""
-        return self._weigh_afresh(target, questions, is_counted=is_counted)
-
-    def _weigh_afresh(
-        self, target: int, questions: Sequence[Candidates], *, is_counted: bool
-    ) -> Sequence[Sequence[float]]:
-        """Weigh without a look at what may be remembered."""
 
         def weigh(sums: TestSums) -> FloatArray:
             measured = self._measured(sums) if is_counted else self._measure(sums)
@@ -261,36 +256,37 @@ class TableSource(Source):
     def _decide_sums(self, sums: TestSums) -> BoolArray:
         return decision.is_dependent(self._measured(sums), self._alpha)
 
-    def _measure(self, sums: TestSums) -> Measurement:
-        measured = self._test.measure(sums)
+    def _measure(self, sums: TestSums, strong_at: float | None = None) -> Measurement:
+        """Turn sums into statistics; only strong dependences matter if a level is given."""
+        if strong_at is None:
+            measured = self._test.measure(sums)
+        else:
+            measured = self._test.measure_strong(sums, strong_at)
         if not self._is_ours:
             check_measurement(measured, len(sums.levels))
         return measured
 
-    def _measured(self, sums: TestSums) -> Measurement:
+    def _measured(self, sums: TestSums, strong_at: float | None = None) -> Measurement:
         """Turn sums into statistics, and count those that are not what the caller expects."""
-        measured = self._measure(sums)
+        measured = self._measure(sums, strong_at)
         if not isinstance(measured.decider, str):  # not one test for all: some may have fallen back
             self.fallbacks += int(np.count_nonzero(measured.decider == self._test.fallback))
         self.unreliable += int(np.count_nonzero(~measured.is_reliable))
         return measured
 
     def _contingency(self, target: int) -> Contingency:
-        prepared = self._prepared.get(target)
+        prepared = self._prepared.pop(target, None)
         if prepared is None:
             self._make_room()
-            codes, cardinalities = self._table.codes, self._table.cardinalities
-            prepared = Contingency(codes, cardinalities, target, self._shared)
-            self._prepared[target] = prepared
+            prepared = Contingency(self._table.codes, self._cardinalities, target, self._shared)
+        self._prepared[target] = prepared  # the one used last is the last
         return prepared
 
     def _make_room(self) -> None:
-        """Forget the contingencies prepared first, if there are many and they are large."""
-        while (
-            len(self._prepared) >= _PREPARED_TARGETS
-            and sum(each.nbytes for each in self._prepared.values()) > _PREPARED_BYTES
-        ):
-            self._prepared.pop(next(iter(self._prepared)))
+        """Forget the contingencies used longest ago, if there are many and they are large."""
+        held = sum(each.nbytes for each in self._prepared.values())
+        while len(self._prepared) >= _PREPARED_TARGETS and held > _PREPARED_BYTES:
+            held -= self._prepared.pop(next(iter(self._prepared))).nbytes
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
@@ -340,9 +336,12 @@ class TableSource(Source):
         on_progress: OnProgress | None,
     ) -> Strong:
         """All dependences with ``size`` conditions of at least this many bits."""
+        strengths: list[FloatArray] = []  # of what is found, in the order in which it is
 
         def decide(sums: TestSums) -> BoolArray:
-            return np.asarray(decision.strengths(self._measured(sums), self._alpha) >= bits)
+            own, is_strong = self._find_strong(sums, bits)
+            strengths.append(own[is_strong])
+            return is_strong
 
         sweeper = self._sweeper(
             target,
@@ -355,10 +354,15 @@ class TableSource(Source):
         )
         found = list(sweeper.dependences(on_progress))
         self.tables += sweeper.n_tables
-        asked = [([x], given) for x, given in found]
-        weighed = self._weigh_afresh(target, asked, is_counted=False)
-        strong = [(own, x, given) for (x, given), [own] in zip(found, weighed, strict=True)]
+        weighed = chain.from_iterable(own.tolist() for own in strengths)
+        strong = [(own, x, given) for (x, given), own in zip(found, weighed, strict=True)]
         return Strong(sorted(strong, key=by_strength), sweeper.n_tests)
+
+    def _find_strong(self, sums: TestSums, bits: float) -> tuple[FloatArray, BoolArray]:
+        """Return strengths, and which are so large by every statistic of the test."""
+        measured = self._measured(sums, strong_at=2.0**-bits)
+        own = decision.strengths(measured, self._alpha)
+        return own, decision.confirmed(own, measured) >= bits
 
     def strong_among(
         self,
@@ -366,8 +370,17 @@ class TableSource(Source):
         questions: Sequence[Question],
         bits: float,
         on_progress: OnProgress | None,
+        *,
+        is_confirmed: bool,
     ) -> Strong:
         """Those dependences among some questions that have at least this many bits."""
+
+        def weigh(sums: TestSums) -> FloatArray:
+            if is_confirmed:
+                own, is_strong = self._find_strong(sums, bits)
+                return np.where(is_strong, own, -1.0)
+            return decision.strengths(self._measured(sums), self._alpha)
+
         found: list[StrongDependence] = []
         asked = [(sorted(candidates - given), given) for candidates, given in questions]
         asked = [question for question in asked if question[0]]
@@ -375,7 +388,7 @@ class TableSource(Source):
         for batch in _batches_of(asked, _TESTS_PER_BATCH):
             if on_progress is not None:
                 on_progress(done, len(asked))
-            weighed = self._weigh_afresh(target, batch, is_counted=True)
+            weighed = self._evaluate(target, batch, weigh)
             n_tests += sum(len(candidates) for candidates, _ in batch)
             found += [
                 (own, x, given)
@@ -401,7 +414,7 @@ class TableSource(Source):
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""
         columns = [*sorted(given), variable]
-        levels = self._table.cardinalities[columns]
+        levels = self._cardinalities[columns]
         codes = self._table.codes[columns].astype(np.int64)
         codes = codes[:, (codes < levels[:, None]).all(axis=0)]
         combined = np.zeros(codes.shape[1], dtype=np.int64)
@@ -422,11 +435,11 @@ class TableSource(Source):
         return [self._explained_share(target, x) for x in candidates]
 
     def _explained_share(self, target: int, candidate: int) -> float:
-        levels = self._table.cardinalities[[candidate, target]]
+        levels = self._cardinalities[[candidate, target]]
         pair = self._table.codes[[candidate, target]].astype(np.int64)
         x, y = pair[:, (pair < levels[:, None]).all(axis=0)]
         n_rows = len(x)
-        cells, counts = np.unique(x * levels[1] + y, return_counts=True)
+        cells, counts = _count_codes(x * levels[1] + y, int(levels.prod()))
         by_x, by_y = np.bincount(x), np.bincount(y)
         fit = counts**2 / (by_x[cells // levels[1]] * by_y[cells % levels[1]])
         x_levels, y_levels = np.count_nonzero(by_x), np.count_nonzero(by_y)
@@ -439,6 +452,15 @@ class TableSource(Source):
     def forget(self, target: int) -> None:
         """Free what was prepared for one target."""
         self._prepared.pop(target, None)
+
+
+def _count_codes(codes: Int64Array, n_codes: int) -> tuple[Int64Array, Int64Array]:
+    """Codes that occur, in ascending order, and how often."""
+    if n_codes > len(codes):
+        return np.unique(codes, return_counts=True)
+    counts = np.bincount(codes)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def _batches_of(questions: Sequence[Candidates], n_tests: int) -> Iterator[list[Candidates]]:

@@ -56,7 +56,7 @@ class FormulaSource(TableSource):
     ) -> Sequence[Sequence[float]]:
         """For each candidate of each question, the evidence that it depends; 0 if it does not."""
         if not is_counted:
-            return self._weigh_afresh(target, questions, is_counted=False)
+            return super().weigh(target, questions, is_counted=False)
         return self._tests.weigh(self._contingency(target), questions, wants_bits=True)
 
     def sweep(

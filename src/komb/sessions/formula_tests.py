@@ -355,7 +355,10 @@ class FormulaTests:
         known = self._known(contingency)
         self._make_room(contingency, known, most_columns)
         arguments = contingency.kernel_arguments(
-            known.most_columns, self._formula.coded_below, self._formula.needs_tables
+            known.most_columns,
+            self._formula.coded_below,
+            wants_tables=self._formula.needs_tables,
+            is_conditioned=most_columns > 0,
         )
         given = self._given
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls

@@ -214,6 +214,8 @@ class Session:
     ) -> list[StrongDependence]:
         """All dependences with ``size`` conditions of at least this many bits, the strongest first.
 
+        By every statistic of a test, as in :meth:`confirmed_strengths`.
+
         Parameters
         ----------
         target : int
@@ -240,7 +242,7 @@ class Session:
         if strong is not None:
             return self._counted(strong)
         questions = [(candidates, given) for given in subsets(pool, size, size)]
-        return self.strong_among(target, questions, bits, on_progress)
+        return self.strong_among(target, questions, bits, on_progress, is_confirmed=True)
 
     def strong_among(
         self,
@@ -248,20 +250,30 @@ class Session:
         questions: Sequence[Question],
         bits: float,
         on_progress: OnProgress | None = None,
+        *,
+        is_confirmed: bool = False,
     ) -> list[StrongDependence]:
         """Those dependences among some questions that have at least this many bits.
 
-        The strongest come first. Questions that are many and hardly ever have such an answer are
-        better asked here than with :meth:`strengths`: a session need not remember them.
+        The strongest come first. With ``is_confirmed`` they have as many by every statistic of a
+        test, as in :meth:`confirmed_strengths`. Questions that are many and hardly ever have such
+        an answer are better asked here than with :meth:`strengths`: a session need not remember
+        them.
         """
         self._check(questions)
-        strong = self.source.strong_among(target, questions, bits, on_progress)
+        strong = self.source.strong_among(
+            target, questions, bits, on_progress, is_confirmed=is_confirmed
+        )
         if strong is not None:
             return self._counted(strong)
         found = []
         for question in questions:
-            strengths = self.strengths(target, [question])[0]
-            found += [(own, x, question[1]) for x, own in strengths.items() if own >= bits]
+            strengths = least = self.strengths(target, [question])[0]
+            if is_confirmed:
+                [least] = self.confirmed_strengths(target, [question])
+            found += [
+                (own, x, question[1]) for x, own in strengths.items() if least.get(x, 0.0) >= bits
+            ]
         return sorted(found, key=by_strength)
 
     def _counted(self, strong: Strong) -> list[StrongDependence]:

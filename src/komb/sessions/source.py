@@ -141,6 +141,8 @@ class Source(ABC):
         questions: Sequence[Question],
         bits: float,
         on_progress: OnProgress | None,
+        *,
+        is_confirmed: bool,
     ) -> Strong | None:
         """As :meth:`Session.strong_among`; None if that is no quicker than to weigh all."""
         return None

@@ -16,6 +16,10 @@ from numba.extending import intrinsic
 from komb.counts.compiling import IS_COMPILED, inner, kernel, popcount, stay_apart
 
 FEW_LEVELS_TO_PACK = 6  # up to here a comparison with each level is faster than a scatter
+_NO_LEVEL = np.uint8(64)  # in the place of a row after the last one
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+_COLLECT = np.uint64(0x0102040810204080)
 
 
 @intrinsic
@@ -41,6 +45,7 @@ def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segme
                 level_counts, gathered, by_level):  # fmt: skip
     """Fill one bitmap per level of every packed column, rows grouped by the target's level."""
     valid = bitmaps.shape[0] - 1
+    eights = gathered.view(np.uint64)
     for y in range(y_start.size - 1):
         n_rows = np.uint64(y_start[y + 1] - y_start[y])
         full, rest = n_rows >> np.uint64(6), n_rows & np.uint64(63)
@@ -56,7 +61,9 @@ def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segme
                 n_bits = min(64, y_start[y + 1] - first)
                 for bit in range(n_bits):
                     gathered[bit] = codes[column, order[first + bit]]
-                _pack_word(gathered, n_bits, n_levels, by_level)
+                for bit in range(n_bits, 64):
+                    gathered[bit] = _NO_LEVEL
+                _pack_word(gathered, eights, n_levels, by_level)
                 for level in range(n_levels):
                     bitmaps[start + level, word] = by_level[level]
                     level_counts[start + level, y] += np.int32(count_bits(by_level[level]))
@@ -64,17 +71,23 @@ def pack_levels(codes, cardinalities, packed, level_start, order, y_start, segme
 
 
 @inner
-def _pack_word(gathered, n_bits, n_levels, by_level):
+def _pack_word(gathered, eights, n_levels, by_level):
     """Write a word for each level: the bits of the rows that have it."""
     if n_levels > FEW_LEVELS_TO_PACK:
         by_level[: n_levels + 1] = np.uint64(0)  # one more for missing values, which is never read
-        for bit in range(n_bits):
-            by_level[gathered[bit]] |= np.uint64(1) << np.uint64(bit)
+        for bit in range(64):
+            if gathered[bit] != _NO_LEVEL:
+                by_level[gathered[bit]] |= np.uint64(1) << np.uint64(bit)
         return
     for level in range(n_levels):
+        same = np.uint64(level) * _EACH_BYTE
         bits = np.uint64(0)
-        for bit in range(n_bits):
-            bits |= np.uint64(gathered[bit] == level) << np.uint64(bit)
+        for eight in range(8):
+            # eight rows at once: a byte gets its highest bit unless it is the level's, and a
+            # product collects these bits in its highest byte
+            differs = ((eights[eight] ^ same) + _LOW_BITS) >> np.uint64(7)
+            collected = (~differs & _EACH_BYTE) * _COLLECT >> np.uint64(56)
+            bits |= collected << np.uint64(8 * eight)
         by_level[level] = bits
 
 
