@@ -409,9 +409,7 @@ class Contingency:
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
-    def prepared_for(
-        self, given: Int64Array, candidates: Int64Array
-    ) -> tuple[object, object, object]:
+    def prepared_for(self, given: Int64Array, candidates: Int64Array) -> tuple[Any, object, object]:
         """Return the table as kernels want it, and their buffers for given sets of one size.
 
         Columns are packed when they are first counted together with a condition: many a column is

@@ -240,14 +240,14 @@ def _count_levels(depth, n_strata, levels, first_bitmap, prepared, scratch, tota
 
 @inner
 def _count_column(column, prepared, levels):
-    """Return how many rows each level of a complete column has, counted once."""
+    """Count once how many rows each level of a complete column has; returns where that is."""
     first, end = levels.first[column], levels.first[column + 1]
     counts = levels.of_column[first:end]
     if not levels.is_counted[column]:
         for code in prepared.codes[column]:
             counts[np.uint64(code)] += 1
         levels.is_counted[column] = True
-    return counts
+    return first, end
 
 
 @kernel
@@ -257,7 +257,7 @@ def sum_moments(prepared, has_missing, scratch, strata, levels, cells, given, in
 
     Test ``j`` is that of ``candidates[j]`` given ``given[index[j]]``. ``moments[j]`` gets whole
     numbers and ``FRACTION``s of the two. Tests with the same given set should follow one another.
-    ``totals`` is scratch, and ``all_words`` the first word of the bitmaps and the one after the last.
+    ``totals`` is scratch; ``all_words`` are the first word of the bitmaps and the end.
     """
     n_rows, n_words = prepared.codes.shape[1], prepared.bitmaps.shape[1]
     n_y, n_given = prepared.cardinalities[prepared.target], given.shape[1]
@@ -279,8 +279,9 @@ def sum_moments(prepared, has_missing, scratch, strata, levels, cells, given, in
         moments[j] = 0
         column = candidates[j]
         if n_given == 0 and not has_missing:
-            by_x = _count_column(column, prepared, levels)
-            by_y = _count_column(prepared.target, prepared, levels)
+            first, end = _count_column(column, prepared, levels)
+            first_y, end_y = _count_column(prepared.target, prepared, levels)
+            by_x, by_y = levels.of_column[first:end], levels.of_column[first_y:end_y]
             _sum_by_margins(1, by_x.size, by_x, n_y, by_y, levels, cells, moments[j])
             continue
         x, n_x = prepared.codes[column], prepared.cardinalities[column]

@@ -150,7 +150,7 @@ def _unbox_record(_kind: Any, value: Any, context: Any) -> Any:
 class _RecordFields(AttributeTemplate):
     key = _RecordType
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
+    def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
         return typ.fields[attr][0] if attr in typ.fields else None
 
 
