@@ -14,6 +14,7 @@ In Python a record has its fields as attributes, so kernels also run without bei
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from functools import lru_cache
 from typing import Any, Self
@@ -62,8 +63,8 @@ class Record:
         self._places = places
         self._words = np.array(words, dtype=np.int64)
         self.address = _address_of(self._words)
-        self.kind = tuple((name, kind, place) for name, (kind, place) in places.items())
-        self._numba_type_ = _record_type(self.kind)
+        fields_of = tuple((name, kind, place) for name, (kind, place) in places.items())
+        self.kind, self._numba_type_ = _record_type(fields_of)
 
     def __getattr__(self, name: str) -> Any:  # for type checkers: fields are attributes
         raise AttributeError(name)
@@ -71,8 +72,7 @@ class Record:
     def replaced(self, **fields: Any) -> Self:
         """Return a record with other values, of the same kind, of some fields."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.__dict__.update(fields)
+        other.__dict__ = self.__dict__ | fields
         words = self._words.copy()
         for name, value in fields.items():
             kind, own = _pack(name, value)
@@ -90,7 +90,7 @@ def _pack(name: str, value: Any) -> tuple[Any, tuple[int, ...]]:
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous:
             raise ValueError(f"the array {name!r} of a record must be contiguous")
-        return (value.dtype, value.ndim), (_address_of(value), *value.shape)
+        return (value.dtype.char, value.ndim), (_address_of(value), *value.shape)
     if isinstance(value, Record):
         return value.kind, (value.address,)
     if isinstance(value, bool | np.bool_):
@@ -101,22 +101,30 @@ def _pack(name: str, value: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 def _address_of(array: npt.NDArray[Any]) -> int:
+    if array.size and array.flags.writeable:  # quicker than to ask the array
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
     address: int = array.__array_interface__["data"][0]
     return address
 
 
-@lru_cache(maxsize=256)
-def _record_type(kind: tuple[tuple[str, Any, int], ...]) -> _RecordType:
-    return _RecordType(tuple((name, _field_type(own), place) for name, own, place in kind))
+_kinds: list[Any] = []  # types of records, by the number that stands for each as a kind
+
+
+@lru_cache(maxsize=None)
+def _record_type(fields: tuple[tuple[str, Any, int], ...]) -> tuple[int, _RecordType]:
+    """Return the kind and the type of a record with such fields."""
+    made = _RecordType(tuple((name, _field_type(kind), place) for name, kind, place in fields))
+    _kinds.append(made)
+    return len(_kinds) - 1, made
 
 
 def _field_type(kind: Any) -> Any:
     if isinstance(kind, str):
         return getattr(types, kind)
-    if isinstance(kind[0], tuple):
-        return _record_type(kind)
+    if isinstance(kind, int):
+        return _kinds[kind]
     # always as if it could be written: one kernel for memory-mapped tables and others
-    return types.Array(numba.from_dtype(kind[0]), kind[1], "C")
+    return types.Array(numba.from_dtype(np.dtype(kind[0])), kind[1], "C")
 
 
 class _RecordType(types.Type):

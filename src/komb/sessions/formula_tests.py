@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Any
 
@@ -25,7 +26,7 @@ from komb.sessions.sweeps import Sweep
 #: Bytes of remembered decisions and sums per target; all are forgotten beyond.
 REMEMBERED_BYTES = 256 << 20
 
-_PLACES_AT_FIRST, _COLUMNS_AT_FIRST = 1 << 12, 4
+_PLACES_AT_FIRST, _COLUMNS_AT_FIRST = 1 << 10, 8
 _ROWS_PER_CALL = 1 << 28  # about half a second: interrupts are heard between two calls
 _RECENT = 4  # separators tried again for each candidate
 _RECENT_COLUMNS = 4  # of so many columns at most
@@ -67,7 +68,7 @@ class FormulaTests:
         self._formula = formula
         self._note_work = note_work
         self._remembered: dict[int, _Remembered] = {}
-        self._empty_lot = self._make_empty_lot()
+        self._empty_lot = _make_empty_lot()
         self._given: Any = None
         self._based_on: Contingency | None = None  # whose target the bases begin with
 
@@ -324,32 +325,6 @@ class FormulaTests:
             **fields,
         )
 
-    def _make_empty_lot(self) -> Any:
-        integers, sets = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int32)
-        return self._lots.Lot(
-            loop=0,
-            wants_bits=False,
-            one_is_enough=False,
-            min_size=0,
-            max_size=0,
-            most_tables=1,
-            lines=integers,
-            starts=integers,
-            sets=sets,
-            columns=integers,
-            evidence=np.empty(0),
-            found=integers,
-            pool=integers,
-            core=integers,
-            separators=sets,
-            place=integers,
-            free=integers,
-            chosen=integers,
-            settled=np.empty((0, 0), dtype=np.uint8),
-            answers=sets,
-            recent=np.empty((0, 0, 0), dtype=np.int32),
-        )
-
     def _run(self, contingency: Contingency, lot: Any, most_columns: int) -> None:
         """Run a loop to its end; given sets have ``most_columns`` columns at most."""
         known = self._known(contingency)
@@ -384,10 +359,11 @@ class FormulaTests:
     def _make_room(self, contingency: Contingency, known: _Remembered, most_columns: int) -> None:
         """Have keys and buffers for given sets of so many columns."""
         if known.most_columns < most_columns:
+            most_columns = max(most_columns, 2 * known.most_columns)
             known.most_columns = most_columns
             known.tests = self._moved(known.tests, len(known.tests.keys), most_columns)
             known.sets = self._moved(known.sets, len(known.sets.keys), most_columns)
-        if self._given is None or len(self._given.packed) <= most_columns:
+        if self._given is None or len(self._given.packed) <= known.most_columns:
             self._given = self._make_given(contingency.n_rows, known.most_columns)
             self._based_on = None
         if self._based_on is not contingency:
@@ -448,3 +424,34 @@ def _ranges_of(candidates: Sequence[Variables]) -> tuple[Int64Array, Int64Array]
             columns += sorted(each)
     starts = [end for each in candidates for end in ranges[each]]
     return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64)
+
+
+@lru_cache(maxsize=1)
+def _make_empty_lot() -> Any:
+    """Return a lot that asks for nothing."""
+    from komb.sessions.formula_kernels.lots import Lot
+
+    integers, sets = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int32)
+    return Lot(
+        loop=0,
+        wants_bits=False,
+        one_is_enough=False,
+        min_size=0,
+        max_size=0,
+        most_tables=1,
+        lines=integers,
+        starts=integers,
+        sets=sets,
+        columns=integers,
+        evidence=np.empty(0),
+        found=integers,
+        pool=integers,
+        core=integers,
+        separators=sets,
+        place=integers,
+        free=integers,
+        chosen=integers,
+        settled=np.empty((0, 0), dtype=np.uint8),
+        answers=sets,
+        recent=np.empty((0, 0, 0), dtype=np.int32),
+    )
