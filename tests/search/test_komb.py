@@ -171,7 +171,7 @@ def test_groups_enter_in_the_order_of_the_tree(
         monkeypatch.setattr(separator_memory, "DEPENDENCES_REMEMBERED", size)
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)
-        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
             monkeypatch.setattr(_frontier, constant, size)
     n_restarts = 0
     for seed in range(60):
@@ -349,7 +349,7 @@ class Pairs(Coin):
 @pytest.mark.parametrize("size", [1, 3, 64])
 def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the search restarts: irrelevant variables are asked about once a witness."""
-    for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+    for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
         monkeypatch.setattr(_frontier, constant, size)
     for k in (1, 2, 3):
         pairs = Pairs(11, n_pairs=3)
@@ -430,7 +430,7 @@ def test_sizes_of_batches_do_not_matter(
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
         monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", size)
-        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_MOST"):
+        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
             monkeypatch.setattr(_frontier, constant, size)
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)

@@ -20,11 +20,12 @@ from komb.api.options import (
     TestOption,
     list_names,
 )
-from komb.api.parallel import check_jobs, count_workers
+from komb.api.parallel import check_jobs, count_threads, count_workers
 from komb.api.preparation import prepare
 from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
 from komb.api.truth import find_in_truth, open_truth
+from komb.counts.threads import use_threads
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
 from komb.results.blanket import Blanket
@@ -53,6 +54,7 @@ def markov_blanket(
     time_budget: float | None = None,
     stability: int | None = None,
     progress: Observer | None = None,
+    n_jobs: int | None = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
@@ -137,6 +139,9 @@ def markov_blanket(
         has the same time budget as the search itself.
     progress
         Called now and then with a :class:`komb.api.progress.Progress`.
+    n_jobs
+        How many threads count large sweeps over pairs and triples of columns: all processors if
+        left out, but one inside of a worker; -1 is one a processor. The result is always the same.
 
     Returns
     -------
@@ -178,11 +183,13 @@ def markov_blanket(
         seed=seed, time_budget=time_budget, stability=stability,
     )  # fmt: skip
     check_progress(progress)
+    n_jobs = check_jobs(n_jobs)
     truth = open_truth(data)
     if truth is not None:
         return find_in_truth(truth, target, options, progress)
     prepared = prepare(data, [target], options)
-    return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
+    with use_threads(count_threads(n_jobs)):
+        return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
 
 
 @takes_options(
@@ -216,7 +223,8 @@ def markov_blankets(
         How many workers search, each for one target at a time, as joblib understands it: -1 is one
         a processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can also
         send the work to threads or to a cluster. The result is always the same. Workers share the
-        table, but each needs a second or two to start.
+        table, but each needs a second or two to start. Without workers large sweeps use all
+        processors, unless ``n_jobs`` is 1.
     **keywords
 
     Returns
@@ -247,4 +255,5 @@ def markov_blankets(
     prepared = prepare(data, names, options, "targets")
     n_targets = len(prepared.targets)
     run = Run(prepared.table, prepared.settings, progress, n_targets)
-    return find_all(run, prepared.targets, count_workers(n_jobs, n_targets))
+    with use_threads(count_threads(n_jobs)):
+        return find_all(run, prepared.targets, count_workers(n_jobs, n_targets))

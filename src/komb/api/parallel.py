@@ -85,6 +85,21 @@ def count_workers(n_jobs: int | None, n_items: int) -> int:
     return min(int(joblib.effective_n_jobs(wanted)), n_items)
 
 
+def count_threads(n_jobs: int | None) -> int | None:
+    """Return how many threads may count for one search; None leaves that to the machine.
+
+    Examples
+    --------
+    >>> count_threads(None), count_threads(1), count_threads(3)
+    (None, 1, 3)
+    """
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs
+    import joblib
+
+    return int(joblib.effective_n_jobs(n_jobs))
+
+
 class Stop:
     """Tells threads that their results are no longer wanted; another process has one of its own.
 

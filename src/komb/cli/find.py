@@ -41,14 +41,15 @@ def find(
         bool, typer.Option("--all-targets", help="Find the blanket of every column.")
     ] = False,
     jobs: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--jobs",
             "-j",
-            help="Number of processes for several targets; -1: one per processor.",
+            help="Number of processes for several targets, or of threads for a single one; "
+            "-1: one per processor.",
             metavar="J",
         ),
-    ] = 1,
+    ] = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -87,7 +88,7 @@ def find(
     with naming(data):
         arguments["data"] = options.read_data(data, delimiter, no_header)
         if targets is not None and len(targets) == 1:
-            _present_one(targets[0], arguments, output)
+            _present_one(targets[0], arguments | {"n_jobs": jobs}, output)
             return
         try:
             blankets = _find_many(targets, jobs, arguments, quiet)
@@ -128,7 +129,7 @@ def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
 
 
 def _find_many(
-    targets: list[str] | None, jobs: int, arguments: dict[str, Any], quiet: bool
+    targets: list[str] | None, jobs: int | None, arguments: dict[str, Any], quiet: bool
 ) -> Blankets:
     from komb.api.find import markov_blankets
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from functools import lru_cache
+from functools import cache
 from typing import Any, Self
 
 import numba
@@ -102,7 +102,7 @@ def _pack(name: str, value: Any) -> tuple[Any, tuple[int, ...]]:
 
 def _address_of(array: npt.NDArray[Any]) -> int:
     if array.size and array.flags.writeable:  # quicker than to ask the array
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     address: int = array.__array_interface__["data"][0]
     return address
 
@@ -110,7 +110,7 @@ def _address_of(array: npt.NDArray[Any]) -> int:
 _kinds: list[Any] = []  # types of records, by the number that stands for each as a kind
 
 
-@lru_cache(maxsize=None)
+@cache
 def _record_type(fields: tuple[tuple[str, Any, int], ...]) -> tuple[int, _RecordType]:
     """Return the kind and the type of a record with such fields."""
     made = _RecordType(tuple((name, _field_type(kind), place) for name, kind, place in fields))

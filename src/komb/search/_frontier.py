@@ -17,8 +17,9 @@ from komb.search.task import Task
 from komb.sessions.questions import EMPTY, Branch, Position, Variables
 from komb.sessions.session import Session
 
-# Examined together: few as long as a success is likely, then enough for large batches.
-_BRANCHES_AT_FIRST, _BRANCHES_AT_MOST = 8, 4096
+# Examined together: few as long as a success is likely, then enough for large batches. Many at once
+# where what comes after a success is not tested anyway.
+_BRANCHES_AT_FIRST, _BRANCHES_AT_ONCE, _BRANCHES_AT_MOST = 1, 64, 4096
 
 
 class Frontier:
@@ -49,7 +50,8 @@ class Frontier:
         At first a few at a time, for a success is often near.
         """
         branches = self._settled.remaining(self)
-        count = _BRANCHES_AT_FIRST
+        stops = self.session.stops_at_success
+        count = _BRANCHES_AT_ONCE if stops else _BRANCHES_AT_FIRST
         while some := list(islice(branches, count)):
             yield some
             count = min(2 * count, _BRANCHES_AT_MOST)

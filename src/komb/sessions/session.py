@@ -102,6 +102,11 @@ class Session:
         """Level of the tests; None if answers come from an oracle."""
         return self.source.alpha
 
+    @property
+    def stops_at_success(self) -> bool:
+        """Whether nothing is tested beyond a success, where one is enough."""
+        return self.source.remembers
+
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
     ) -> None:
