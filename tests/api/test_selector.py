@@ -367,7 +367,7 @@ class TestScikitLearn:
         from inspect import signature
 
         theirs = signature(komb.markov_blanket).parameters
-        left_out = {"data", "target", "progress", "stability"}
+        left_out = {"data", "target", "progress", "stability", "n_jobs"}
         ours = signature(MarkovBlanketSelector).parameters
         assert {*ours} == {*theirs} - left_out | {"handle_unknown"}
         assert all(ours[name].default == theirs[name].default for name in {*ours} & {*theirs})

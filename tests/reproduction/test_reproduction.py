@@ -262,7 +262,7 @@ class TestHeadline:
         assert lines[4].split()[:6] == ["ex-1", "100", "k=2", "l=1", "1.000", "gs,"]
         assert lines[-1].endswith("report.html, results.csv, results.parquet")
 
-    # an alarm that rings while garbage is collected is lost, and rings again
+    # an alarm that rings while garbage is collected is lost; others are not
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     def test_timeouts_are_told(self, tmp_path: Path) -> None:
         run = small(tmp_path, time_cap=0.001)

@@ -33,7 +33,7 @@ class _LinkedLibrary(JITCodeLibrary):
 
 
 class InnerCompiler(Compiler):
-    """The pipeline of a function that only kernels call: for ``numba.njit(pipeline_class=...)``."""
+    """The pipeline of a function that only kernels call: Numba's ``pipeline_class``."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -10,8 +10,6 @@ from typing import Any, Self
 
 from komb.api.progress import Progress
 
-_RING_AGAIN_SECONDS = 1.0
-
 
 class TimeUp(Exception):  # noqa: N818 - it is no error
     """The search has had all the time that it may take."""
@@ -56,8 +54,7 @@ class Deadline:
         self._has_alarm = is_main and hasattr(signal, "setitimer")
         if self._has_alarm:
             self._previous = signal.signal(signal.SIGALRM, self._ring)
-            # more than once: what is raised while Python collects garbage is lost
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, _RING_AGAIN_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
         return self
 
     def __exit__(self, *_: object) -> None:
