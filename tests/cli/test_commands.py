@@ -215,7 +215,7 @@ class TestFindMany:
     def test_control_c_reaches_all_processes(self, tmp_path: Path) -> None:
         """As in a terminal, where parent and workers get the signal at once."""
         path = tmp_path / "large.parquet"
-        table = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=300)
+        table = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
         pl.DataFrame(table.codes.T, schema=[str(name) for name in table.names]).write_parquet(path)
         command = [sys.executable, "-m", "komb", "find", str(path), "--all-targets"]
         process = subprocess.Popen(
@@ -543,9 +543,21 @@ class TestInterruption:
 
     @staticmethod
     def _interrupt(path: Path, patience: float) -> tuple[int, str, str]:
-        """Stop a search that needs half a minute or more."""
+        """Stop a search that needs minutes."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "komb", "find", str(path), "--target", "Y", "-k", "3"],
+            [
+                sys.executable,
+                "-m",
+                "komb",
+                "find",
+                str(path),
+                "--target",
+                "Y",
+                "--method",
+                "komb",
+                "-k",
+                "3",
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -31,7 +31,6 @@ from komb.counts.contingency_kernels.lanes import (
 )
 
 WORDS_AT_ONCE = 128  # of one bitmap; with some levels and all lanes they fill a first-level cache
-NEVER = np.int64(1 << 62)  # more fit than any table has
 
 
 class Pool(NamedTuple):
