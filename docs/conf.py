@@ -63,7 +63,7 @@ nitpick_ignore_regex = [
     (r"py:(exc|meth)", r"(ImportError|KeyboardInterrupt|ValueError|Exception|set_output)"),
     # What numpydoc types say in words.
     (r"py:class", r"(array|array-like|callable|default=.*|ndarray|optional|sequence|shape)"),
-    (r"py:class", r"(int array|mapping)"),
+    (r"py:class", r"((int|float|bool) array|mapping)"),
     (r"py:class", r"(.* of .*|\{?\".*\"\}?|n_(features|samples|outputs|selected_features))"),
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
