@@ -141,7 +141,8 @@ def markov_blanket(
         Called now and then with a :class:`komb.api.progress.Progress`.
     n_jobs
         How many threads count large sweeps over pairs and triples of columns: all processors if
-        left out, but one inside of a worker; -1 is one a processor. The result is always the same.
+        left out, but one inside of a worker; -1 is one per processor. The result is always the
+        same.
 
     Returns
     -------
@@ -221,9 +222,9 @@ def markov_blankets(
         Called now and then with a :class:`komb.api.progress.Progress`.
     n_jobs
         How many workers search, each for one target at a time, as joblib understands it: -1 is one
-        a processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can also
-        send the work to threads or to a cluster. The result is always the same. Workers share the
-        table, but each needs a second or two to start. Without workers large sweeps use all
+        per processor; ``None`` is 1, unless ``joblib.parallel_config`` says otherwise, which can
+        also send the work to threads or to a cluster. The result is always the same. Workers share
+        the table, but each needs a second or two to start. Without workers large sweeps use all
         processors, unless ``n_jobs`` is 1.
     **keywords
 

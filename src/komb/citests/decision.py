@@ -46,6 +46,7 @@ def _critical_value(freedom: int, alpha: float) -> float:
     return float(chdtri(float(freedom), alpha))
 
 
+@functools.lru_cache(maxsize=32)
 def make_formula(
     alpha: float,
     *,
@@ -55,7 +56,10 @@ def make_formula(
     is_fallback: bool = False,
     reliable_from: float,
 ) -> Formula:
-    """Describe a test to kernels; they need the critical values of this module."""
+    """Describe a test to kernels; they need the critical values of this module.
+
+    Kernels that compute more critical values add them for whoever has the same formula.
+    """
     from komb.counts.chi_square_kernels import functions
 
     critical = np.full(_KNOWN_TO_KERNELS, -1.0)

@@ -420,8 +420,11 @@ class Contingency:
             is_asked[candidates] = True
             is_asked[given] = True
             self._pack(np.flatnonzero(is_asked & self._is_to_pack))
+        return self._prepared, *self._buffers_for(given.shape[1])
+
+    def _buffers_for(self, size: int) -> tuple[object, object]:
         n_words = self._prepared.bitmaps.shape[1]
-        return self._prepared, *self._shared.buffers(given.shape[1], n_words, self.target_levels)
+        return self._shared.buffers(size, n_words, self.target_levels)
 
     def _lengths_for(self, set_size: int, length_below: float) -> tuple[Int64Array, float]:
         """Tables of code lengths, unless no set of this size can be sparse enough to need them."""
@@ -449,8 +452,7 @@ class Contingency:
         if is_conditioned:
             self._pack_all()
         terms = self._terms(size, length_below, wants_tables)
-        n_words = self._prepared.bitmaps.shape[1]
-        scratch, groups = self._shared.buffers(size, n_words, self.target_levels)
+        scratch, groups = self._buffers_for(size)
         return self._prepared, terms, scratch, self._shared.labels, groups
 
     def summarise(

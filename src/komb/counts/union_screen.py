@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import Int64Array
 
@@ -105,7 +106,7 @@ class UnionScreen:
             kind=kinds,
             has_missing=contingency.has_missing,
             entropy=contingency.entropy,
-            binomials=_binomials(len(columns), sets.shape[1]),
+            binomials=binomials(len(columns), sets.shape[1]),
         )
         self._bounds = union_screens.Bounds(
             most_cells, need.fit, need.gain, need.rows_per_combination
@@ -155,8 +156,3 @@ class UnionScreen:
             own_strata=np.empty((size + 1, lanes), dtype=np.int64),
             rows=np.empty(lanes, dtype=np.int64),
         )
-
-
-def _binomials(n: int, size: int) -> Int64Array:
-    """``table[k, c] = C(c, k)``."""
-    return np.array([[math.comb(c, k) for c in range(n + 1)] for k in range(size + 1)], np.int64)

@@ -66,6 +66,7 @@ class FormulaTests:
         self._lots, self._hash, self._counting = lots, hash_table, counting
         self._evidence = evidence
         self._formula = formula
+        self._formula_record = Record(**formula._asdict())
         self._note_work = note_work
         self._remembered: dict[int, _Remembered] = {}
         self._empty_lot = _make_empty_lot()
@@ -270,7 +271,7 @@ class FormulaTests:
             members.append(sweep.members)
         return self._evidence.Swept(
             position=position,
-            binomials=np.stack(sweeps[-1].binomials),
+            binomials=sweeps[-1].binomials,
             first=np.array(first, dtype=np.int64),
             starts=np.concatenate(starts),
             members=np.concatenate(members),
@@ -293,7 +294,7 @@ class FormulaTests:
         if known is None:
             n_columns = len(contingency.cardinalities)
             rules = self._evidence.Rules(
-                formula=Record(**self._formula._asdict()),
+                formula=self._formula_record,
                 scale=contingency.scale,
                 length_class=contingency.length_class,
                 swept=self._swept(contingency, []),

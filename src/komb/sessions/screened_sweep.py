@@ -16,11 +16,12 @@ import numpy as np
 
 from komb.citests.contract import CITest, GScreen
 from komb.citests.measure import BoolArray
+from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
 from komb.counts.union_screen import MOST_COMBINATIONS, Need, Screened, UnionScreen
-from komb.sessions.sweeps import binomials, colex_subsets, rank_sets
+from komb.sessions.sweeps import colex_subsets, rank_sets
 
 LEAST_WORK = 1 << 29
 """Rows of all sets, from which on it is worth having another kernel ready."""
@@ -144,7 +145,7 @@ class ScreenedSweep:
         return np.stack([fit + self._gain[np.minimum((kind - 1) * strata, top)] for kind in kinds])
 
     def _listed(
-        self, n_unions: int, sets: Int64Array, found: Screened, pool_binomials: list[Int64Array]
+        self, n_unions: int, sets: Int64Array, found: Screened, pool_binomials: Int64Array
     ) -> Listed:
         """Take unions apart into tests, and number their given sets as the pool does."""
         union = self._places[np.column_stack((sets[found.given], found.candidate))]

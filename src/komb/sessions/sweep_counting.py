@@ -26,11 +26,12 @@ import numpy as np
 
 from komb.citests.contract import CITest
 from komb.citests.measure import BoolArray, Tests, TestSums
+from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.sessions.questions import OnProgress, Variables
 from komb.sessions.screened_sweep import cut, screened_sweep
-from komb.sessions.sweeps import Sweep, binomials, colex_subsets, rank_sets
+from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
 UNIONS_PER_CHUNK = 1 << 17

@@ -15,6 +15,7 @@ from itertools import chain
 
 import numpy as np
 
+from komb.counts.binomials import binomials
 from komb.counts.fixedpoint import Int64Array
 from komb.sessions.questions import EMPTY, Dependence, Question, Variables
 
@@ -38,7 +39,7 @@ class Sweep:
     members, starts : int arrays
         The candidates that depend given the set of rank ``r`` are ``members[starts[r]:starts[r +
         1]]``, in ascending order.
-    binomials : list of int arrays
+    binomials : int array
     n_tests, n_tables : int
         Tests decided and joint tables counted for it.
     """
@@ -146,8 +147,8 @@ def by_size(questions: Sequence[tuple[Collection[int], Variables]]) -> dict[int,
     return places
 
 
-def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
-    """Colexicographic rank of each row, an ascending set of positions.
+def rank_sets(sets: Int64Array, table: Int64Array) -> Int64Array:
+    """Colexicographic rank of each row, an ascending set of positions, by a table of binomials.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def rank_sets(sets: Int64Array, binomials: Sequence[Int64Array]) -> Int64Array:
     """
     ranks = np.zeros(len(sets), dtype=np.int64)
     for index in range(sets.shape[1]):
-        ranks += binomials[index + 1][sets[:, index]]
+        ranks += table[index + 1, sets[:, index]]
     return ranks
 
 
@@ -176,10 +177,3 @@ def colex_subsets(n: int, size: int) -> Int64Array:
     rows = np.concatenate([np.arange(count) for count in counts] or [np.empty(0, dtype=np.int64)])
     largest = np.repeat(np.arange(n), counts)
     return np.column_stack((smaller[rows], largest))
-
-
-def binomials(n: int, size: int) -> list[Int64Array]:
-    """``table[k][c] = C(c, k)``."""
-    return [
-        np.array([math.comb(c, k) for c in range(n + 1)], dtype=np.int64) for k in range(size + 1)
-    ]
