@@ -19,7 +19,7 @@ from komb.citests.registry import make_test
 from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
-from komb.sessions import data
+from komb.sessions import data, workspace
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
@@ -71,8 +71,8 @@ def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: s
     others = {target: set(range(8)) - {target} for target in range(8)}
     questions = {y: [(others[y], EMPTY), (others[y], frozenset({(y + 1) % 8}))] for y in range(8)}
     fresh = {y: DataSession(table, test).strengths(y, questions[y]) for y in range(8)}
-    for most in (data._PREPARED_BYTES, 0):
-        monkeypatch.setattr(data, "_PREPARED_BYTES", most)
+    for most in (workspace.PREPARED_BYTES, 0):
+        monkeypatch.setattr(workspace, "PREPARED_BYTES", most)
         shared = DataSession(table, test)
         own = shared.source
         for y in (*range(8), *range(8)):
@@ -83,8 +83,9 @@ def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: s
             alone = DataSession(table, test).source
             assert answers == {(x, z): alone.measure(y, [x], z).statistic[0] for x, z in answers}
             assert shared.strengths(y, questions[y]) == fresh[y]
-        assert len(own._prepared) == (8 if most else data._PREPARED_TARGETS)
-        assert len({id(each._shared) for each in own._prepared.values()}) == 1
+        prepared = own._workspace.contingencies
+        assert len(prepared) == (8 if most else workspace.PREPARED_TARGETS)
+        assert len({id(each._shared) for each in prepared.values()}) == 1
 
 
 # ---------------------------------------------------------------------------------------- strengths

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
-from komb.sessions import formula_tests
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.formula_source import FormulaSource
 from komb.sessions.questions import EMPTY, Branch, Variables, subsets
@@ -104,11 +103,18 @@ def test_every_way_of_counting(test: str, df: str, n_rows: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("_ROWS_PER_CALL", 1), ("_PLACES_AT_FIRST", 8), ("REMEMBERED_BYTES", 1), ("_STACK_CELLS", 0)],
+    [
+        ("formula_tests._ROWS_PER_CALL", 1),
+        ("formula_memory._PLACES_AT_FIRST", 8),
+        ("formula_memory.REMEMBERED_BYTES", 1),
+        ("lot_buffers._STACK_CELLS", 0),
+        ("lot_buffers._ITEMS_AT_FIRST", 1),
+        ("lot_buffers._COLUMNS_AT_FIRST", 1),
+    ],
 )
 def test_no_answer_depends_on_room(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
     """However often a loop stops, and however little is remembered."""
-    monkeypatch.setattr(formula_tests, name, value)
+    monkeypatch.setattr(f"komb.sessions.{name}", value)
     table = make_table(THICK_AND_THIN, 300, seed=5)
     one, other = (
         compiled(table, "g-sci", "observed", 0.05),

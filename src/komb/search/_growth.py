@@ -27,22 +27,22 @@ def can_grow(blanket: Variables, max_conditioning: int | None) -> bool:
 
 def shrink(session: Session, task: Task, blanket: Variables) -> Variables:
     """Drop every variable that the others make independent of the target, until none is left."""
-    has_changed = True
-    while has_changed:
+    while True:
         task.report(session, "shrink", blanket)
-        has_changed = False
-        for member in sorted(blanket - task.include):
-            if not session.is_dependent(task.target, member, blanket - {member}):
-                blanket -= {member}
-                has_changed = True
-    return blanket
+        kept = session.walk(task.target, sorted(blanket - task.include), blanket)
+        if kept == blanket:
+            return blanket
+        blanket = kept
 
 
 def shown_by_the_others(session: Session, task: Task, blanket: Variables) -> Found:
     """Return the blanket, each member with all others as witness: the test that kept it."""
-    witnesses: dict[int, Variables | None] = {}
-    for member in sorted(blanket):
-        others = blanket - {member}
-        is_needed = session.is_dependent(task.target, member, others)
-        witnesses[member] = others if is_needed else None  # None: there by request alone
-    return Found(witnesses)
+    others = {member: blanket - {member} for member in sorted(blanket)}
+    answers = session.ask(task.target, [({member}, rest) for member, rest in others.items()])
+    # None: there by request alone
+    return Found(
+        {
+            member: rest if is_needed else None
+            for (member, rest), is_needed in zip(others.items(), answers, strict=True)
+        }
+    )

@@ -66,10 +66,11 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     search.separators = dict.fromkeys(task.candidates - strengths.keys() - task.include, EMPTY)
     for child in sorted(task.include):
         search.link([child], search.separators)
-    for candidate in sorted(strengths, key=lambda x: (x not in task.start, -strengths[x], x)):
-        if candidate not in task.include:
-            search.examine(candidate)
-            task.report(session, "grow", search.blanket)
+    in_order = sorted(strengths, key=lambda x: (x not in task.start, -strengths[x], x))
+    waiting = [x for x in in_order if x not in task.include]
+    while waiting:
+        waiting = search.examine(waiting)
+        task.report(session, "grow", search.blanket)
     search.weed_out()
     return neighbours_and_spouses(session, task, search.neighbours, search.witnesses())
 
@@ -91,19 +92,25 @@ class _Search:
         """Neighbours and spouses."""
         return self.neighbours.union(*self.spouses.values())
 
-    def examine(self, candidate: int) -> None:
-        """Decide whether a candidate is a neighbour, and what follows for the others."""
-        separable = self.session.separators.find(
-            self.target, {candidate}, self.neighbours, self.max_conditioning, min_size=1
+    def examine(self, candidates: list[int]) -> list[int]:
+        """Take candidates up to the first that is a neighbour, and what follows for the others.
+
+        Returns the candidates after it.
+        """
+        separable = self.session.separate_in_turn(
+            self.target, candidates, self.neighbours, self.max_conditioning, min_size=1
         )
-        if separable:
-            self.separators |= separable
-            self.link(self.neighbours, separable)
-            return
-        self.neighbours |= {candidate}
-        self.link([candidate], self.separators)
-        own = self.spouses.get(candidate, EMPTY)
-        self.drop_neighbours(self.neighbours | own, frozenset({candidate}))
+        self.separators |= separable
+        for candidate in separable:
+            self.link(self.neighbours, [candidate])
+        newcomers = candidates[len(separable) :]
+        if newcomers:
+            newcomer = newcomers[0]
+            self.neighbours |= {newcomer}
+            self.link([newcomer], self.separators)
+            own = self.spouses.get(newcomer, EMPTY)
+            self.drop_neighbours(self.neighbours | own, frozenset({newcomer}))
+        return newcomers[1:]
 
     def link(self, children: Iterable[int], candidates: Iterable[int]) -> None:
         """Note as spouses the candidates that depend on the target once a child is given.

@@ -9,10 +9,9 @@ test per candidate and round, O(|blanket| n) in all, each given the whole set.
 
 from __future__ import annotations
 
-from komb.search._growth import can_grow, shown_by_the_others, shrink
+from komb.search._growth import shown_by_the_others, shrink
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 
@@ -57,27 +56,8 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
     blanket = task.start | task.include
     while True:
         task.report(session, "grow", blanket)
-        grown = _grow(session, task, blanket, max_conditioning)
+        outside = sorted(task.candidates - blanket)
+        grown = session.walk(task.target, outside, blanket, max_conditioning)
         if grown == blanket:
             return shown_by_the_others(session, task, shrink(session, task, blanket))
         blanket = grown
-
-
-def _grow(session: Session, task: Task, blanket: Variables, bound: int | None) -> Variables:
-    """Go through the candidates once, adding each that depends given the set at that moment.
-
-    Several are asked about at once, and the more the longer none has been added: what is asked
-    beyond the first that depends is asked in vain.
-    """
-    waiting = sorted(task.candidates - blanket)
-    idle = 0  # tests since the last one was added
-    while waiting and can_grow(blanket, bound):
-        batch_size = max(1, idle // 8)
-        batch, waiting = waiting[:batch_size], waiting[batch_size:]
-        dependent = session.dependents(task.target, set(batch), blanket)
-        idle += len(batch)
-        if dependent:
-            blanket |= {dependent[0]}
-            waiting = batch[batch.index(dependent[0]) + 1 :] + waiting
-            idle = 0
-    return blanket

@@ -83,20 +83,17 @@ def find_neighbours(
     strengths = session.strengths(target, [(candidates, EMPTY)])[0]
     separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
     members = fixed
-    for candidate in sorted(strengths, key=lambda x: (x not in first, -strengths[x], x)):
-        if candidate in fixed:
-            continue
-        separable = session.separators.find(
-            target, {candidate}, members, max_conditioning, min_size=1
-        )
-        if separable:
-            separators |= separable
-            continue
-        # Whatever the newcomer's arrival makes separable, it is part of the separator.
-        newcomer = frozenset({candidate})
-        dropped = prune(
-            session, target, members - fixed, members, max_conditioning - 1, core=newcomer
-        )
-        separators |= dropped
-        members = members.difference(dropped) | newcomer
+    waiting = sorted(strengths.keys() - fixed, key=lambda x: (x not in first, -strengths[x], x))
+    while waiting:
+        separable = session.separate_in_turn(target, waiting, members, max_conditioning, min_size=1)
+        separators |= separable
+        del waiting[: len(separable)]
+        if waiting:
+            # Whatever the newcomer's arrival makes separable, it is part of the separator.
+            newcomer = frozenset({waiting.pop(0)})
+            dropped = prune(
+                session, target, members - fixed, members, max_conditioning - 1, core=newcomer
+            )
+            separators |= dropped
+            members = members.difference(dropped) | newcomer
     return Neighbours(members, separators)

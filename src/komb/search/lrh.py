@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from komb.search._growth import shown_by_the_others, shrink, strongest
+from komb.search._growth import shown_by_the_others, shrink
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
@@ -80,11 +80,9 @@ def _choose(
     max_conditioning: int,
 ) -> int:
     """Return the strongest candidate that no few rivals separate, or else the strongest of all."""
-    for candidate in sorted(selected, key=lambda x: (-selected[x], x)):
-        rivals = frozenset(selected) - {candidate}
-        separable = session.separators.find(
-            task.target, {candidate}, rivals, max_conditioning, min_size=1, core=blanket
-        )
-        if not separable:
-            return candidate
-    return strongest(selected)
+    in_order = sorted(selected, key=lambda x: (-selected[x], x))
+    separable = session.separate_in_turn(
+        task.target, in_order, frozenset(selected), max_conditioning, min_size=1, core=blanket
+    )
+    # what is separated comes first, up to the one that is not
+    return in_order[len(separable) % len(in_order)]

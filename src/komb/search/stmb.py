@@ -127,7 +127,5 @@ def _linked(
 
 def _shrink(session: Session, task: Task, blanket: Variables, neighbours: Variables) -> Variables:
     """Drop what the rest makes independent: spouses first, then neighbours."""
-    for member in sorted(blanket - neighbours - task.include):
-        if not session.is_dependent(task.target, member, blanket - {member}):
-            blanket -= {member}
-    return shrink(session, task, blanket)
+    spouses = sorted(blanket - neighbours - task.include)
+    return shrink(session, task, session.walk(task.target, spouses, blanket))

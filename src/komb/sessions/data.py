@@ -24,7 +24,7 @@ from komb.citests.measure import (
 )
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
-from komb.counts.contingency import Contingency, SharedTables
+from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
@@ -40,9 +40,7 @@ from komb.sessions.session import Session
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweep_counting import Decider, Sweeper
 from komb.sessions.sweeps import SWEEP_BYTES, Sweep, by_size, sweep_bytes
-
-_PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
-_PREPARED_BYTES = 64 << 20  # and more of them as long as all take no more than this
+from komb.sessions.workspace import Workspace, borrow, return_after
 
 _TESTS_PER_BATCH = 20_000  # of questions that are not remembered, between two reports of progress
 
@@ -93,12 +91,12 @@ class DataSession(Session):
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
     formula = test.formula(alpha) if is_ours(type(test)) else None
-    shared = SharedTables(table.codes, table.cardinalities)
-    if formula is None or shared.has_missing:
-        return TableSource(table, test, alpha, shared)
+    workspace = borrow(table)
+    if formula is None or workspace.shared.has_missing:
+        return TableSource(table, test, alpha, workspace)
     from komb.sessions.formula_source import FormulaSource
 
-    return FormulaSource(table, test, alpha, shared, formula)
+    return FormulaSource(table, test, alpha, workspace, formula)
 
 
 class TableSource(Source):
@@ -110,8 +108,8 @@ class TableSource(Source):
     test : CITest
     alpha : float
         Level of the tests.
-    shared : SharedTables, optional
-        What the contingencies of the table have in common, if it was made already.
+    workspace : Workspace, optional
+        Of the table, borrowed for this source alone.
     """
 
     def __init__(
@@ -119,16 +117,16 @@ class TableSource(Source):
         table: DiscreteTable,
         test: CITest,
         alpha: float,
-        shared: SharedTables | None = None,
+        workspace: Workspace | None = None,
     ) -> None:
         super().__init__(table.n_columns)
         self._table = table
         self._test = test
-        self._cardinalities = table.cardinalities
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
-        self._shared = shared or SharedTables(table.codes, table.cardinalities)
-        self._prepared: dict[int, Contingency] = {}
+        self._workspace = workspace or borrow(table)
+        self._cardinalities = self._workspace.cardinalities
+        return_after(self, table, self._workspace)
 
     @property
     def n_rows(self) -> int:
@@ -275,18 +273,7 @@ class TableSource(Source):
         return measured
 
     def _contingency(self, target: int) -> Contingency:
-        prepared = self._prepared.pop(target, None)
-        if prepared is None:
-            self._make_room()
-            prepared = Contingency(self._table.codes, self._cardinalities, target, self._shared)
-        self._prepared[target] = prepared  # the one used last is the last
-        return prepared
-
-    def _make_room(self) -> None:
-        """Forget the contingencies used longest ago, if there are many and they are large."""
-        held = sum(each.nbytes for each in self._prepared.values())
-        while len(self._prepared) >= _PREPARED_TARGETS and held > _PREPARED_BYTES:
-            held -= self._prepared.pop(next(iter(self._prepared))).nbytes
+        return self._workspace.contingency(target)
 
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None
@@ -451,7 +438,7 @@ class TableSource(Source):
 
     def forget(self, target: int) -> None:
         """Free what was prepared for one target."""
-        self._prepared.pop(target, None)
+        self._workspace.forget(target)
 
 
 def _count_codes(codes: Int64Array, n_codes: int) -> tuple[Int64Array, Int64Array]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 
 from komb.citests.contract import CITest
 from komb.citests.formula import Formula
-from komb.counts.contingency import Contingency, SharedTables
+from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.questions import EMPTY, Branch, Candidates, OnProgress, Position, Variables
+from komb.sessions.questions import (
+    EMPTY,
+    Branch,
+    Candidates,
+    OnProgress,
+    Position,
+    SessionCounts,
+    Variables,
+)
 from komb.sessions.sweeps import Sweep
+from komb.sessions.workspace import Workspace
 
 
 class FormulaSource(TableSource):
@@ -21,7 +31,7 @@ class FormulaSource(TableSource):
 
     Parameters
     ----------
-    table, test, alpha, shared
+    table, test, alpha, workspace
         As in :class:`~komb.sessions.data.TableSource`.
     formula : Formula
         What kernels know of the test.
@@ -34,17 +44,16 @@ class FormulaSource(TableSource):
         table: DiscreteTable,
         test: CITest,
         alpha: float,
-        shared: SharedTables,
+        workspace: Workspace,
         formula: Formula,
     ) -> None:
-        super().__init__(table, test, alpha, shared)
-        self._tests = FormulaTests(formula, self._note_work)
+        super().__init__(table, test, alpha, workspace)
+        self._tests = FormulaTests(formula, workspace)
 
-    def _note_work(self, tests: int, tables: int, fallbacks: int, unreliable: int) -> None:
-        self.tests += tests
-        self.tables += tables
-        self.fallbacks += fallbacks
-        self.unreliable += unreliable
+    @property
+    def work(self) -> SessionCounts:
+        """How much work was done so far, in lots and otherwise."""
+        return self._tests.counts + super().work
 
     def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
         """For each candidate of each question, whether it depends on the target given the set."""
@@ -67,6 +76,33 @@ class FormulaSource(TableSource):
         if swept is not None:
             self._tests.note_sweep(self._contingency(target), swept)
         return swept
+
+    def walk(
+        self, target: int, columns: Sequence[int], members: Variables, most_given: int
+    ) -> Variables:
+        """Test columns in turn, each given the rest of a set that grows and shrinks on the way."""
+        return self._tests.walk(self._contingency(target), columns, members, most_given)
+
+    def separate_in_turn(
+        self,
+        target: int,
+        candidates: Sequence[int],
+        pool: Variables,
+        max_size: int,
+        min_size: int,
+        core: Variables,
+    ) -> dict[int, Variables]:
+        """For each candidate up to the first that nothing separates, what separates it."""
+        return self._tests.weakest(
+            self._contingency(target),
+            dict.fromkeys(takewhile(lambda x: x not in core, candidates), math.inf),
+            pool - core,
+            max_size,
+            min_size=min_size,
+            core=core,
+            wants_bits=False,
+            in_turn=True,
+        )[1]
 
     @property
     def separators(self) -> FormulaSeparators:

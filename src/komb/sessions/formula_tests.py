@@ -7,30 +7,25 @@ tables of integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import accumulate, chain
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
-from komb.counts.fixedpoint import Int64Array
 from komb.counts.records import Record
-from komb.sessions.questions import Branch, Candidates, Position, Variables
+from komb.sessions.formula_memory import HashTables, n_bytes
+from komb.sessions.lot_buffers import RECENT, RECENT_COLUMNS, LotBuffers, ends_of, ranges_of
+from komb.sessions.questions import Branch, Candidates, Position, SessionCounts, Variables
 from komb.sessions.sweeps import Sweep
+from komb.sessions.workspace import Workspace
 
-#: Bytes of remembered decisions and sums per target; all are forgotten beyond.
-REMEMBERED_BYTES = 256 << 20
-
-_PLACES_AT_FIRST, _COLUMNS_AT_FIRST = 1 << 10, 8
+_COLUMNS_AT_FIRST = 8
 _ROWS_PER_CALL = 1 << 28  # about half a second: interrupts are heard between two calls
-_RECENT = 4  # separators tried again for each candidate
-_RECENT_COLUMNS = 4  # of so many columns at most
-_STACK_CELLS = 1 << 21  # rows times columns: beyond, bases are not kept from set to set
 
 Int32Array = npt.NDArray[np.int32]
 Lines = Sequence[tuple[int, Sequence[Variables]]]
@@ -46,7 +41,16 @@ class _Remembered:
     sets: Any  # sums
     most_columns: int  # of a set that there is room for
     sweeps: list[Sweep] = field(default_factory=list)
-    work: Any = None  # all that kernels need
+
+
+class _Witnesses(NamedTuple):
+    """Candidates whose witnesses are wanted, line by line; lines may share candidates and sets."""
+
+    columns: Sequence[int]
+    candidates: Sequence[tuple[int, int]]  # for each line, the first of them and the end
+    sets: Sequence[Variables]
+    witnesses: Sequence[tuple[int, int]]  # the same in the sets
+    settled: Sequence[Variables | None]  # see Branch
 
 
 class FormulaTests:
@@ -55,49 +59,65 @@ class FormulaTests:
     Parameters
     ----------
     formula : Formula
-    note_work : callable
-        Told of the numbers of tests, tables, tests of a fall-back and unreliable ones, now and
-        then.
+    workspace : Workspace
+        Of the table.
     """
 
-    def __init__(self, formula: Formula, note_work: Callable[..., None]) -> None:
-        from komb.sessions.formula_kernels import counting, evidence, hash_table, lots
+    def __init__(self, formula: Formula, workspace: Workspace) -> None:
+        from komb.sessions.formula_kernels import evidence, hash_table, lots
 
-        self._lots, self._hash, self._counting = lots, hash_table, counting
-        self._evidence = evidence
+        self._lots, self._no_column, self._evidence = lots, hash_table.NO_COLUMN, evidence
         self._formula = formula
         self._formula_record = Record(**formula._asdict())
-        self._note_work = note_work
+        n_rows, n_columns = workspace.shared.n_rows, len(workspace.cardinalities)
+        self._buffers = workspace.keep("lots", lambda: LotBuffers(n_rows, n_columns))
+        self._hashes = workspace.keep("hashes", HashTables)
+        self._most_tables = max(1, _ROWS_PER_CALL // n_rows)
         self._remembered: dict[int, _Remembered] = {}
-        self._empty_lot = _make_empty_lot()
-        self._given: Any = None
-        self._based_on: Contingency | None = None  # whose target the bases begin with
+        self._counts = [0, 0, 0, 0]
+        self._contingency: Contingency | None = None  # the present one, for which all is ready
+        self._is_packed = False
+        self._known: Any = None
+        self._work: Any = None
+
+    @property
+    def counts(self) -> SessionCounts:
+        """How many tests were made, on how many tables, by a fall-back and unreliable ones."""
+        return SessionCounts(*self._counts)
 
     def weigh(
         self, contingency: Contingency, questions: Sequence[Candidates], *, wants_bits: bool
     ) -> list[list[float]]:
         """Evidence for every candidate of every question; 0 where there is none."""
-        columns = np.fromiter(chain.from_iterable(asked for asked, _ in questions), np.int64)
-        starts = np.array([0, *accumulate(len(asked) for asked, _ in questions)], dtype=np.int64)
-        sets = self._rows_of([given for _, given in questions])
-        evidence = np.empty(len(columns))
-        lot = self._lot(
-            contingency,
-            self._lots.SOME_TESTS,
-            wants_bits=wants_bits,
-            lines=np.arange(len(questions)),
-            starts=starts,
-            sets=sets,
-            columns=columns,
-            evidence=evidence,
-        )
-        self._run(contingency, lot, sets.shape[1])
-        answers = evidence.tolist()
-        if len(questions) == 1:
+        sets = [given for _, given in questions]
+        width = max(map(len, sets), default=0)
+        asked = [candidates for candidates, _ in questions]
+        columns = asked[0] if len(asked) == 1 else list(chain.from_iterable(asked))
+        lot = self._buffers.lot_for(max(len(columns), len(sets)), width)
+        ends = ends_of(asked)
+        lot.columns[: len(columns)] = columns
+        lot.starts[: len(ends)] = ends
+        self._buffers.write_sets(sets, width)
+        lots = self._lots
+        asked_for = {lots.WANTS_BITS: wants_bits, lots.N_LINES: len(sets)}
+        self._run(contingency, width, lots.SOME_TESTS, asked_for)
+        answers = lot.evidence[: len(columns)].tolist()
+        if len(asked) == 1:
             return [answers]
-        return [
-            answers[lo:hi] for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
-        ]
+        return [answers[end - len(own) : end] for own, end in zip(asked, ends, strict=True)]
+
+    def walk(
+        self, contingency: Contingency, columns: Sequence[int], members: Variables, most_given: int
+    ) -> Variables:
+        """As :meth:`~komb.sessions.session.Session.walk`."""
+        most = min(most_given, len(members.union(columns)))
+        lot = self._buffers.lot_for(max(len(columns), len(members)), most)
+        lot.columns[: len(columns)] = columns
+        lot.pool[: len(members)] = sorted(members)
+        lots = self._lots
+        asked = {lots.N_COLUMNS: len(columns), lots.N_POOL: len(members), lots.MAX_SIZE: most_given}
+        self._run(contingency, most, lots.WALK, asked)
+        return frozenset(lot.free[: lot.place[lots.N_ANSWERS]].tolist())
 
     def first_inseparable(
         self,
@@ -109,29 +129,20 @@ class FormulaTests:
         one_is_enough: bool,
     ) -> list[Variables | None]:
         """As :meth:`~komb.sessions.separators.SeparatorFinder.first_inseparable`."""
-        witnesses = [witness for _, own in lines for witness in own]
-        sets = self._rows_of(witnesses)
-        members = np.array(sorted(pool), dtype=np.int64)
-        found = np.full(len(lines), self._lots.NONE_YET)
-        lot = self._lot(
-            contingency,
-            self._lots.FIRST_INSEPARABLE,
-            one_is_enough=one_is_enough,
-            max_size=max_size,
-            lines=np.array([candidate for candidate, _ in lines], dtype=np.int64),
-            starts=np.array([0, *accumulate(len(own) for _, own in lines)], dtype=np.int64),
-            sets=sets,
-            found=found,
-            pool=members,
+        sets = [own for _, own in lines]
+        candidates = [(line, line + 1) for line in range(len(lines))]
+        asked = _Witnesses(
+            columns=[x for x, _ in lines],
+            candidates=candidates,
+            sets=list(chain.from_iterable(sets)),
+            witnesses=[(end - len(own), end) for own, end in zip(sets, ends_of(sets), strict=True)],
+            settled=[None] * len(lines),
         )
-        self._run(contingency, lot, sets.shape[1] + min(max_size, len(pool)))
-        self._note_recent(lot)
-        answers: list[Variables | None] = []
-        for place in found.tolist():
-            if place == self._lots.NONE_YET:
-                break
-            answers.append(None if place < 0 else witnesses[place])
-        return answers
+        found = self._find_witnesses(contingency, asked, pool, 0, max_size, one_is_enough)
+        answers: list[Variables | None] = [None] * len(lines)
+        for line, _, witness in found:
+            answers[line] = witness
+        return answers[: found[0][0] + 1] if found and one_is_enough else answers
 
     def witnesses(
         self,
@@ -144,54 +155,52 @@ class FormulaTests:
         one_is_enough: bool,
     ) -> dict[Position, Variables]:
         """As :meth:`~komb.sessions.separators.SeparatorFinder.witnesses`."""
-        groups = self._rows_of([branch.group for branch in branches])
-        starts, columns = _ranges_of([branch.candidates for branch in branches])
-        settled, rows = self._settled(contingency, [branch.settled for branch in branches])
-        n_answers = 1 if one_is_enough else sum(len(branch.candidates) for branch in branches)
-        width = groups.shape[1] + n_allies
-        answers = np.empty((n_answers + 1, 2 + width), dtype=np.int32)
-        lot = self._lot(
-            contingency,
-            self._lots.WITNESSES,
-            one_is_enough=one_is_enough,
-            min_size=n_allies,
-            max_size=max_separator,
-            starts=starts,
-            sets=groups,
+        candidates, columns = ranges_of([branch.candidates for branch in branches])
+        asked = _Witnesses(
             columns=columns,
-            found=rows,
-            pool=np.array(sorted(blanket), dtype=np.int64),
-            settled=settled,
-            answers=answers,
+            candidates=candidates,
+            sets=[branch.group for branch in branches],
+            witnesses=[(line, line + 1) for line in range(len(branches))],
+            settled=[branch.settled for branch in branches],
         )
-        self._run(contingency, lot, width + min(max_separator, len(blanket)))
-        found = answers[: lot.place[self._lots.N_ANSWERS]].tolist()
-        return {
-            Position(branch, x): frozenset(column for column in witness if column >= 0)
-            for branch, x, *witness in found
-        }
+        found = self._find_witnesses(
+            contingency, asked, blanket, n_allies, max_separator, one_is_enough
+        )
+        return {Position(branch, x): witness for branch, x, witness in found}
 
-    def _settled(
-        self, contingency: Contingency, settled: Sequence[Variables | None]
-    ) -> tuple[npt.NDArray[np.uint8], Int64Array]:
-        """Give every different set a row that marks its columns; None has row -1."""
-        rows = {
-            each: row for row, each in enumerate({each for each in settled if each is not None})
-        }
-        marks = np.zeros((len(rows), len(contingency.cardinalities)), dtype=np.uint8)
-        for each, row in rows.items():
-            marks[row, list(each)] = 1
-        numbers = [-1 if each is None else rows[each] for each in settled]
-        return marks, np.array(numbers, dtype=np.int64)
-
-    def _note_recent(self, lot: Any) -> None:
-        """Have what separated the candidates of a lot tried on any other, in the next ones."""
-        recent = lot.recent
-        own = recent[lot.lines[: lot.place[self._lots.LINE]], 0]
-        own = own[own[:, 0] != self._hash.NO_COLUMN]
-        for separator in own[-_RECENT:]:
-            others = recent[-1][(recent[-1] != separator).any(axis=1)]
-            recent[-1] = np.concatenate((separator[None], others))[:_RECENT]
+    def _find_witnesses(
+        self,
+        contingency: Contingency,
+        asked: _Witnesses,
+        pool: Variables,
+        n_allies: int,
+        max_size: int,
+        one_is_enough: bool,
+    ) -> list[tuple[int, int, Variables]]:
+        """Line, candidate and witness of all that have one."""
+        lots, columns, sets = self._lots, asked.columns, asked.sets
+        most_set = max(map(len, sets), default=0)
+        width = most_set + n_allies + min(max_size, len(pool))
+        n_answers = 1 if one_is_enough else sum(end - first for first, end in asked.candidates) + 1
+        n_items = max(len(columns), len(sets), len(asked.settled), n_answers)
+        lot = self._buffers.lot_for(n_items, width, len(set(asked.settled)))
+        starts = [
+            (*own, *among) for own, among in zip(asked.candidates, asked.witnesses, strict=True)
+        ]
+        lot.columns[: len(columns)] = columns
+        lot.starts[: 4 * len(starts)] = list(chain.from_iterable(starts))
+        lot.pool[: len(pool)] = sorted(pool)
+        lot.found[: len(starts)] = self._buffers.write_settled(asked.settled)
+        self._buffers.write_sets(sets, most_set)
+        numbers = {
+            lots.ONE_IS_ENOUGH: one_is_enough, lots.N_LINES: len(starts), lots.N_POOL: len(pool),
+            lots.N_ALLIES: n_allies, lots.MAX_SIZE: max_size,
+        }  # fmt: skip
+        self._run(contingency, width, lots.WITNESSES, numbers)
+        return [
+            (line, x, frozenset(witness[: witness.index(self._no_column)]))
+            for line, x, *witness in lot.answers[: lot.place[lots.N_ANSWERS]].tolist()
+        ]
 
     def weakest(
         self,
@@ -203,55 +212,50 @@ class FormulaTests:
         min_size: int = 0,
         core: Variables = frozenset(),
         wants_bits: bool = True,
+        in_turn: bool = False,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
         """Least strength of candidates given subsets of a pool; of the others, what separates them.
 
         As :meth:`~komb.sessions.separators.SeparatorFinder.weakest` and, without bits,
-        :meth:`~komb.sessions.separators.SeparatorFinder.find`.
+        :meth:`~komb.sessions.separators.SeparatorFinder.find`; in turn,
+        :meth:`~komb.sessions.session.Session.separate_in_turn`.
         """
-        candidates = list(strengths)
-        largest = min(max_size, len(pool))
-        found = np.full(len(candidates), self._lots.NONE_YET)
-        separators = np.empty((len(candidates), len(core) + largest), dtype=np.int32)
-        evidence = np.array(list(strengths.values()), dtype=np.float64)
-        place = np.zeros(largest + 4, dtype=np.int64)
-        place[0] = min_size
-        place[1 : min_size + 1] = np.arange(min_size) if min_size <= largest else 0
-        place[-2] = len(candidates)
-        lot = self._lot(
-            contingency,
-            self._lots.WEAKEST,
-            wants_bits=wants_bits,
-            max_size=largest,
-            columns=np.array(candidates, dtype=np.int64),
-            evidence=evidence,
-            found=found,
-            pool=np.array(sorted(pool), dtype=np.int64),
-            core=np.array(sorted(core), dtype=np.int64),
-            separators=separators,
-            place=place,
-        )
-        if candidates:
-            self._run(contingency, lot, len(core) + largest)
+        if not strengths:
+            return {}, {}
+        lots, candidates = self._lots, list(strengths)
+        n, largest = len(candidates), min(max_size, len(pool))
+        width = len(core) + max(largest, 0)
+        lot = self._buffers.lot_for(n, max(width, min_size))
+        lot.columns[:n] = candidates
+        lot.evidence[:n] = list(strengths.values())
+        lot.found[:n] = lots.NONE_YET
+        lot.pool[: len(pool)] = sorted(pool)
+        lot.core[: len(core)] = sorted(core)
+        numbers = {
+            lots.WANTS_BITS: wants_bits, lots.N_COLUMNS: n, lots.N_POOL: len(pool),
+            lots.N_CORE: len(core), lots.MIN_SIZE: min_size, lots.MAX_SIZE: largest,
+        }  # fmt: skip
+        self._run(contingency, width, lots.SEPARATED if in_turn else lots.WEAKEST, numbers)
         least: dict[int, float] = {}
         separated: dict[int, Variables] = {}
-        sizes = found.tolist()
-        for number, (candidate, own) in enumerate(zip(candidates, evidence.tolist(), strict=True)):
-            if sizes[number] == self._lots.NONE_YET:
-                least[candidate] = own
+        found, bits = lot.found[:n].tolist(), lot.evidence[:n].tolist()
+        separators = lot.separators[:n, :width].tolist()
+        for x, own, size, by in zip(candidates, bits, found, separators, strict=True):
+            if size == lots.NONE_YET:
+                least[x] = own
             else:
-                by = separators[number, : len(core) + sizes[number]]
-                separated[candidate] = frozenset(by.tolist())
+                separated[x] = frozenset(by[: len(core) + size])
         return least, separated
 
     def note_sweep(self, contingency: Contingency, sweep: Sweep) -> None:
         """Have the tests of a sweep looked up in it; sweeps of 1, 2 ... conditions follow."""
-        known = self._known(contingency)
+        known = self._known_of(contingency)
         before = known.sweeps
         if sweep.size != len(before) + 1 or any(each.pool != sweep.pool for each in before):
             return
         known.sweeps = [*before, sweep]
         known.rules = known.rules.replaced(swept=self._swept(contingency, known.sweeps))
+        self._contingency = None
 
     def _swept(self, contingency: Contingency, sweeps: Sequence[Sweep]) -> Any:
         position = np.full(len(contingency.cardinalities), -1, dtype=np.int64)
@@ -280,16 +284,17 @@ class FormulaTests:
     def n_bytes(self, target: int) -> int:
         """Bytes of what is remembered of one target."""
         known = self._remembered.get(target)
-        if known is None:
-            return 0
-        return sum(each.keys.nbytes + each.values.nbytes for each in (known.tests, known.sets))
+        return 0 if known is None else n_bytes(known.tests) + n_bytes(known.sets)
 
     def forget(self, target: int) -> None:
         """Forget one target."""
-        self._remembered.pop(target, None)
-        self._based_on = None
+        known = self._remembered.pop(target, None)
+        if known is not None:
+            self._hashes.take_back(known.tests)
+            self._hashes.take_back(known.sets)
+        self._contingency = None
 
-    def _known(self, contingency: Contingency) -> _Remembered:
+    def _known_of(self, contingency: Contingency) -> _Remembered:
         known = self._remembered.get(contingency.target)
         if known is None:
             n_columns = len(contingency.cardinalities)
@@ -299,160 +304,70 @@ class FormulaTests:
                 length_class=contingency.length_class,
                 swept=self._swept(contingency, []),
             )
-            shape = n_columns + 1, _RECENT, _RECENT_COLUMNS
-            recent = np.full(shape, self._hash.NO_COLUMN, dtype=np.int32)
-            tests, sets = (self._make_hash(_PLACES_AT_FIRST, _COLUMNS_AT_FIRST) for _ in range(2))
+            shape = n_columns + 1, RECENT, RECENT_COLUMNS
+            recent = np.full(shape, self._no_column, dtype=np.int32)
+            tests, sets = (self._hashes.make(_COLUMNS_AT_FIRST) for _ in range(2))
             known = _Remembered(rules, recent, tests, sets, _COLUMNS_AT_FIRST)
             self._remembered[contingency.target] = known
         return known
 
-    def _rows_of(self, sets: Sequence[Variables]) -> Int32Array:
-        """Write sets into the rows of an array."""
-        width = max(map(len, sets), default=0)
-        none = self._hash.NO_COLUMN
-        rows = [sorted(each) + [none] * (width - len(each)) for each in sets]
-        return np.array(rows, dtype=np.int32).reshape(len(sets), width)
-
-    def _lot(self, contingency: Contingency, loop: int, **fields: Any) -> Any:
-        """Describe what is asked; what a loop does not use is left as it is."""
-        n_free, largest = len(fields.get("pool", ())), fields.get("max_size", 0)
-        fields.setdefault("place", np.zeros(3, dtype=np.int64))
-        return self._empty_lot.replaced(
-            loop=loop,
-            most_tables=max(1, _ROWS_PER_CALL // contingency.n_rows),
-            free=np.empty(n_free, dtype=np.int64),
-            chosen=np.empty(largest + fields.get("min_size", 0) + 1, dtype=np.int64),
-            recent=self._known(contingency).recent,
-            **fields,
-        )
-
-    def _run(self, contingency: Contingency, lot: Any, most_columns: int) -> None:
+    def _run(
+        self, contingency: Contingency, most_columns: int, loop: int, asked: Mapping[int, int]
+    ) -> None:
         """Run a loop to its end; given sets have ``most_columns`` columns at most."""
-        known = self._known(contingency)
-        self._make_room(contingency, known, most_columns)
-        arguments = contingency.kernel_arguments(
-            known.most_columns,
-            self._formula.coded_below,
-            wants_tables=self._formula.needs_tables,
-            is_conditioned=most_columns > 0,
-        )
-        given = self._given
+        if (
+            contingency is not self._contingency
+            or most_columns > self._known.most_columns
+            or (most_columns and not self._is_packed)
+        ):
+            self._get_ready(contingency, most_columns)
+        lots, lot, given = self._lots, self._buffers.lot, self._buffers.given
+        lot.asked[:] = 0
+        lot.asked[lots.LOOP], lot.asked[lots.MOST_TABLES] = loop, self._most_tables
+        for place, number in asked.items():
+            lot.asked[place] = number
+        lot.place[: lots.FIRST_POSITION] = 0
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
         is_done = False
         while not is_done:
-            given.counts[:] = 0
-            is_done = self._lots.run_lot(lot, self._work(known, arguments))
-            self._note_work(*given.counts.tolist())
-            known.tests = self._enlarged(known.tests)
-            known.sets = self._enlarged(known.sets)
+            is_done = lots.run_lot(lot, self._work)
+            self._note_work(given)
+            self._enlarge()
 
-    def _work(self, known: _Remembered, arguments: tuple[object, ...]) -> Any:
-        """Put all that kernels need into one record; made anew if a part of it is another one."""
-        names = ("prepared", "terms", "scratch", "labels", "groups")
-        parts = dict(zip(names, arguments, strict=True))
-        parts |= {"rules": known.rules, "given": self._given}
-        parts |= {"tests": known.tests, "sets": known.sets}
-        work = known.work
-        if work is None or any(getattr(work, name) is not part for name, part in parts.items()):
-            work = known.work = self._lots.Work(**parts)
-        return work
+    def _note_work(self, given: Any) -> None:
+        self._counts = [n + m for n, m in zip(self._counts, given.counts.tolist(), strict=True)]
+        given.counts[:] = 0
 
-    def _make_room(self, contingency: Contingency, known: _Remembered, most_columns: int) -> None:
-        """Have keys and buffers for given sets of so many columns."""
+    def _enlarge(self) -> None:
+        """Make room in hash tables that are filling up."""
+        known = self._known
+        tests, sets = self._hashes.enlarged(known.tests), self._hashes.enlarged(known.sets)
+        if tests is not known.tests or sets is not known.sets:
+            known.tests, known.sets = tests, sets
+            self._work = self._work.replaced(tests=tests, sets=sets)
+
+    def _get_ready(self, contingency: Contingency, most_columns: int) -> None:
+        """Put all that kernels need for one target into one record."""
+        known = self._known_of(contingency)
         if known.most_columns < most_columns:
-            most_columns = max(most_columns, 2 * known.most_columns)
-            known.most_columns = most_columns
-            known.tests = self._moved(known.tests, len(known.tests.keys), most_columns)
-            known.sets = self._moved(known.sets, len(known.sets.keys), most_columns)
-        if self._given is None or len(self._given.packed) <= known.most_columns:
-            self._given = self._make_given(contingency.n_rows, known.most_columns)
-            self._based_on = None
-        if self._based_on is not contingency:
-            self._given.bases[0] = contingency.codes[contingency.target]
-            self._given.based[0] = -1
-            self._based_on = contingency
-
-    def _make_given(self, n_rows: int, most_columns: int) -> Any:
-        n_bases = most_columns + 1 if n_rows * (most_columns + 1) <= _STACK_CELLS else 2
-
-        def integers(size: int) -> Int64Array:
-            return np.zeros(size, dtype=np.int64)
-
-        # what separated a candidate before is written down before it turns out to be too large
-        room = most_columns + _RECENT_COLUMNS + 1
-        return self._counting.Given(
-            columns=integers(room),
-            ordered=integers(room),
-            union=integers(room + 1),
-            state=integers(self._counting.N_STATE),
-            own=integers(3),
-            packed=integers(most_columns + 1),
-            based=integers(most_columns + 1),
-            grouped=integers(most_columns + 1),
-            bases=np.empty((n_bases, n_rows), dtype=np.uint32),
-            sums=np.zeros((1, 9), dtype=np.int64),
-            counts=integers(4),
+            known.most_columns = max(most_columns, 2 * known.most_columns)
+            known.tests = self._hashes.widened(known.tests, known.most_columns)
+            known.sets = self._hashes.widened(known.sets, known.most_columns)
+        given = self._buffers.given_for(known.most_columns)
+        if self._contingency is not contingency or given.based is not self._work.given.based:
+            given.bases[0] = contingency.codes[contingency.target]
+            given.based[0] = -1
+            self._is_packed = False
+        self._is_packed = self._is_packed or most_columns > 0
+        prepared, terms, scratch, labels, groups = contingency.kernel_arguments(
+            known.most_columns,
+            self._formula.coded_below,
+            wants_tables=self._formula.needs_tables,
+            is_conditioned=self._is_packed,
         )
-
-    def _enlarged(self, hashed: Any) -> Any:
-        """Double a hash table that is a quarter full, or clear it if it is too large for that."""
-        n_places, width = hashed.keys.shape
-        if 4 * hashed.used[0] < n_places:
-            return hashed
-        if 2 * (hashed.keys.nbytes + hashed.values.nbytes) > REMEMBERED_BYTES // 2:
-            return self._make_hash(n_places, width - 2)
-        return self._moved(hashed, 2 * n_places, width - 2)
-
-    def _moved(self, hashed: Any, n_places: int, most_columns: int) -> Any:
-        larger = self._make_hash(n_places, most_columns)
-        self._hash.move(hashed, larger)
-        return larger
-
-    def _make_hash(self, n_places: int, most_columns: int) -> Any:
-        keys = np.empty((n_places, most_columns + 2), dtype=np.int32)
-        keys[:, 0] = self._hash.FREE
-        values = np.empty((n_places, self._hash.N_VALUES), dtype=np.int64)
-        return self._hash.Hash(keys=keys, values=values, used=np.zeros(1, dtype=np.int64))
-
-
-def _ranges_of(candidates: Sequence[Variables]) -> tuple[Int64Array, Int64Array]:
-    """Write sets one after the other, every different one once; returns where each is."""
-    ranges: dict[Variables, tuple[int, int]] = {}
-    columns: list[int] = []
-    for each in candidates:
-        if each not in ranges:
-            ranges[each] = len(columns), len(columns) + len(each)
-            columns += sorted(each)
-    starts = [end for each in candidates for end in ranges[each]]
-    return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64)
-
-
-@lru_cache(maxsize=1)
-def _make_empty_lot() -> Any:
-    """Return a lot that asks for nothing."""
-    from komb.sessions.formula_kernels.lots import Lot
-
-    integers, sets = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int32)
-    return Lot(
-        loop=0,
-        wants_bits=False,
-        one_is_enough=False,
-        min_size=0,
-        max_size=0,
-        most_tables=1,
-        lines=integers,
-        starts=integers,
-        sets=sets,
-        columns=integers,
-        evidence=np.empty(0),
-        found=integers,
-        pool=integers,
-        core=integers,
-        separators=sets,
-        place=integers,
-        free=integers,
-        chosen=integers,
-        settled=np.empty((0, 0), dtype=np.uint8),
-        answers=sets,
-        recent=np.empty((0, 0, 0), dtype=np.int32),
-    )
+        self._work = self._lots.Work(
+            prepared=prepared, terms=terms, scratch=scratch, labels=labels, groups=groups,
+            rules=known.rules, given=given, tests=known.tests, sets=known.sets,
+            recent=known.recent,
+        )  # fmt: skip
+        self._contingency, self._known = contingency, known

@@ -25,6 +25,7 @@ from typing import Any
 from komb.sessions import memory as remembering
 from komb.sessions.memory import Memory
 from komb.sessions.questions import (
+    EMPTY,
     Candidates,
     Dependence,
     OnProgress,
@@ -83,9 +84,7 @@ class Session:
     @property
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
-        source = self.source
-        n_tests = self._memory.n_tests + self._n_swept + source.tests
-        return SessionCounts(n_tests, source.tables, source.fallbacks, source.unreliable)
+        return self.source.work + SessionCounts(self._memory.n_tests + self._n_swept, 0, 0, 0)
 
     @property
     def n_rows(self) -> int | None:
@@ -128,6 +127,8 @@ class Session:
         Candidates that are in the given set themselves are ignored. Answers are in table order.
         """
         self._asked.add(target)
+        if self.source.remembers:  # sweeps, too
+            return self._ask_source(target, questions)
         answers, left = self._sweeps.look_up(target, questions)
         if left:
             rest = self._ask_source(target, list(left.values()))
@@ -172,6 +173,92 @@ class Session:
     def is_dependent(self, target: int, candidate: int, given: Variables) -> bool:
         """Whether one candidate depends on the target given the set."""
         return bool(self.dependents(target, {candidate}, given))
+
+    def walk(
+        self,
+        target: int,
+        columns: Sequence[int],
+        members: Variables,
+        most_given: int | None = None,
+    ) -> Variables:
+        """Test columns one after the other, each given the rest of a set, which changes on the way.
+
+        A column outside of the set enters if it depends on the target, one inside leaves if it does
+        not. Stops before a test given more than ``most_given`` columns.
+
+        Parameters
+        ----------
+        target : int
+        columns : sequence of int
+            In the order in which to test them.
+        members : frozenset of int
+            The set at first.
+        most_given : int, optional
+
+        Returns
+        -------
+        frozenset of int
+            The set in the end.
+        """
+        self._check([(members, frozenset(columns))])
+        self._asked.add(target)
+        most = self.n_variables if most_given is None else most_given
+        walked = self.source.walk(target, columns, members, most)
+        return self._walk(target, list(columns), members, most) if walked is None else walked
+
+    def _walk(
+        self, target: int, waiting: list[int], members: Variables, most_given: int
+    ) -> Variables:
+        """Ask about several columns at once, and the more the longer none has entered.
+
+        What is asked beyond the first that depends is asked in vain.
+        """
+        idle = 0  # tests since the last one entered
+        while waiting and len(members - {waiting[0]}) <= most_given:
+            if waiting[0] in members:
+                column = waiting.pop(0)
+                others = members - {column}
+                members = members if self.is_dependent(target, column, others) else others
+                continue
+            batch = waiting[: max(1, idle // 8)]
+            batch = batch[: next((n for n, x in enumerate(batch) if x in members), len(batch))]
+            dependent = self.dependents(target, set(batch), members)
+            idle += len(batch)
+            del waiting[: batch.index(dependent[0]) + 1 if dependent else len(batch)]
+            if dependent:
+                members |= {dependent[0]}
+                idle = 0
+        return members
+
+    def separate_in_turn(
+        self,
+        target: int,
+        candidates: Sequence[int],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = EMPTY,
+    ) -> dict[int, Variables]:
+        """For each candidate up to the first that nothing separates, the first set that does it.
+
+        As :meth:`SeparatorSearch.find <komb.sessions.separators.SeparatorSearch.find>`, but one
+        candidate after the other: those after the first that is not separated are not looked at.
+        """
+        self._check([(pool | core, frozenset(candidates))])
+        self._asked.add(target)
+        found = self.source.separate_in_turn(target, candidates, pool, max_size, min_size, core)
+        if found is not None:
+            return found
+        found = {}
+        for candidate in candidates:
+            separable = self.separators.find(
+                target, {candidate}, pool, max_size, min_size=min_size, core=core
+            )
+            if not separable:
+                break
+            found |= separable
+        return found
 
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""

@@ -18,6 +18,7 @@ from komb.sessions.questions import (
     OnProgress,
     Outcome,
     Question,
+    SessionCounts,
     StrongDependence,
     Variables,
 )
@@ -65,6 +66,11 @@ class Source(ABC):
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self.tests = self.tables = self.fallbacks = self.unreliable = 0
+
+    @property
+    def work(self) -> SessionCounts:
+        """How much work was done so far."""
+        return SessionCounts(self.tests, self.tables, self.fallbacks, self.unreliable)
 
     @property
     def n_rows(self) -> int | None:
@@ -145,6 +151,24 @@ class Source(ABC):
         is_confirmed: bool,
     ) -> Strong | None:
         """As :meth:`Session.strong_among`; None if that is no quicker than to weigh all."""
+        return None
+
+    def walk(
+        self, target: int, columns: Sequence[int], members: Variables, most_given: int
+    ) -> Variables | None:
+        """As :meth:`Session.walk`; None if that is no quicker than to ask one by one."""
+        return None
+
+    def separate_in_turn(
+        self,
+        target: int,
+        candidates: Sequence[int],
+        pool: Variables,
+        max_size: int,
+        min_size: int,
+        core: Variables,
+    ) -> dict[int, Variables] | None:
+        """As :meth:`Session.separate_in_turn`; None if that is no quicker than to ask in turn."""
         return None
 
     def can_detect(

@@ -244,7 +244,7 @@ def _count_margin(column, n_cells, work):
     if first > prepared.codes.shape[1] or first + n_cells > table.size:
         base = _need_base(work)
         count_rows(given.bases[base], n_cells, table)
-        given.counts[N_TABLES] += 1
+        given.counts[N_TABLES] += given.state[SIZE] > 0
         return 0
     _count_histogram(column, work)
     for cell in range(np.uint64(n_cells)):
@@ -274,7 +274,7 @@ def _list(column, work):
     product = state[PRODUCT]
     if state[IS_PACKED]:
         _need_strata(work)
-        given.counts[N_TABLES] += 1
+        given.counts[N_TABLES] += state[SIZE] > 0  # that of the target alone counts for nothing
         return list_dense(scratch.by_y, scratch.n_strata[state[SIZE]], n_y, terms.lengths,
                           wants_lengths, scratch.sizes, scratch.cells)  # fmt: skip
     if product * n_y <= min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * prepared.codes.shape[1]):

@@ -18,61 +18,83 @@ from komb.sessions.formula_kernels.counting import N_TABLES, begin_set
 from komb.sessions.formula_kernels.evidence import evidence
 from komb.sessions.formula_kernels.hash_table import NO_COLUMN
 
-SOME_TESTS, FIRST_INSEPARABLE, WITNESSES, WEAKEST = range(4)
-"""The loops."""
+# The loops
+SOME_TESTS, WALK, WITNESSES, WEAKEST, SEPARATED = range(5)
 
-# Places of ``Lot.place``: how far a loop has come. WEAKEST has the size of the subsets there, then
-# the positions in the pool of the present one, and at the end how many candidates are not separated
-# yet and the number of the next one.
-LINE, WITNESS, N_ANSWERS = range(3)
-NONE_YET, NOT_SEPARATED = -2, -1  # in ``Lot.found``
+# Places of ``Lot.asked``: what is asked
+(
+    LOOP,
+    WANTS_BITS,
+    ONE_IS_ENOUGH,
+    N_LINES,
+    N_COLUMNS,
+    N_POOL,
+    N_CORE,
+    N_ALLIES,
+    MIN_SIZE,
+    MAX_SIZE,
+    MOST_TABLES,  # to count in one call
+) = range(11)
+N_ASKED = 11
+
+# Places of ``Lot.place``: how far a loop has come
+(
+    LINE,
+    CANDIDATE,  # of the line
+    SET,  # of the line
+    N_ANSWERS,
+    N_LEFT,  # candidates that nothing separates yet
+    SUBSET_SIZE,
+    FIRST_POSITION,  # and following: positions in the pool of the present subset
+) = range(7)
+NONE_YET = -1  # in ``Lot.found``
 
 
 class Lot(Record):
     """What is asked, and the answers.
 
-    ========================  =========================  ===========================================
-    field                     SOME_TESTS                 FIRST_INSEPARABLE
-    ========================  =========================  ===========================================
-    lines                     given set of each line     candidate of each line
-    starts                    first candidate of each    first witness of each
-    sets                      given sets                 witnesses
-    columns                   candidates
-    evidence                  of each candidate
-    found                                                for each line, its first witness that no
-                                                         separator removes, or NOT_SEPARATED
-    ========================  =========================  ===========================================
+    Arrays have room for more than is asked: ``asked`` says how much of them counts.
 
-    For WITNESSES ``sets`` are the groups of the branches, ``starts`` has the first candidate of
-    each in ``columns`` and the one after the last, ``found`` the row of ``settled`` with the allies
-    that were examined before, or -1, and ``answers`` gets branch, candidate and witness;
-    ``min_size`` is the number of allies.
-
-    For WEAKEST ``columns`` are the candidates, ``evidence`` is the least that is known of each, and
-    ``found`` has for each the set that separates it, if there is one: see ``separators``.
+    ==========  =====================================  =============================================
+    loop        asked                                  answers
+    ==========  =====================================  =============================================
+    SOME_TESTS  for each line the end of its           ``evidence`` of each candidate
+                candidates in ``starts``, the set
+                that is given in ``sets``
+    WALK        ``columns`` to be tested one after     ``free``, the set in the end; its size is
+                the other given the rest of a set,     in N_ANSWERS
+                at first that in ``pool``, which
+                grows by those that depend and loses
+                those that do not; with at most
+                MAX_SIZE given columns
+    WITNESSES   for each line the ends of its          ``answers``: line, candidate and first
+                candidates and of its sets in          witness whose dependence no separator out
+                ``starts``, and in ``found`` the row   of the ``pool`` removes: one of the sets
+                of ``settled`` with allies that were   with N_ALLIES columns of the pool
+                examined before, or -1
+    WEAKEST     ``columns`` with the least             ``evidence``; in ``found`` the size of the
+                ``evidence`` known of each, a          first subset of the pool that separates a
+                ``core`` that is always given          candidate, or NONE_YET; ``separators``
+    SEPARATED   the same                               the same, candidate by candidate up to the
+                                                       first that nothing separates
+    ==========  =====================================  =============================================
     """
 
-    loop: int
-    wants_bits: bool
-    one_is_enough: bool
-    min_size: int
-    max_size: int
-    most_tables: int  # to count in one call
-    lines: Any
+    asked: Any  # see LOOP and following
+    place: Any  # see LINE and following
     starts: Any
-    sets: Any  # [set, column], NO_COLUMN behind the last
     columns: Any
     evidence: Any
     found: Any
+    sets: Any  # [set, column], NO_COLUMN behind the last
     pool: Any  # in ascending order
     core: Any
-    separators: Any  # [candidate, column]: what separates it, NO_COLUMN behind the last
-    place: Any
-    free: Any  # scratch: the part of the pool that may be in a separator
-    chosen: Any  # scratch: positions in it, and after them those of allies in the pool
+    separators: Any  # [candidate, column]
+    answers: Any  # [answer, (line, candidate, witness ...)], NO_COLUMN behind the last
     settled: Any  # [row, column]: whether it is in a blanket whose subsets were examined before
-    answers: Any  # [answer, (branch, candidate, witness ...)]
-    recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
+    free: Any  # scratch: the part of the pool that may be in a separator
+    chosen: Any  # scratch: positions in it
+    allies: Any  # scratch: positions of allies in the pool
 
 
 class Work(Record):
@@ -87,6 +109,7 @@ class Work(Record):
     given: Any
     tests: Any  # remembered decisions
     sets: Any  # remembered sums
+    recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
 
 
 @inner
@@ -128,7 +151,7 @@ def _is_full(lot, work):
     """Whether it is time to stop for a moment."""
     given, tests, sets = work.given, work.tests, work.sets
     return (
-        given.counts[N_TABLES] >= lot.most_tables
+        given.counts[N_TABLES] >= lot.asked[MOST_TABLES]
         or 4 * tests.used[0] >= tests.keys.shape[0]
         or 4 * sets.used[0] >= sets.keys.shape[0]
     )
@@ -137,16 +160,61 @@ def _is_full(lot, work):
 @inner
 def _make_tests(lot, work):
     """Weigh every candidate of every given set."""
-    while lot.place[LINE] < lot.lines.size:
-        line = lot.place[LINE]
-        begin_set(_write_set(lot.sets[lot.lines[line]], 0, work), work)
-        first = lot.starts[line] + lot.place[WITNESS]
-        for index in range(first, lot.starts[line + 1]):
+    place, asked = lot.place, lot.asked
+    index = place[CANDIDATE]
+    while place[LINE] < asked[N_LINES]:
+        line = place[LINE]
+        begin_set(_write_set(lot.sets[line], 0, work), work)
+        while index < lot.starts[line]:
             if _is_full(lot, work):
-                lot.place[WITNESS] = index - lot.starts[line]
+                place[CANDIDATE] = index
                 return False
-            lot.evidence[index] = evidence(lot.columns[index], lot.wants_bits, work)
-        lot.place[LINE], lot.place[WITNESS] = line + 1, 0
+            lot.evidence[index] = evidence(lot.columns[index], asked[WANTS_BITS] == 1, work)
+            index += 1
+        place[LINE] = line + 1
+    return True
+
+
+@inner
+def _test_next(lot, work):
+    """Test the next column given the rest of the set, and change the set if need be.
+
+    Returns whether there were not too many to be given.
+    """
+    place, given = lot.place, work.given
+    column, n_set, n_given = lot.columns[place[LINE]], place[N_ANSWERS], 0
+    for index in range(n_set):
+        if lot.free[index] != column:
+            given.columns[n_given] = lot.free[index]
+            n_given += 1
+    if n_given > lot.asked[MAX_SIZE]:
+        return False
+    begin_set(n_given, work)
+    depends = evidence(column, False, work) > 0.0
+    if depends and n_given == n_set:
+        lot.free[n_set] = column
+        place[N_ANSWERS] = n_set + 1
+    elif not depends and n_given < n_set:
+        for index in range(n_given):
+            lot.free[index] = given.columns[index]
+        place[N_ANSWERS] = n_given
+    return True
+
+
+@inner
+def _walk(lot, work):
+    """Test one column after the other given the rest of a set, which changes on the way."""
+    place, asked = lot.place, lot.asked
+    if place[LINE] == 0:
+        place[N_ANSWERS] = asked[N_POOL]
+        for index in range(asked[N_POOL]):
+            lot.free[index] = lot.pool[index]
+    while place[LINE] < asked[N_COLUMNS]:
+        if _is_full(lot, work):
+            return False
+        if not _test_next(lot, work):
+            return True
+        place[LINE] += 1
     return True
 
 
@@ -164,12 +232,12 @@ def _try_recent(column, row, n_witness, n_free, lot, work):
     """Try what separated this candidate, or any, before; returns which did it again, or -1."""
     stay_apart()
     given = work.given
-    recent = lot.recent[row]
+    recent = work.recent[row]
     for number in range(recent.shape[0]):
         if recent[number, 0] == NO_COLUMN:
             return -1
         size = _write_set(recent[number], n_witness, work)
-        is_free = size - n_witness <= lot.max_size
+        is_free = size - n_witness <= lot.asked[MAX_SIZE]
         for index in range(n_witness, size):
             is_free = is_free and _is_in(given.columns[index], lot.free, n_free)
         if is_free:
@@ -180,10 +248,10 @@ def _try_recent(column, row, n_witness, n_free, lot, work):
 
 
 @inner
-def _remember(column, separator, n_columns, lot):
+def _remember(column, separator, n_columns, work):
     """Put a separator in front of those that worked for a candidate."""
     stay_apart()
-    recent = lot.recent[column]
+    recent = work.recent[column]
     if n_columns == 0 or n_columns > recent.shape[1]:
         return
     place = recent.shape[0] - 1
@@ -206,28 +274,28 @@ def _remember(column, separator, n_columns, lot):
 def _is_separable(column, witness, lot, work):
     """Whether a subset of the pool makes a candidate independent, together with its witness."""
     stay_apart()
-    given = work.given
+    given, asked = work.given, lot.asked
     n_witness = _write_set(witness, 0, work)
     n_free = 0
-    for index in range(lot.pool.size):
+    for index in range(asked[N_POOL]):
         free = lot.pool[index]
         if free != column and not _is_in(free, given.columns, n_witness):
             lot.free[n_free] = free
             n_free += 1
-    for row in (column, lot.recent.shape[0] - 1):
+    for row in (column, work.recent.shape[0] - 1):
         number = _try_recent(column, row, n_witness, n_free, lot, work)
         if number >= 0:
             n_columns = given.state[0] - n_witness
-            _remember(column, given.columns[n_witness:], n_columns, lot)
+            _remember(column, given.columns[n_witness:], n_columns, work)
             return True
-    for size in range(min(lot.max_size, n_free) + 1):
+    for size in range(min(asked[MAX_SIZE], n_free) + 1):
         _first_subset(size, lot.chosen)
         while True:
             for index in range(size):
                 given.columns[n_witness + index] = lot.free[lot.chosen[index]]
             begin_set(n_witness + size, work)
             if evidence(column, False, work) == 0.0:
-                _remember(column, given.columns[n_witness:], size, lot)
+                _remember(column, given.columns[n_witness:], size, work)
                 return True
             if not _next_subset(size, n_free, lot.chosen):
                 break
@@ -235,149 +303,179 @@ def _is_separable(column, witness, lot, work):
 
 
 @inner
-def _find_inseparable(lot, work):
-    """Find the first witness of each line whose dependence no separator removes."""
-    while lot.place[LINE] < lot.lines.size:
-        line = lot.place[LINE]
-        column = lot.lines[line]
-        lot.found[line] = NOT_SEPARATED
-        first = lot.starts[line] + lot.place[WITNESS]
-        for index in range(first, lot.starts[line + 1]):
-            if _is_full(lot, work):
-                lot.place[WITNESS] = index - lot.starts[line]
-                return False
-            if not _is_separable(column, lot.sets[index], lot, work):
-                lot.found[line] = index
-                break
-        lot.place[LINE], lot.place[WITNESS] = line + 1, 0
-        if lot.one_is_enough and lot.found[line] >= 0:
-            return True
-    return True
-
-
-@inner
-def _is_settled(branch, n_group, size, lot, work):
-    """Whether the allies of the present set, which come after the group, were examined before."""
-    row, given = lot.found[branch], work.given
+def _is_settled(line, n_set, size, lot, work):
+    """Whether the allies of the present set, which come last, were examined before."""
+    row, given = lot.found[line], work.given
     if row < 0:
         return False
     is_settled = True
-    for index in range(n_group, size):
+    for index in range(n_set, size):
         is_settled = is_settled and lot.settled[row, given.columns[index]] == 1
     return is_settled
 
 
 @inner
-def _find_witness(branch, column, lot, work):
+def _find_witness(line, column, number, lot, work):
     """Find the first allies with which a candidate has a dependence that no separator removes.
 
-    They are written down, after the group, in the next row of the answers.
+    They are written down, after the set of this number, in the next row of the answers.
     """
     stay_apart()
-    given, n_allies = work.given, lot.min_size
-    positions = lot.chosen[lot.max_size + 1 :]
-    _first_subset(n_allies, positions)
-    while n_allies <= lot.pool.size:
-        n_group = _write_set(lot.sets[branch], 0, work)
-        is_own = False
+    given, n_allies, n_pool = work.given, lot.asked[N_ALLIES], lot.asked[N_POOL]
+    row = lot.answers[lot.place[N_ANSWERS]]
+    _first_subset(n_allies, lot.allies)
+    while n_allies <= n_pool:
+        n_set = _write_set(lot.sets[number], 0, work)
+        is_own = _is_in(column, given.columns, n_set)
         for index in range(n_allies):
-            ally = lot.pool[positions[index]]
+            ally = lot.pool[lot.allies[index]]
             is_own = is_own or ally == column
-            given.columns[n_group + index] = ally
-        size = n_group + n_allies
-        if not is_own and not _is_settled(branch, n_group, size, lot, work):
+            given.columns[n_set + index] = ally
+        size = n_set + n_allies
+        if not is_own and not _is_settled(line, n_set, size, lot, work):
             begin_set(size, work)
             if evidence(column, False, work) > 0.0:
-                row = lot.answers[lot.place[N_ANSWERS]]
-                for index in range(row.size - 2):
-                    row[index + 2] = given.columns[index] if index < size else NO_COLUMN
+                for index in range(size):
+                    row[index + 2] = given.columns[index]
+                row[size + 2] = NO_COLUMN
                 if not _is_separable(column, row[2:], lot, work):
-                    row[0], row[1] = branch, column
+                    row[0], row[1] = line, column
                     lot.place[N_ANSWERS] += 1
                     return True
-        if not _next_subset(n_allies, lot.pool.size, positions):
+        if not _next_subset(n_allies, n_pool, lot.allies):
             break
     return False
 
 
 @inner
-def _find_witnesses(lot, work):
-    """Find the first witness of each candidate of each branch."""
-    while lot.place[LINE] < lot.sets.shape[0]:
-        branch = lot.place[LINE]
-        first, end = lot.starts[2 * branch], lot.starts[2 * branch + 1]
-        for index in range(first + lot.place[WITNESS], end):
-            if _is_full(lot, work):
-                lot.place[WITNESS] = index - first
-                return False
-            column = lot.columns[index]
-            is_in_group = _is_in(column, lot.sets[branch], lot.sets.shape[1])
-            is_found = not is_in_group and _find_witness(branch, column, lot, work)
-            if is_found and lot.one_is_enough:
-                return True
-        lot.place[LINE], lot.place[WITNESS] = branch + 1, 0
+def _search_line(line, column, lot, work):
+    """Find the first witness of a candidate; returns whether the search came to its end."""
+    place = lot.place
+    first, end = lot.starts[4 * line + 2], lot.starts[4 * line + 3]
+    is_found = False
+    while first + place[SET] < end and not is_found:
+        if _is_full(lot, work):
+            return False
+        is_found = _find_witness(line, column, first + place[SET], lot, work)
+        place[SET] += 1
+    place[SET] = 0
     return True
 
 
 @inner
-def _weigh_set(size, lot, work):
-    """Weigh every candidate that is not separated yet given the core and a subset of the pool.
+def _find_witnesses(lot, work):
+    """Find the first witness of each candidate of each line."""
+    place, asked = lot.place, lot.asked
+    while place[LINE] < asked[N_LINES]:
+        line = place[LINE]
+        first, end = lot.starts[4 * line], lot.starts[4 * line + 1]
+        while first + place[CANDIDATE] < end:
+            if not _search_line(line, lot.columns[first + place[CANDIDATE]], lot, work):
+                return False
+            place[CANDIDATE] += 1
+            if asked[ONE_IS_ENOUGH] == 1 and place[N_ANSWERS] > 0:
+                return True
+        place[LINE], place[CANDIDATE] = line + 1, 0
+    return True
+
+
+@inner
+def _weigh_set(first, end, size, lot, work):
+    """Weigh candidates that are not separated yet given the core and a subset of the pool.
 
     Returns whether all were weighed.
     """
-    given = work.given
-    n_core = lot.core.size
+    given, place = work.given, lot.place
+    n_core = lot.asked[N_CORE]
     for index in range(n_core):
         given.columns[index] = lot.core[index]
     for index in range(size):
-        given.columns[n_core + index] = lot.pool[lot.place[index + 1]]
+        given.columns[n_core + index] = lot.pool[place[FIRST_POSITION + index]]
     begin_set(n_core + size, work)
-    for number in range(lot.place[-1], lot.columns.size):
+    for number in range(max(first, place[CANDIDATE]), end):
         if lot.found[number] != NONE_YET:
             continue
         if _is_full(lot, work):
-            lot.place[-1] = number
+            place[CANDIDATE] = number
             return False
         column = lot.columns[number]
         if _is_in(column, given.columns[n_core:], size):
             continue
-        weight = evidence(column, lot.wants_bits, work)
+        weight = evidence(column, lot.asked[WANTS_BITS] == 1, work)
         if weight > 0.0:
             lot.evidence[number] = min(lot.evidence[number], weight)
         else:
             lot.found[number] = size
             for index in range(n_core + size):
                 lot.separators[number, index] = given.columns[index]
-            lot.place[-2] -= 1
-    lot.place[-1] = 0
+            place[N_LEFT] -= 1
+    place[CANDIDATE] = 0
     return True
 
 
 @inner
-def _find_weakest(lot, work):
+def _find_weakest(first, end, lot, work):
     """Weigh candidates given each subset of the pool, until something separates them."""
-    place = lot.place
-    while place[0] <= min(lot.max_size, lot.pool.size):
-        size = place[0]
+    stay_apart()
+    place, n_pool = lot.place, lot.asked[N_POOL]
+    positions = place[FIRST_POSITION:]
+    while place[SUBSET_SIZE] <= min(lot.asked[MAX_SIZE], n_pool):
+        size = place[SUBSET_SIZE]
         while True:
-            if not _weigh_set(size, lot, work):
+            if not _weigh_set(first, end, size, lot, work):
                 return False
-            if place[-2] == 0:
+            if place[N_LEFT] == 0:
                 return True
-            if not _next_subset(size, lot.pool.size, place[1:]):
+            if not _next_subset(size, n_pool, positions):
                 break
-        place[0] = size + 1
-        _first_subset(size + 1, place[1:])
+        place[SUBSET_SIZE] = size + 1
+        _first_subset(size + 1, positions)
+    return True
+
+
+@inner
+def _begin_subsets(n_candidates, lot):
+    """Begin with the first and smallest subset, for so many candidates."""
+    place, size = lot.place, lot.asked[MIN_SIZE]
+    place[N_LEFT], place[SUBSET_SIZE] = n_candidates, size
+    _first_subset(size, place[FIRST_POSITION:])
+
+
+@inner
+def _weigh_together(lot, work):
+    """Look for the weakest dependence, or a separator, of all candidates."""
+    n_candidates = lot.asked[N_COLUMNS]
+    if lot.place[LINE] == 0:
+        lot.place[LINE] = 1
+        _begin_subsets(n_candidates, lot)
+    return _find_weakest(0, n_candidates, lot, work)
+
+
+@inner
+def _separate_in_turn(lot, work):
+    """Look for a separator of one candidate after the other, up to one that has none."""
+    place = lot.place
+    while place[LINE] < lot.asked[N_COLUMNS]:
+        if place[N_LEFT] == 0:
+            _begin_subsets(1, lot)
+        if not _find_weakest(place[LINE], place[LINE] + 1, lot, work):
+            return False
+        if place[N_LEFT] == 1:
+            return True
+        place[LINE] += 1
     return True
 
 
 @kernel
 def run_lot(lot, work):
     """Go on with a loop; returns whether it is done."""
-    if lot.loop == SOME_TESTS:
+    loop = lot.asked[LOOP]
+    if loop == SOME_TESTS:
         return _make_tests(lot, work)
-    if lot.loop == FIRST_INSEPARABLE:
-        return _find_inseparable(lot, work)
-    if lot.loop == WITNESSES:
+    if loop == WALK:
+        return _walk(lot, work)
+    if loop == WITNESSES:
         return _find_witnesses(lot, work)
-    return _find_weakest(lot, work)
+    if loop == SEPARATED:
+        return _separate_in_turn(lot, work)
+    return _weigh_together(lot, work)

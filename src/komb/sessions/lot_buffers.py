@@ -1,0 +1,166 @@
+"""Memory for what lots ask and answer, kept from lot to lot.
+
+To make arrays and a record of them takes ten times as long as to write down a short question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from komb.counts.fixedpoint import Int64Array
+from komb.sessions.questions import Variables
+
+_ITEMS_AT_FIRST, _COLUMNS_AT_FIRST = 256, 8
+_ITEMS_KEPT = 1 << 12
+_STACK_CELLS = 1 << 21  # rows times columns: beyond, bases are not kept from set to set
+RECENT, RECENT_COLUMNS = 4, 4  # separators tried again for each candidate, and their size at most
+
+
+class LotBuffers:
+    """Records of the present lot and of the present given set, whose arrays grow.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Of the table.
+    """
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        from komb.sessions.formula_kernels import counting, lots
+        from komb.sessions.formula_kernels.hash_table import NO_COLUMN
+
+        self._lots, self._counting, self._no_column = lots, counting, NO_COLUMN
+        self._n_rows = n_rows
+        self._n_items, self._width = max(_ITEMS_AT_FIRST, n_columns + 1), _COLUMNS_AT_FIRST
+        self._n_columns = n_columns
+        self._n_settled = 1
+        self.lot = self._make_lot()
+        self.most_columns = _COLUMNS_AT_FIRST
+        self.given = self._make_given()
+
+    def lot_for(self, n_items: int, width: int, n_settled: int = 0) -> Any:
+        """Return the lot, with room for so many items, and for sets of so many columns."""
+        if n_items > self._n_items or width > self._width or n_settled > self._n_settled:
+            self._n_items = max(2 * self._n_items, n_items)
+            self._width = max(2 * self._width, width)
+            self._n_settled = max(2 * self._n_settled, n_settled)
+            self.lot = self._make_lot()
+        return self.lot
+
+    def _make_lot(self) -> Any:
+        n_items, width = self._n_items, self._width
+
+        def integers(size: int) -> Int64Array:
+            return np.zeros(size, dtype=np.int64)
+
+        def sets(columns: int) -> Any:
+            return np.empty((n_items, columns), dtype=np.int32)
+
+        return self._lots.Lot(
+            asked=integers(self._lots.N_ASKED),
+            place=integers(self._lots.FIRST_POSITION + width + 1),
+            starts=integers(4 * n_items),
+            columns=integers(n_items),
+            evidence=np.zeros(n_items),
+            found=integers(n_items),
+            sets=sets(width + 1),
+            pool=integers(n_items),
+            core=integers(n_items),
+            separators=sets(width + 1),
+            answers=sets(width + 3),
+            settled=np.zeros((self._n_settled, self._n_columns), dtype=np.uint8),
+            free=integers(n_items),
+            chosen=integers(width + 1),
+            allies=integers(width + 1),
+        )
+
+    def given_for(self, most_columns: int) -> Any:
+        """Return the record of the present given set, with room for so many columns."""
+        if most_columns > self.most_columns:
+            self.most_columns = most_columns
+            self.given = self._make_given()
+        return self.given
+
+    def _make_given(self) -> Any:
+        most = self.most_columns
+        n_bases = most + 1 if self._n_rows * (most + 1) <= _STACK_CELLS else 2
+
+        def integers(size: int) -> Int64Array:
+            return np.zeros(size, dtype=np.int64)
+
+        # what separated a candidate before is written down before it turns out to be too large
+        room = most + RECENT_COLUMNS + 1
+        return self._counting.Given(
+            columns=integers(room),
+            ordered=integers(room),
+            union=integers(room + 1),
+            state=integers(self._counting.N_STATE),
+            own=integers(3),
+            packed=integers(most + 1),
+            based=integers(most + 1),
+            grouped=integers(most + 1),
+            bases=np.empty((n_bases, self._n_rows), dtype=np.uint32),
+            sums=np.zeros((1, 9), dtype=np.int64),
+            counts=integers(4),
+        )
+
+    def reclaim(self) -> None:
+        """Give the memory of large lots back."""
+        if self._n_items > _ITEMS_KEPT:
+            self._n_items, self._n_settled = _ITEMS_KEPT, 1
+            self.lot = self._make_lot()
+
+    def write_sets(self, sets: Sequence[Variables], width: int) -> None:
+        """Write down sets of at most so many columns."""
+        if len(sets) == 1:
+            row = sorted(sets[0])
+            row.append(self._no_column)
+            self.lot.sets[0, : len(row)] = row
+            return
+        behind = [self._no_column] * (width + 1)
+        rows = [[*sorted(each), *behind[len(each) :]] for each in sets]
+        if rows:
+            self.lot.sets[: len(rows), : width + 1] = rows
+
+    def write_settled(self, settled: Sequence[Variables | None]) -> list[int]:
+        """Give every different set a row that marks its columns; returns them, -1 for None."""
+        rows = {
+            each: row for row, each in enumerate({each for each in settled if each is not None})
+        }
+        marks = self.lot.settled[: len(rows)]
+        marks[:] = 0
+        for each, row in rows.items():
+            marks[row, list(each)] = 1
+        return [-1 if each is None else rows[each] for each in settled]
+
+
+def ranges_of(parts: Sequence[Variables]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Write sets one after the other, every different one once; returns where each is, and all.
+
+    Examples
+    --------
+    >>> ranges_of([frozenset({4, 2}), frozenset({7}), frozenset({2, 4})])
+    ([(0, 2), (2, 3), (0, 2)], [2, 4, 7])
+    """
+    ranges: dict[Variables, tuple[int, int]] = {}
+    columns: list[int] = []
+    for each in parts:
+        if each not in ranges:
+            ranges[each] = len(columns), len(columns) + len(each)
+            columns += sorted(each)
+    return [ranges[each] for each in parts], columns
+
+
+def ends_of(parts: Sequence[Sequence[object]]) -> list[int]:
+    """Return where each part ends, one after the other.
+
+    Examples
+    --------
+    >>> ends_of(["ab", "", "c"])
+    [2, 2, 3]
+    """
+    return list(accumulate(map(len, parts)))
