@@ -59,6 +59,36 @@ def check_questions(one: Session, other: Session, rng: np.random.Generator) -> N
             other.separators.weakest(target, least, pool, most, core=core)
         )
         check_witnesses(one, other, target, rng)
+        check_turns(one, other, target, rng)
+
+
+def check_turns(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
+    """What is asked of one column after the other."""
+    others = [x for x in range(one.n_variables) if x != target]
+    pool, members = draw(others, 5, rng), draw(others, 3, rng)
+    columns = rng.permutation(np.array(others)).tolist()
+    least, most = int(rng.integers(0, 3)), int(rng.integers(0, 4))
+    asked = [x for x in columns if x not in members]
+    turns = [
+        each.separate_in_turn(target, asked, pool, most, min_size=least, core=members)
+        for each in (one, other)
+    ]
+    assert turns[0] == turns[1]
+    for bound in (None, most):
+        walked = one.walk(target, columns, members, bound)
+        assert walked == other.walk(target, columns, members, bound)
+        assert walked == walk_naively(other, target, columns, members, bound)
+
+
+def walk_naively(
+    session: Session, target: int, columns: Sequence[int], members: Variables, bound: int | None
+) -> Variables:
+    for x in columns:
+        others = members - {x}
+        if bound is not None and len(others) > bound:
+            return members
+        members = others | {x} if session.is_dependent(target, x, others) else others
+    return members
 
 
 def check_witnesses(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
@@ -67,14 +97,17 @@ def check_witnesses(one: Session, other: Session, target: int, rng: np.random.Ge
     outside = frozenset(others) - blanket
     settled = [None, EMPTY, draw(sorted(blanket), 4, rng)]
     branches = [
-        Branch(group, outside, settled[int(rng.integers(3))]) for group in subsets(outside, 2)
+        Branch(group, outside, int(rng.integers(3)), settled[int(rng.integers(3))])
+        for group in subsets(outside, 2)
     ]
-    branches.append(Branch(EMPTY, blanket))
-    n_allies, most = int(rng.integers(0, 3)), int(rng.integers(0, 3))
-    found = one.separators.witnesses(target, branches, blanket, n_allies, most)
-    assert found == other.separators.witnesses(target, branches, blanket, n_allies, most)
-    first = one.separators.witnesses(target, branches, blanket, n_allies, most, one_is_enough=True)
-    assert first == ({min(found): found[min(found)]} if found else {})
+    branches.append(Branch(EMPTY, blanket, 2))
+    most = int(rng.integers(0, 3))
+    found = one.separators.witnesses(target, branches, blanket, most)
+    assert found == other.separators.witnesses(target, branches, blanket, most)
+    for session in (one, other):
+        first = session.separators.witnesses(target, branches, blanket, most, one_is_enough=True)
+        assert min(first, default=None) == min(found, default=None)
+        assert first.items() <= found.items()
 
 
 @known_tests

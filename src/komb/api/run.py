@@ -137,12 +137,9 @@ class Run:
         # the evidence, gathered below, is no part of the search
         counts = session.counts - before
         seconds = time.perf_counter() - began
-        outcomes = {
-            position: session.outcome(task.target, position, witness)
-            for position, witness in found.witnesses.items()
-            if witness is not None
-        }
-        return Finding(task.target, found, outcomes, counts, seconds)
+        shown = [(x, z) for x, z in found.witnesses.items() if z is not None]
+        outcomes = zip(shown, session.outcomes(task.target, shown), strict=True)
+        return Finding(task.target, found, {x: own for (x, _), own in outcomes}, counts, seconds)
 
     def _begin(self, task: Task, session: DataSession) -> Task:
         """Let another method find where to start, if there is one."""

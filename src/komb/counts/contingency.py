@@ -57,6 +57,7 @@ grows with a product of cardinalities.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,6 +151,8 @@ class SharedTables:
         self.present = self._make_present() if self.has_missing else None
         self._lengths: dict[int, Int64Array] = {}
         self._buffers: dict[tuple[int, int, int], tuple[object, object]] = {}
+        self._groups: dict[tuple[int, int], object] = {}
+        self._arena: dict[str, npt.NDArray[Any]] = {}
 
     def lengths(self, levels: int) -> Int64Array:
         """Code lengths of columns of this many levels."""
@@ -163,25 +166,35 @@ class SharedTables:
         if key not in self._buffers:
             if len(self._buffers) >= (_KEPT_BUFFERS if self.n_rows <= FEW_ROWS else 1):
                 self._buffers.clear()
-            groups = self._make_groups(size, target_levels)
-            self._buffers[key] = self._make_scratch(*key), groups
+                self._groups.clear()
+            self._buffers[key] = self._make_scratch(*key), self._groups_for(size, target_levels)
         return self._buffers[key]
 
     def _make_scratch(self, size: int, n_words: int, n_levels: int) -> object:
+        """Buffers of one shape; all shapes use the same memory, one call after the other."""
         affordable = STRATA_BYTES // (8 * max(1, n_words) * (size + 1))
         n_strata = max(1, min(MAX_BITMAP_STRATA, affordable, 4 * self.n_rows))
+        shape, n_rows = (size + 1, n_strata), self.n_rows
         return self.layout.Scratch(
-            strata=np.empty((size + 1, n_strata, n_words), dtype=np.uint64),
-            codes=np.empty((size + 1, n_strata), dtype=np.int32),
-            n_strata=np.empty(size + 1, dtype=np.int64),
-            by_y=np.empty(n_strata * (n_levels if n_words else 0), dtype=np.int32),
-            table=np.empty(MAX_DENSE_CELLS, dtype=np.int32),
-            column_sums=np.empty(self.most_levels, dtype=np.int64),
-            row_base=np.empty(self.n_rows, dtype=np.uint32),
-            sizes=np.empty(self.n_rows, dtype=np.int32),
-            cells=np.empty(self.n_rows, dtype=np.int32),
+            strata=self._memory("strata", (*shape, n_words), np.uint64),
+            codes=self._memory("codes", shape, np.int32),
+            n_strata=self._memory("n_strata", (size + 1,), np.int64),
+            by_y=self._memory("by_y", (n_strata * (n_levels if n_words else 0),), np.int32),
+            table=self._memory("table", (MAX_DENSE_CELLS,), np.int32),
+            column_sums=self._memory("column_sums", (self.most_levels,), np.int64),
+            row_base=self._memory("row_base", (n_rows,), np.uint32),
+            sizes=self._memory("sizes", (n_rows,), np.int32),
+            cells=self._memory("cells", (n_rows,), np.int32),
             state=np.zeros(5, dtype=np.int64),
         )
+
+    def _memory(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return an array of any contents, which uses the memory of others of this name."""
+        size = math.prod(shape)
+        flat = self._arena.get(name)
+        if flat is None or flat.size < size:
+            flat = self._arena[name] = np.empty(size, dtype=dtype)
+        return flat[:size].reshape(shape)
 
     def _make_labels(self) -> object:
         """Buffers for labelled rows; memory that is never used is never taken."""
@@ -226,11 +239,16 @@ class SharedTables:
             ),
         )
 
-    def _make_groups(self, size: int, target_levels: int) -> object:
+    def _groups_for(self, size: int, target_levels: int) -> object:
         """Buffers for sorted rows; empty if no table of this size is too large for a dense one."""
         largest = self.most_strata(size + 1) * target_levels
         dense = min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * self.n_rows)
-        n_rows = self.n_rows if largest > dense else 0
+        key = size, self.n_rows if largest > dense else 0
+        if key not in self._groups:
+            self._groups[key] = self._make_groups(*key)
+        return self._groups[key]
+
+    def _make_groups(self, size: int, n_rows: int) -> object:
         depths = size + 1 + self.has_missing  # the last for the rows that have the candidate
         return self.layout.Groups(
             rows=np.empty((depths, n_rows), dtype=np.int32),
@@ -326,7 +344,7 @@ class Contingency:
     @property
     def prepared(self) -> Any:
         """Rows in order of the target, and bitmaps: what other kernels need of it."""
-        self._pack_all()
+        self.pack_all()
         return self._prepared
 
     @property
@@ -394,7 +412,7 @@ class Contingency:
         n_bitmaps = 1 + int(self.cardinalities[columns].sum())
         self._bitmap_bytes += n_bitmaps * prepared.bitmaps.strides[0]
 
-    def _pack_all(self) -> None:
+    def pack_all(self) -> None:
         """Pack whatever can be packed."""
         if self._is_to_pack.any():
             self._pack(np.flatnonzero(self._is_to_pack))
@@ -446,11 +464,12 @@ class Contingency:
         return self._lengths, length_below
 
     def kernel_arguments(
-        self, size: int, length_below: float, *, wants_tables: bool, is_conditioned: bool
+        self, size: int, length_below: float, *, wants_tables: bool
     ) -> tuple[object, ...]:
-        """Table, terms and buffers for kernels of other modules; given sets have up to ``size``."""
-        if is_conditioned:
-            self._pack_all()
+        """Table, terms and buffers for kernels of other modules; given sets have up to ``size``.
+
+        Tests with conditions want :meth:`pack_all` first.
+        """
         terms = self._terms(size, length_below, wants_tables)
         scratch, groups = self._buffers_for(size)
         return self._prepared, terms, scratch, self._shared.labels, groups

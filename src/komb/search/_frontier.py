@@ -10,15 +10,15 @@ that part of the blanket separates, stays so while the blanket grows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from komb.search.task import Task
 from komb.sessions.questions import EMPTY, Branch, Position, Variables
 from komb.sessions.session import Session
 
-# Examined together: few as long as a success is likely, then enough for large batches. Many at once
-# where what comes after a success is not tested anyway.
+# Examined together: the root, where a success is likely, then enough for large batches. Many at
+# once where what comes after a success is not tested anyway.
 _BRANCHES_AT_FIRST, _BRANCHES_AT_ONCE, _BRANCHES_AT_MOST = 1, 64, 4096
 
 
@@ -50,35 +50,26 @@ class Frontier:
         At first a few at a time, for a success is often near.
         """
         branches = self._settled.remaining(self)
-        stops = self.session.stops_at_success
-        count = _BRANCHES_AT_ONCE if stops else _BRANCHES_AT_FIRST
+        least = _BRANCHES_AT_ONCE if self.session.stops_at_success else 0
+        count = _BRANCHES_AT_FIRST
         while some := list(islice(branches, count)):
             yield some
-            count = min(2 * count, _BRANCHES_AT_MOST)
+            count = min(max(2 * count, least), _BRANCHES_AT_MOST)
 
     def settle(self, branches: Sequence[Branch], first: Position | None) -> None:
         """Note that branches were examined with the present blanket, up to a success."""
         self._settled.note(self, branches, first)
 
     def witnesses(
-        self, branches: Sequence[Branch], n_allies: int, *, one_is_enough: bool
+        self, branches: Sequence[Branch], *, one_is_enough: bool
     ) -> dict[Position, Variables]:
         """For each position, the first group with allies given which the candidate depends.
 
         No separator removes the dependence.
         """
-        if n_allies + min((len(branch.group) for branch in branches), default=0) > self.order:
-            return {}
-        kept = [
-            branch
-            if len(branch.group) + n_allies <= self.order
-            else branch._replace(candidates=EMPTY)
-            for branch in branches
-        ]
         return self.session.separators.witnesses(
-            self.target, kept, self.blanket, n_allies, self.max_separator,
-            one_is_enough=one_is_enough,
-        )  # fmt: skip
+            self.target, branches, self.blanket, self.max_separator, one_is_enough=one_is_enough
+        )
 
     def is_inseparable(self, candidate: int, witness: Variables) -> bool:
         """Whether no separator removes the dependence of a candidate given its witness."""
@@ -117,12 +108,15 @@ class SettledGroups:
         """Yield what could hold a witness, in the order of the tree."""
         outside, blanket = frontier.outside, frontier.blanket
         for group in self._groups(sorted(outside), frontier.order):
-            if len(group) == frontier.order:
+            n_allies = frontier.order - len(group)
+            if n_allies == 0:
                 is_open = group in self._open_leaves
-                yield Branch(group, self._open_leaves[group] & outside if is_open else outside)
+                yield Branch(group, self._open_leaves[group] & outside if is_open else outside, 0)
                 continue
             entry = self._inner.get(group, {None: outside})
-            branches = [Branch(group, some & outside, settled) for settled, some in entry.items()]
+            branches = [
+                Branch(group, some & outside, n_allies, settled) for settled, some in entry.items()
+            ]
             open_ones = [b for b in branches if b.candidates and b.settled != blanket]
             yield from sorted(open_ones, key=lambda branch: min(branch.candidates))
 
@@ -169,13 +163,3 @@ class SettledGroups:
                 entry[frontier.blanket] = entry.get(frontier.blanket, EMPTY) | done
             if left:
                 return
-
-
-def without(found: Collection[Position], branches: Sequence[Branch]) -> list[Branch]:
-    """Take the candidates of some positions out of their branches."""
-    left = list(branches)
-    for position in found:
-        branch = left[position.branch]
-        candidates = branch.candidates - {position.candidate}
-        left[position.branch] = branch._replace(candidates=candidates)
-    return left

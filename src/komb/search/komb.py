@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from komb.search._frontier import Frontier, without
+from komb.search._frontier import Frontier
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Branch, Position, Variables
@@ -105,7 +105,7 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
         frontier.report("grow")
     while True:
         frontier.report("shrink")
-        found = find_witness(frontier, [Branch(EMPTY, frontier.blanket)])
+        found = find_witness(frontier, [Branch(EMPTY, frontier.blanket, order)])
         witnesses = {position.candidate: witness for position, witness in found.items()}
         unsupported = frontier.blanket - witnesses.keys() - task.include
         if not unsupported:
@@ -198,12 +198,4 @@ def find_witness(
     A candidate without a witness, the paper's bottom, is not in the result. With ``one_is_enough``
     only the first position is sure to be there.
     """
-    found: dict[Position, Variables] = {}
-    for n_allies in range(min(frontier.order, len(frontier.blanket)) + 1):
-        if one_is_enough and found:  # only an earlier position could still matter
-            first = min(found)
-            branches = [*branches[: first.branch], branches[first.branch].before(first.candidate)]
-        else:
-            branches = without(found, branches)
-        found |= frontier.witnesses(branches, n_allies, one_is_enough=one_is_enough)
-    return found
+    return frontier.witnesses(branches, one_is_enough=one_is_enough)

@@ -69,7 +69,7 @@ class Task:
     ) -> None:
         """Report the progress of the search to the observer."""
         members = tuple(sorted(blanket | self.include))
-        self.observer(Progress(phase, members, session.counts.tests, done, total))
+        self.observer(Progress(phase, members, session.n_tests, done, total))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
     Candidates,
+    Dependence,
     OnProgress,
     Outcome,
     Question,
@@ -169,17 +170,32 @@ class TableSource(Source):
 
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""
-        measured = self.measure(target, [candidate], frozenset(given))
-        freedom = measured.freedom[0].item()
-        decider = measured.decider
-        return Outcome(
-            independent=not bool(decision.is_dependent(measured, self._alpha)[0]),
-            statistic=float(measured.statistic[0]),
-            df=None if freedom == NO_FREEDOM else freedom,
-            p_value=decision.p_values(measured)[0],
-            test=decider if isinstance(decider, str) else str(decider[0]),
-            reliable=bool(measured.is_reliable[0]),
-        )
+        return self.outcomes(target, [(candidate, frozenset(given))])[0]
+
+    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
+        """Everything that each of some tests has to say."""
+        outcomes: dict[int, Outcome] = {}
+        for places in by_size([((x,), given) for x, given in tests]).values():
+            candidates = [[tests[place][0]] for place in places]
+            sets = [sorted(tests[place][1]) for place in places]
+            measured = self._measure(self._sums(target, candidates, sets))
+            outcomes |= zip(places, self._outcomes(measured), strict=True)
+        return [outcomes[place] for place in range(len(tests))]
+
+    def _outcomes(self, measured: Measurement) -> Iterator[Outcome]:
+        depends = decision.is_dependent(measured, self._alpha).tolist()
+        p_values, decider = decision.p_values(measured), measured.decider
+        statistics, freedoms = measured.statistic.tolist(), measured.freedom.tolist()
+        reliable = measured.is_reliable.tolist()
+        for number, freedom in enumerate(freedoms):
+            yield Outcome(
+                independent=not depends[number],
+                statistic=statistics[number],
+                df=None if freedom == NO_FREEDOM else freedom,
+                p_value=p_values[number],
+                test=decider if isinstance(decider, str) else str(decider[number]),
+                reliable=reliable[number],
+            )
 
     def measure(self, target: int, candidates: Sequence[int], given: Variables) -> Measurement:
         """Statistics of a batch of tests, undecided."""

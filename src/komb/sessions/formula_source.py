@@ -55,6 +55,11 @@ class FormulaSource(TableSource):
         """How much work was done so far, in lots and otherwise."""
         return self._tests.counts + super().work
 
+    @property
+    def n_tests(self) -> int:
+        """How many tests were made so far."""
+        return self._tests.n_tests + self.tests
+
     def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
         """For each candidate of each question, whether it depends on the target given the set."""
         answers = self._tests.weigh(self._contingency(target), questions, wants_bits=False)
@@ -152,7 +157,6 @@ class FormulaSeparators:
         target: int,
         branches: Sequence[Branch],
         blanket: Variables,
-        n_allies: int,
         max_separator: int,
         *,
         one_is_enough: bool = False,
@@ -162,7 +166,6 @@ class FormulaSeparators:
             self._contingency(target),
             branches,
             blanket,
-            n_allies,
             max_separator,
             one_is_enough=one_is_enough,
         )

@@ -40,6 +40,9 @@ class _Remembered:
     tests: Any  # decisions
     sets: Any  # sums
     most_columns: int  # of a set that there is room for
+    contingency: Contingency | None = None  # for which all is ready
+    is_packed: bool = False
+    work: Any = None  # all that kernels need
     sweeps: list[Sweep] = field(default_factory=list)
 
 
@@ -50,7 +53,8 @@ class _Witnesses(NamedTuple):
     candidates: Sequence[tuple[int, int]]  # for each line, the first of them and the end
     sets: Sequence[Variables]
     witnesses: Sequence[tuple[int, int]]  # the same in the sets
-    settled: Sequence[Variables | None]  # see Branch
+    n_allies: Sequence[int]  # see Branch
+    settled: Sequence[Variables | None]
 
 
 class FormulaTests:
@@ -75,15 +79,18 @@ class FormulaTests:
         self._most_tables = max(1, _ROWS_PER_CALL // n_rows)
         self._remembered: dict[int, _Remembered] = {}
         self._counts = [0, 0, 0, 0]
-        self._contingency: Contingency | None = None  # the present one, for which all is ready
-        self._is_packed = False
-        self._known: Any = None
-        self._work: Any = None
+        self._rules: Any = None  # as long as there is no sweep
+        self._based_on: Contingency | None = None  # whose target the bases begin with
 
     @property
     def counts(self) -> SessionCounts:
         """How many tests were made, on how many tables, by a fall-back and unreliable ones."""
         return SessionCounts(*self._counts)
+
+    @property
+    def n_tests(self) -> int:
+        """How many tests were made."""
+        return self._counts[0]
 
     def weigh(
         self, contingency: Contingency, questions: Sequence[Candidates], *, wants_bits: bool
@@ -96,7 +103,7 @@ class FormulaTests:
         lot = self._buffers.lot_for(max(len(columns), len(sets)), width)
         ends = ends_of(asked)
         lot.columns[: len(columns)] = columns
-        lot.starts[: len(ends)] = ends
+        lot.ends[: len(ends)] = ends
         self._buffers.write_sets(sets, width)
         lots = self._lots
         asked_for = {lots.WANTS_BITS: wants_bits, lots.N_LINES: len(sets)}
@@ -136,9 +143,10 @@ class FormulaTests:
             candidates=candidates,
             sets=list(chain.from_iterable(sets)),
             witnesses=[(end - len(own), end) for own, end in zip(sets, ends_of(sets), strict=True)],
+            n_allies=[0] * len(lines),
             settled=[None] * len(lines),
         )
-        found = self._find_witnesses(contingency, asked, pool, 0, max_size, one_is_enough)
+        found = self._find_witnesses(contingency, asked, pool, max_size, one_is_enough)
         answers: list[Variables | None] = [None] * len(lines)
         for line, _, witness in found:
             answers[line] = witness
@@ -149,7 +157,6 @@ class FormulaTests:
         contingency: Contingency,
         branches: Sequence[Branch],
         blanket: Variables,
-        n_allies: int,
         max_separator: int,
         *,
         one_is_enough: bool,
@@ -161,11 +168,10 @@ class FormulaTests:
             candidates=candidates,
             sets=[branch.group for branch in branches],
             witnesses=[(line, line + 1) for line in range(len(branches))],
+            n_allies=[branch.n_allies for branch in branches],
             settled=[branch.settled for branch in branches],
         )
-        found = self._find_witnesses(
-            contingency, asked, blanket, n_allies, max_separator, one_is_enough
-        )
+        found = self._find_witnesses(contingency, asked, blanket, max_separator, one_is_enough)
         return {Position(branch, x): witness for branch, x, witness in found}
 
     def _find_witnesses(
@@ -173,28 +179,27 @@ class FormulaTests:
         contingency: Contingency,
         asked: _Witnesses,
         pool: Variables,
-        n_allies: int,
         max_size: int,
         one_is_enough: bool,
     ) -> list[tuple[int, int, Variables]]:
         """Line, candidate and witness of all that have one."""
         lots, columns, sets = self._lots, asked.columns, asked.sets
         most_set = max(map(len, sets), default=0)
-        width = most_set + n_allies + min(max_size, len(pool))
+        most_allies = min(max(asked.n_allies, default=0), len(pool))
+        width = most_set + most_allies + min(max_size, len(pool))
         n_answers = 1 if one_is_enough else sum(end - first for first, end in asked.candidates) + 1
         n_items = max(len(columns), len(sets), len(asked.settled), n_answers)
         lot = self._buffers.lot_for(n_items, width, len(set(asked.settled)))
-        starts = [
-            (*own, *among) for own, among in zip(asked.candidates, asked.witnesses, strict=True)
-        ]
+        settled = self._buffers.write_settled(asked.settled)
+        lines = zip(asked.candidates, asked.witnesses, asked.n_allies, settled, strict=True)
+        starts = [(*own, *among, most, row) for own, among, most, row in lines]
         lot.columns[: len(columns)] = columns
-        lot.starts[: 4 * len(starts)] = list(chain.from_iterable(starts))
+        lot.lines[: len(starts)] = starts
         lot.pool[: len(pool)] = sorted(pool)
-        lot.found[: len(starts)] = self._buffers.write_settled(asked.settled)
         self._buffers.write_sets(sets, most_set)
         numbers = {
             lots.ONE_IS_ENOUGH: one_is_enough, lots.N_LINES: len(starts), lots.N_POOL: len(pool),
-            lots.N_ALLIES: n_allies, lots.MAX_SIZE: max_size,
+            lots.MAX_SIZE: max_size,
         }  # fmt: skip
         self._run(contingency, width, lots.WITNESSES, numbers)
         return [
@@ -255,7 +260,7 @@ class FormulaTests:
             return
         known.sweeps = [*before, sweep]
         known.rules = known.rules.replaced(swept=self._swept(contingency, known.sweeps))
-        self._contingency = None
+        known.contingency = None
 
     def _swept(self, contingency: Contingency, sweeps: Sequence[Sweep]) -> Any:
         position = np.full(len(contingency.cardinalities), -1, dtype=np.int64)
@@ -292,22 +297,21 @@ class FormulaTests:
         if known is not None:
             self._hashes.take_back(known.tests)
             self._hashes.take_back(known.sets)
-        self._contingency = None
 
     def _known_of(self, contingency: Contingency) -> _Remembered:
         known = self._remembered.get(contingency.target)
         if known is None:
-            n_columns = len(contingency.cardinalities)
-            rules = self._evidence.Rules(
-                formula=self._formula_record,
-                scale=contingency.scale,
-                length_class=contingency.length_class,
-                swept=self._swept(contingency, []),
-            )
-            shape = n_columns + 1, RECENT, RECENT_COLUMNS
+            if self._rules is None:  # the same for every target
+                self._rules = self._evidence.Rules(
+                    formula=self._formula_record,
+                    scale=contingency.scale,
+                    length_class=contingency.length_class,
+                    swept=self._swept(contingency, []),
+                )
+            shape = len(contingency.cardinalities) + 1, RECENT, RECENT_COLUMNS
             recent = np.full(shape, self._no_column, dtype=np.int32)
             tests, sets = (self._hashes.make(_COLUMNS_AT_FIRST) for _ in range(2))
-            known = _Remembered(rules, recent, tests, sets, _COLUMNS_AT_FIRST)
+            known = _Remembered(self._rules, recent, tests, sets, _COLUMNS_AT_FIRST)
             self._remembered[contingency.target] = known
         return known
 
@@ -315,12 +319,14 @@ class FormulaTests:
         self, contingency: Contingency, most_columns: int, loop: int, asked: Mapping[int, int]
     ) -> None:
         """Run a loop to its end; given sets have ``most_columns`` columns at most."""
-        if (
-            contingency is not self._contingency
-            or most_columns > self._known.most_columns
-            or (most_columns and not self._is_packed)
-        ):
-            self._get_ready(contingency, most_columns)
+        known = self._known_of(contingency)
+        if contingency is not known.contingency or most_columns > known.most_columns:
+            self._get_ready(contingency, known, most_columns)
+        if most_columns > 0 and not known.is_packed:
+            contingency.pack_all()
+            known.is_packed = True
+        if contingency is not self._based_on or self._buffers.given is not known.work.given:
+            self._begin_bases(contingency, known)
         lots, lot, given = self._lots, self._buffers.lot, self._buffers.given
         lot.asked[:] = 0
         lot.asked[lots.LOOP], lot.asked[lots.MOST_TABLES] = loop, self._most_tables
@@ -330,44 +336,42 @@ class FormulaTests:
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
         is_done = False
         while not is_done:
-            is_done = lots.run_lot(lot, self._work)
+            is_done = lots.run_lot(lot, known.work)
             self._note_work(given)
-            self._enlarge()
+            self._enlarge(known)
 
     def _note_work(self, given: Any) -> None:
         self._counts = [n + m for n, m in zip(self._counts, given.counts.tolist(), strict=True)]
         given.counts[:] = 0
 
-    def _enlarge(self) -> None:
+    def _enlarge(self, known: _Remembered) -> None:
         """Make room in hash tables that are filling up."""
-        known = self._known
         tests, sets = self._hashes.enlarged(known.tests), self._hashes.enlarged(known.sets)
         if tests is not known.tests or sets is not known.sets:
             known.tests, known.sets = tests, sets
-            self._work = self._work.replaced(tests=tests, sets=sets)
+            known.work = known.work.replaced(tests=tests, sets=sets)
 
-    def _get_ready(self, contingency: Contingency, most_columns: int) -> None:
+    def _get_ready(self, contingency: Contingency, known: _Remembered, most_columns: int) -> None:
         """Put all that kernels need for one target into one record."""
-        known = self._known_of(contingency)
         if known.most_columns < most_columns:
             known.most_columns = max(most_columns, 2 * known.most_columns)
             known.tests = self._hashes.widened(known.tests, known.most_columns)
             known.sets = self._hashes.widened(known.sets, known.most_columns)
-        given = self._buffers.given_for(known.most_columns)
-        if self._contingency is not contingency or given.based is not self._work.given.based:
-            given.bases[0] = contingency.codes[contingency.target]
-            given.based[0] = -1
-            self._is_packed = False
-        self._is_packed = self._is_packed or most_columns > 0
         prepared, terms, scratch, labels, groups = contingency.kernel_arguments(
-            known.most_columns,
-            self._formula.coded_below,
-            wants_tables=self._formula.needs_tables,
-            is_conditioned=self._is_packed,
+            known.most_columns, self._formula.coded_below, wants_tables=self._formula.needs_tables
         )
-        self._work = self._lots.Work(
+        known.work = self._lots.Work(
             prepared=prepared, terms=terms, scratch=scratch, labels=labels, groups=groups,
-            rules=known.rules, given=given, tests=known.tests, sets=known.sets,
-            recent=known.recent,
+            rules=known.rules, given=self._buffers.given_for(known.most_columns),
+            tests=known.tests, sets=known.sets, recent=known.recent,
         )  # fmt: skip
-        self._contingency, self._known = contingency, known
+        known.contingency, known.is_packed = contingency, False
+
+    def _begin_bases(self, contingency: Contingency, known: _Remembered) -> None:
+        """Have bases begin with the target; their buffers may have grown for another one."""
+        given = self._buffers.given
+        if known.work.given is not given:
+            known.work = known.work.replaced(given=given)
+        given.bases[0] = contingency.codes[contingency.target]
+        given.based[0] = -1
+        self._based_on = contingency

@@ -63,7 +63,8 @@ class LotBuffers:
         return self._lots.Lot(
             asked=integers(self._lots.N_ASKED),
             place=integers(self._lots.FIRST_POSITION + width + 1),
-            starts=integers(4 * n_items),
+            ends=integers(n_items),
+            lines=np.zeros((n_items, self._lots.N_OF_LINE), dtype=np.int64),
             columns=integers(n_items),
             evidence=np.zeros(n_items),
             found=integers(n_items),

@@ -33,6 +33,7 @@ class Branch(NamedTuple):
 
     group: Variables
     candidates: Variables
+    n_allies: int  # at most
     settled: Variables | None = None  # not even the group alone
 
     def before(self, candidate: int) -> Branch:

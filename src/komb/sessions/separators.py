@@ -8,7 +8,7 @@ first, the latest before the others, for what explains a variable once explains 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import combinations, islice
@@ -57,7 +57,6 @@ class SeparatorSearch(Protocol):
         target: int,
         branches: Sequence[Branch],
         blanket: Variables,
-        n_allies: int,
         max_separator: int,
         *,
         one_is_enough: bool = False,
@@ -238,7 +237,6 @@ class SeparatorFinder:
         target: int,
         branches: Sequence[Branch],
         blanket: Variables,
-        n_allies: int,
         max_separator: int,
         *,
         one_is_enough: bool = False,
@@ -251,8 +249,6 @@ class SeparatorFinder:
         branches : sequence of Branch
         blanket : frozenset of int
             What allies and separators are made of.
-        n_allies : int
-            How many variables a witness has besides the group of its branch.
         max_separator : int
             How many variables a separator may have.
         one_is_enough : bool
@@ -263,6 +259,32 @@ class SeparatorFinder:
         dict
             Positions without a witness are not there.
         """
+        found: dict[Position, Variables] = {}
+        most = max((branch.n_allies for branch in branches), default=0)
+        for n_allies in range(min(most, len(blanket)) + 1):
+            if one_is_enough and found:  # only an earlier position could still matter
+                first = min(found)
+                branches = [
+                    *branches[: first.branch],
+                    branches[first.branch].before(first.candidate),
+                ]
+            else:
+                branches = _without(found, branches)
+            found |= self._with_allies(
+                target, branches, blanket, n_allies, max_separator, one_is_enough
+            )
+        return found
+
+    def _with_allies(
+        self,
+        target: int,
+        branches: Sequence[Branch],
+        blanket: Variables,
+        n_allies: int,
+        max_separator: int,
+        one_is_enough: bool,
+    ) -> dict[Position, Variables]:
+        """For each position, the first witness that has so many allies."""
         witnesses = self._dependences(target, branches, blanket, n_allies)
         positions = sorted(witnesses)
         kept = self.first_inseparable(
@@ -281,7 +303,9 @@ class SeparatorFinder:
     ) -> dict[Position, list[Variables]]:
         """For each position, the sets of group and allies given which the candidate depends."""
         alliances = [
-            _new_alliances(blanket, branch.settled, n_allies) if branch.candidates else ()
+            _new_alliances(blanket, branch.settled, n_allies)
+            if branch.candidates and n_allies <= branch.n_allies
+            else ()
             for branch in branches
         ]
         questions = [
@@ -368,6 +392,16 @@ class SeparatorFinder:
                         waiting.discard(candidate)
                         del least[candidate]
         return least, found
+
+
+def _without(found: Collection[Position], branches: Sequence[Branch]) -> list[Branch]:
+    """Take the candidates of some positions out of their branches."""
+    left = list(branches)
+    for position in found:
+        branch = left[position.branch]
+        candidates = branch.candidates - {position.candidate}
+        left[position.branch] = branch._replace(candidates=candidates)
+    return left
 
 
 def _lots(

@@ -87,6 +87,11 @@ class Session:
         return self.source.work + SessionCounts(self._memory.n_tests + self._n_swept, 0, 0, 0)
 
     @property
+    def n_tests(self) -> int:
+        """How many tests have been decided so far, as in :attr:`counts`."""
+        return self.source.n_tests + self._memory.n_tests + self._n_swept
+
+    @property
     def n_rows(self) -> int | None:
         """Rows that the answers come from; None if they come from an oracle."""
         return self.source.n_rows
@@ -264,6 +269,11 @@ class Session:
         """Everything one test has to say."""
         self._check([({candidate}, frozenset(given))])
         return self.source.outcome(target, candidate, given)
+
+    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
+        """Everything that each of some tests has to say; many are quicker together."""
+        self._check([({candidate}, given) for candidate, given in tests])
+        return self.source.outcomes(target, tests)
 
     def strengths(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
         """For each question, those candidates that depend on the target, and how strongly.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from komb.sessions.questions import (
     Candidates,
+    Dependence,
     OnProgress,
     Outcome,
     Question,
@@ -73,6 +74,11 @@ class Source(ABC):
         return SessionCounts(self.tests, self.tables, self.fallbacks, self.unreliable)
 
     @property
+    def n_tests(self) -> int:
+        """How many tests were made so far, of which nobody else knows."""
+        return self.work.tests
+
+    @property
     def n_rows(self) -> int | None:
         """Rows that the answers come from; None if they come from an oracle."""
         return None
@@ -99,6 +105,10 @@ class Source(ABC):
     @abstractmethod
     def outcome(self, target: int, candidate: int, given: Collection[int]) -> Outcome:
         """Everything one test has to say."""
+
+    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
+        """Everything that each of some tests has to say."""
+        return [self.outcome(target, candidate, given) for candidate, given in tests]
 
     def weigh(
         self, target: int, questions: Sequence[Candidates], *, is_counted: bool

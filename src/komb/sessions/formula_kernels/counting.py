@@ -189,6 +189,8 @@ def _need_base(work):
         stride *= prepared.cardinalities[given.columns[depth]]
     if is_stacked:
         _note_stack(given.based, work)
+    elif size > 0:
+        given.based[0] = -1  # what was on the stack is written over
     given.state[BASE] = sink
     return sink
 

@@ -30,12 +30,11 @@ SOME_TESTS, WALK, WITNESSES, WEAKEST, SEPARATED = range(5)
     N_COLUMNS,
     N_POOL,
     N_CORE,
-    N_ALLIES,
     MIN_SIZE,
     MAX_SIZE,
     MOST_TABLES,  # to count in one call
-) = range(11)
-N_ASKED = 11
+) = range(10)
+N_ASKED = 10
 
 # Places of ``Lot.place``: how far a loop has come
 (
@@ -49,6 +48,17 @@ N_ASKED = 11
 ) = range(7)
 NONE_YET = -1  # in ``Lot.found``
 
+# Columns of ``Lot.lines``: what is asked of each line
+(
+    FIRST_CANDIDATE,
+    END_OF_CANDIDATES,
+    FIRST_SET,
+    END_OF_SETS,
+    MOST_ALLIES,
+    SETTLED,  # the row with allies that were examined before, or -1
+) = range(6)
+N_OF_LINE = 6
+
 
 class Lot(Record):
     """What is asked, and the answers.
@@ -59,7 +69,7 @@ class Lot(Record):
     loop        asked                                  answers
     ==========  =====================================  =============================================
     SOME_TESTS  for each line the end of its           ``evidence`` of each candidate
-                candidates in ``starts``, the set
+                candidates in ``ends``, the set
                 that is given in ``sets``
     WALK        ``columns`` to be tested one after     ``free``, the set in the end; its size is
                 the other given the rest of a set,     in N_ANSWERS
@@ -67,11 +77,10 @@ class Lot(Record):
                 grows by those that depend and loses
                 those that do not; with at most
                 MAX_SIZE given columns
-    WITNESSES   for each line the ends of its          ``answers``: line, candidate and first
-                candidates and of its sets in          witness whose dependence no separator out
-                ``starts``, and in ``found`` the row   of the ``pool`` removes: one of the sets
-                of ``settled`` with allies that were   with N_ALLIES columns of the pool
-                examined before, or -1
+    WITNESSES   ``lines``: see FIRST_CANDIDATE and     ``answers``: line, candidate and first
+                following                              witness whose dependence no separator out
+                                                       of the ``pool`` removes: one of the sets
+                                                       with some columns of the pool
     WEAKEST     ``columns`` with the least             ``evidence``; in ``found`` the size of the
                 ``evidence`` known of each, a          first subset of the pool that separates a
                 ``core`` that is always given          candidate, or NONE_YET; ``separators``
@@ -82,7 +91,8 @@ class Lot(Record):
 
     asked: Any  # see LOOP and following
     place: Any  # see LINE and following
-    starts: Any
+    ends: Any
+    lines: Any  # [line, see FIRST_CANDIDATE and following]
     columns: Any
     evidence: Any
     found: Any
@@ -165,7 +175,7 @@ def _make_tests(lot, work):
     while place[LINE] < asked[N_LINES]:
         line = place[LINE]
         begin_set(_write_set(lot.sets[line], 0, work), work)
-        while index < lot.starts[line]:
+        while index < lot.ends[line]:
             if _is_full(lot, work):
                 place[CANDIDATE] = index
                 return False
@@ -303,60 +313,69 @@ def _is_separable(column, witness, lot, work):
 
 
 @inner
-def _is_settled(line, n_set, size, lot, work):
+def _is_settled(row, n_set, size, lot, work):
     """Whether the allies of the present set, which come last, were examined before."""
-    row, given = lot.found[line], work.given
     if row < 0:
         return False
     is_settled = True
     for index in range(n_set, size):
-        is_settled = is_settled and lot.settled[row, given.columns[index]] == 1
+        is_settled = is_settled and lot.settled[row, work.given.columns[index]] == 1
     return is_settled
 
 
 @inner
-def _find_witness(line, column, number, lot, work):
-    """Find the first allies with which a candidate has a dependence that no separator removes.
+def _is_witness(line, column, size, lot, work):
+    """Whether a candidate depends given the present set, and no separator removes that.
 
-    They are written down, after the set of this number, in the next row of the answers.
+    Then it is written down in the next row of the answers.
     """
-    stay_apart()
-    given, n_allies, n_pool = work.given, lot.asked[N_ALLIES], lot.asked[N_POOL]
+    given = work.given
+    begin_set(size, work)
+    if evidence(column, False, work) == 0.0:
+        return False
     row = lot.answers[lot.place[N_ANSWERS]]
-    _first_subset(n_allies, lot.allies)
-    while n_allies <= n_pool:
-        n_set = _write_set(lot.sets[number], 0, work)
-        is_own = _is_in(column, given.columns, n_set)
-        for index in range(n_allies):
-            ally = lot.pool[lot.allies[index]]
-            is_own = is_own or ally == column
-            given.columns[n_set + index] = ally
-        size = n_set + n_allies
-        if not is_own and not _is_settled(line, n_set, size, lot, work):
-            begin_set(size, work)
-            if evidence(column, False, work) > 0.0:
-                for index in range(size):
-                    row[index + 2] = given.columns[index]
-                row[size + 2] = NO_COLUMN
-                if not _is_separable(column, row[2:], lot, work):
-                    row[0], row[1] = line, column
-                    lot.place[N_ANSWERS] += 1
-                    return True
-        if not _next_subset(n_allies, n_pool, lot.allies):
-            break
+    for index in range(size):
+        row[index + 2] = given.columns[index]
+    row[size + 2] = NO_COLUMN
+    if _is_separable(column, row[2:], lot, work):
+        return False
+    row[0], row[1] = line, column
+    lot.place[N_ANSWERS] += 1
+    return True
+
+
+@inner
+def _find_allies(line, column, number, lot, work):
+    """Find the first allies that make a set a witness of a candidate; returns whether there are."""
+    stay_apart()
+    given, n_pool = work.given, lot.asked[N_POOL]
+    row = lot.lines[line, SETTLED]
+    for n_allies in range(min(lot.lines[line, MOST_ALLIES], n_pool) + 1):
+        _first_subset(n_allies, lot.allies)
+        while True:
+            n_set = _write_set(lot.sets[number], 0, work)
+            for index in range(n_allies):
+                given.columns[n_set + index] = lot.pool[lot.allies[index]]
+            size = n_set + n_allies
+            is_new = not _is_in(column, given.columns, size)
+            is_new = is_new and not _is_settled(row, n_set, size, lot, work)
+            if is_new and _is_witness(line, column, size, lot, work):
+                return True
+            if not _next_subset(n_allies, n_pool, lot.allies):
+                break
     return False
 
 
 @inner
-def _search_line(line, column, lot, work):
+def _find_witness(line, column, lot, work):
     """Find the first witness of a candidate; returns whether the search came to its end."""
     place = lot.place
-    first, end = lot.starts[4 * line + 2], lot.starts[4 * line + 3]
+    first, end = lot.lines[line, FIRST_SET], lot.lines[line, END_OF_SETS]
     is_found = False
     while first + place[SET] < end and not is_found:
         if _is_full(lot, work):
             return False
-        is_found = _find_witness(line, column, first + place[SET], lot, work)
+        is_found = _find_allies(line, column, first + place[SET], lot, work)
         place[SET] += 1
     place[SET] = 0
     return True
@@ -368,9 +387,9 @@ def _find_witnesses(lot, work):
     place, asked = lot.place, lot.asked
     while place[LINE] < asked[N_LINES]:
         line = place[LINE]
-        first, end = lot.starts[4 * line], lot.starts[4 * line + 1]
+        first, end = lot.lines[line, FIRST_CANDIDATE], lot.lines[line, END_OF_CANDIDATES]
         while first + place[CANDIDATE] < end:
-            if not _search_line(line, lot.columns[first + place[CANDIDATE]], lot, work):
+            if not _find_witness(line, lot.columns[first + place[CANDIDATE]], lot, work):
                 return False
             place[CANDIDATE] += 1
             if asked[ONE_IS_ENOUGH] == 1 and place[N_ANSWERS] > 0:
