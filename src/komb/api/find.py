@@ -53,6 +53,7 @@ def markov_blanket(
     seed: int = 0,
     time_budget: float | None = None,
     stability: int | None = None,
+    memory_limit: int | str | None = None,
     progress: Observer | None = None,
     n_jobs: int | None = None,
 ) -> Blanket:
@@ -71,9 +72,9 @@ def markov_blanket(
     ----------
     data
         A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named 0,
-        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`. Or a model that
-        answers as an oracle, without any test: a :class:`komb.DiscreteNetwork`, a
-        :class:`komb.MarkovField` or a networkx graph.
+        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`, in memory or on
+        disk (:func:`komb.open_table`). Or a model that answers as an oracle, without any test: a
+        :class:`komb.DiscreteNetwork`, a :class:`komb.MarkovField` or a networkx graph.
     target
         Name of the column whose blanket to find.
     method
@@ -137,6 +138,11 @@ def markov_blanket(
         found by chance. Each takes about half the time of the search. The seed and the order
         of the rows determine the halves, and so the shares, but not the blanket. Each half-sample
         has the same time budget as the search itself.
+    memory_limit
+        For a table on disk (:func:`komb.open_table`): how much memory the search may take, in bytes
+        or as text such as ``"2 GB"``. A table that needs more is counted shard by shard, with the
+        same answer. If left out, what :func:`komb.open_table` was told, or else the environment
+        variable ``KOMB_MEMORY_LIMIT``, or half of what is free.
     progress
         Called now and then with a :class:`komb.api.progress.Progress`.
     n_jobs
@@ -181,7 +187,7 @@ def markov_blanket(
         method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed, time_budget=time_budget, stability=stability,
+        seed=seed, time_budget=time_budget, stability=stability, memory_limit=memory_limit,
     )  # fmt: skip
     check_progress(progress)
     n_jobs = check_jobs(n_jobs)

@@ -86,7 +86,7 @@ def find(
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
     with naming(data):
-        arguments["data"] = options.read_data(data, delimiter, no_header)
+        arguments["data"] = options.read_data(data, delimiter, no_header, search["memory_limit"])
         if targets is not None and len(targets) == 1:
             _present_one(targets[0], arguments | {"n_jobs": jobs}, output)
             return

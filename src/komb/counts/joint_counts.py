@@ -81,7 +81,7 @@ class JointCounts(NamedTuple):
         return np.concatenate(parts)
 
     def margin(self, columns: Columns) -> JointCounts:
-        """Counts of some of the columns."""
+        """Return the counts of some of the columns."""
         if columns == self.columns:
             return self
         places = [self.columns.index(column) for column in columns]
