@@ -1,12 +1,12 @@
-"""Joint counts of a table that lies on the workers of a Dask cluster.
+r"""Joint counts of a table that lies on the workers of a Dask cluster.
 
 The rows stay where they are. A lot of sets goes out to the workers, each counts it in its parts of
 the table, counts are added up on the way back, a few at a time, and one list of them arrives:
 
     parts      1   2   3   4   5   6   7   8   9
     counted    c   c   c   c   c   c   c   c   c      on the worker that has the part
-    added      \\_______________/   \\___________/      by whichever worker has most of them
-    arrived               \\______________/
+    added      \_______________/   \___________/      by whichever worker has most of them
+    arrived               \______________/
 
 Everything that a worker holds was made by a task that the scheduler can run again elsewhere, so a
 worker that is lost costs time and no answer. Counts are whole numbers: they are the same however
@@ -133,10 +133,6 @@ def _remember(token: str, table: StoredTable) -> StoredTable:
     while len(_remembered) > _MOST_REMEMBERED:
         _remembered.popitem(last=False)
     return known
-
-
-def _count_held(part: Part, count: Callable[..., Any], *arguments: Any) -> Any:
-    return count((part,), *arguments)
 
 
 class ClusterCounter(JointCounter):

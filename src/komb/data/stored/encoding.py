@@ -178,15 +178,19 @@ class _Encoding:
             self._treatment.check_target(self._target)
             Request((), self._treatment, only=[self._target]).names_left(self._names)
 
-    def run(self) -> Header:
-        """Gather levels, settle what the columns are, and write their codes."""
+    def plan(self) -> tuple[list[ColumnPlan], int]:
+        """Gather levels, and settle what the columns are; returns the number of rows, too."""
         spilled = [
             name for name in self._names if rule_of(self._treatment, self._target, name) is not None
         ]
         values, files = self._look(spilled)
-        if not next(iter(values.values())).n_rows:
-            check_shape(self._names, 0)
-        plans = self._settle(values, files)
+        n_rows = next(iter(values.values())).n_rows
+        check_shape(self._names, n_rows)
+        return self._settle(values, files), n_rows
+
+    def run(self) -> Header:
+        """Settle what the columns are, and write their codes."""
+        plans, _ = self.plan()
         header = Header(tuple(plan.entry for plan in plans), ())
         header.to_bytes()  # raises before anything is written
         work = partial(_write_batch, self._folder, plans)
@@ -254,6 +258,11 @@ class _Encoding:
         return cutter._replace(classes=classes, n_classes=len(plan.levels))
 
 
+def plan_columns(batches: Batches, request: Request) -> tuple[list[ColumnPlan], int]:
+    """Settle how columns are encoded, none of which is to be cut, and count the rows."""
+    return _Encoding(batches, request, Path(), 0, None).plan()
+
+
 def _explain_target(target: Name, problem: ColumnProblem) -> DataError:
     error = explain({target: problem})
     if isinstance(error, ContinuousColumnError):
@@ -304,9 +313,14 @@ def _write_batch(
     folder: Path, plans: Sequence[ColumnPlan], number: int, frame: Frame
 ) -> ShardEntry:
     """Encode a batch and write it as a shard."""
-    columns = dict(zip((plan.name for plan in plans), plans, strict=True))
+    return write_shard(folder, number, encode_columns(plans, frame))
+
+
+def encode_columns(plans: Sequence[ColumnPlan], frame: Frame) -> list[Array]:
+    """Encode the columns of a batch, in the order of their plans."""
+    columns = {plan.name: plan for plan in plans}
     codes = {series.name: columns[series.name].encode(series) for series in _columns_of(frame)}
-    return write_shard(folder, number, [codes[plan.name] for plan in plans])
+    return [codes[plan.name] for plan in plans]
 
 
 def _encode_column(plan: ColumnPlan, _number: int, frame: Frame) -> Array:
