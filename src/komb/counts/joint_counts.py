@@ -145,6 +145,10 @@ class JointCounter(ABC):
     def memory_limit(self) -> int:
         """Bytes that counts may take here."""
 
+    def is_dense(self, columns: Columns) -> bool:
+        """Whether all combinations of a set are counted, not only those that occur."""
+        return count_cells(self.shape_of(columns)) <= MOST_DENSE_CELLS
+
     def shape_of(self, columns: Columns) -> tuple[int, ...]:
         """How many codes each of some columns has."""
         return tuple(self.n_codes[column] for column in columns)

@@ -26,6 +26,7 @@ from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
     Candidates,
@@ -92,6 +93,11 @@ class DataSession(Session):
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
+    if isinstance(table, StoredTable) and not table.fits:
+        from komb.counts.shard_counts import ShardCounter
+        from komb.sessions.stored import CountedSource
+
+        return CountedSource(table, test, alpha, ShardCounter(table))
     formula = test.formula(alpha) if is_ours(type(test)) else None
     shared = SharedTables(table.codes, table.cardinalities)
     if formula is None or shared.has_missing:
@@ -127,7 +133,7 @@ class TableSource(Source):
         self._cardinalities = table.cardinalities
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
-        self._shared = shared or SharedTables(table.codes, table.cardinalities)
+        self._shared = shared
         self._prepared: dict[int, Contingency] = {}
 
     @property
@@ -278,9 +284,14 @@ class TableSource(Source):
         prepared = self._prepared.pop(target, None)
         if prepared is None:
             self._make_room()
-            prepared = Contingency(self._table.codes, self._cardinalities, target, self._shared)
+            prepared = self._make_contingency(target)
         self._prepared[target] = prepared  # the one used last is the last
         return prepared
+
+    def _make_contingency(self, target: int) -> Contingency:
+        if self._shared is None:
+            self._shared = SharedTables(self._table.codes, self._cardinalities)
+        return Contingency(self._table.codes, self._cardinalities, target, self._shared)
 
     def _make_room(self) -> None:
         """Forget the contingencies used longest ago, if there are many and they are large."""
