@@ -51,9 +51,7 @@ def counted_here(table: StoredTable) -> list[JointCounts]:
 
 
 def make_counter(client: Any, parts: Any, table: StoredTable) -> ClusterCounter:
-    return ClusterCounter(
-        client, parts, table.n_rows, table.cardinalities, table.missing_counts, 10**9
-    )
+    return ClusterCounter(table, parts, client, 10**9)
 
 
 def assert_equal(found: list[JointCounts], expected: list[JointCounts]) -> None:

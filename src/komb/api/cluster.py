@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Any
 
+from komb.api.options import SearchOptions
+from komb.data.encode.inputs import Request
+from komb.data.stored.cluster_table import ClusterTable, hold_table, is_dask_frame
+from komb.data.stored.stored_table import StoredTable, is_table_folder
+from komb.data.table import DiscreteTable
 from komb.errors import Argument, MissingPackageError, ParameterError
 
 CONNECT_SECONDS = 10.0
@@ -17,13 +22,16 @@ _EXAMPLE = "Try ", Argument("cluster", "tcp://127.0.0.1:8786"), ", or leave it o
 
 
 @contextmanager
-def use_cluster(cluster: object) -> Iterator[Any]:
+def use_cluster(cluster: object, data: object = None) -> Iterator[Any]:
     """Have a client of a cluster that is ready for komb, or None if there is none.
 
     Parameters
     ----------
     cluster
         A ``distributed.Client``, a cluster that has one, the address of a scheduler, or None.
+    data
+        What is to be searched. Without a cluster, the active client of Dask is used for what is too
+        large for one machine: a dataframe of Dask, and a table on disk beyond the memory limit.
 
     Examples
     --------
@@ -35,6 +43,8 @@ def use_cluster(cluster: object) -> Iterator[Any]:
     Traceback (most recent call last):
     komb.errors.ParameterError: 'cluster' must be a Dask client, or the address of a scheduler; ...
     """
+    if cluster is None and _is_for_clusters(data):
+        cluster = active_client()
     if cluster is None:
         yield None
         return
@@ -45,6 +55,46 @@ def use_cluster(cluster: object) -> Iterator[Any]:
     finally:
         if is_ours:
             client.close()
+
+
+def _is_for_clusters(data: object) -> bool:
+    return is_dask_frame(data) or (isinstance(data, StoredTable) and not data.fits)
+
+
+def place_data(data: Any, client: Any, options: SearchOptions) -> object:
+    """Return data as they are searched: those that a cluster has or sees stay with it."""
+    if is_dask_frame(data):
+        if client is None:
+            rule = "be given for a dataframe of Dask, unless there is an active client"
+            remedy = "Make one: distributed.Client(), or pass data.compute() as the data."
+            raise ParameterError.because("cluster", rule, None, remedy)
+        return hold_table(client, data, Request(list(options.exclude), options.treatment))
+    if isinstance(data, StoredTable) and client is not None:
+        _check_sight(client, data)
+        return data.counted_by(client)
+    return data
+
+
+def is_counted_in_parts(table: DiscreteTable) -> bool:
+    """Whether the parts of a table are counted where they are.
+
+    Examples
+    --------
+    >>> is_counted_in_parts(DiscreteTable.from_data({"x": [1, 2]}))
+    False
+    """
+    is_large = isinstance(table, StoredTable) and not table.fits
+    return is_large or isinstance(table, ClusterTable)
+
+
+def _check_sight(client: Any, table: StoredTable) -> None:
+    """Raise unless all workers see the folder of a table."""
+    seen = client.run(is_table_folder, table.path.absolute())
+    blind = sorted(address for address, is_there in seen.items() if not is_there)
+    if blind:
+        remedy = "Put the table on a disk that they share, or load it with dask.dataframe."
+        rule = f"see the folder {str(table.path)!r} from every worker"
+        _refuse(rule, client, f"none on {blind[0]}", remedy)
 
 
 def active_client() -> Any:
@@ -62,11 +112,11 @@ def _connect(cluster: object) -> tuple[Any, bool]:
     """Return a client, and whether it was made here."""
     _check_kind(cluster)
     try:
-        from distributed import Client
+        client_type: Any = import_module("distributed").Client
     except ImportError:
         message = "Counting on a cluster needs Dask, which is not installed."
         raise MissingPackageError(message, 'pip install "komb[dask]".') from None
-    if isinstance(cluster, Client):
+    if isinstance(cluster, client_type):
         if cluster.status != "running":
             rule = "be a client that is connected"
             remedy = "Make a new one: distributed.Client(address)."
@@ -74,12 +124,12 @@ def _connect(cluster: object) -> tuple[Any, bool]:
         return cluster, False
     where = cluster if isinstance(cluster, str) else cluster.scheduler_address  # type: ignore[attr-defined]
     try:
-        return Client(where, timeout=CONNECT_SECONDS, set_as_default=False), True
+        return client_type(where, timeout=CONNECT_SECONDS, set_as_default=False), True
     except (OSError, ValueError, TypeError) as error:
         rule = "be the address of a scheduler that answers"
         why = str(error) or type(error).__name__
-        remedy = f"Check the address, and that the scheduler is running ({why}).", " ", _EXAMPLE
-        raise ParameterError.because("cluster", rule, where, remedy) from None
+        check = f"Check the address, and that the scheduler is running ({why}). "
+        raise ParameterError.because("cluster", rule, where, (check, *_EXAMPLE)) from None
 
 
 def _check_kind(cluster: object) -> None:
@@ -112,6 +162,13 @@ def _refuse(rule: str, client: Any, shown: str, remedy: str) -> None:
     raise ParameterError.because("cluster", rule, client, remedy, shown=shown)
 
 
-def count_cluster_threads(client: Any) -> int:
-    """Return how many threads all workers have together."""
-    return sum(client.nthreads().values())
+@contextmanager
+def spread_targets(client: Any) -> Iterator[None]:
+    """Have searches for several targets done by the workers of a cluster; here, if it is None."""
+    if client is None:
+        yield
+        return
+    import joblib
+
+    with joblib.parallel_config(backend="dask", client=client):
+        yield

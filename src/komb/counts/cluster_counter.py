@@ -20,11 +20,11 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from komb.counts.fixedpoint import Int64Array
 from komb.counts.joint_counts import (
     Columns,
     JointCounter,
@@ -36,6 +36,7 @@ from komb.counts.joint_counts import (
 )
 from komb.data.stored.shards import Shard
 from komb.data.stored.stored_table import StoredTable
+from komb.data.table import DiscreteTable
 from komb.errors import WorkerError
 
 FAN_IN = 8
@@ -140,25 +141,18 @@ class ClusterCounter(JointCounter):
 
     Parameters
     ----------
-    client : distributed.Client
+    table : DiscreteTable
+        Its rows, levels and missing values; its codes are not asked for.
     parts : ClusterParts
-    n_rows : int
-    cardinalities, missing : int arrays
-        As in :class:`~komb.counts.joint_counts.JointCounter`.
+    client : distributed.Client
     memory_limit : int
         Bytes that counts may take here.
     """
 
     def __init__(
-        self,
-        client: Any,
-        parts: ClusterParts,
-        n_rows: int,
-        cardinalities: Int64Array,
-        missing: Int64Array,
-        memory_limit: int,
+        self, table: DiscreteTable, parts: ClusterParts, client: Any, memory_limit: int
     ) -> None:
-        super().__init__(n_rows, cardinalities, missing)
+        super().__init__(table.n_rows, table.cardinalities, table.missing_counts)
         self._client = client
         self._parts = parts
         self._memory_limit = memory_limit
@@ -197,9 +191,8 @@ class ClusterCounter(JointCounter):
 
     def _watch(self, counted: Sequence[Any], on_counted: OnCounted) -> None:
         """Say how many pieces are counted, as they are."""
-        from distributed import as_completed
-
-        for done, _ in enumerate(as_completed(counted), 1):
+        distributed = import_module("distributed")
+        for done, _ in enumerate(distributed.as_completed(counted), 1):
             on_counted(done, len(counted))
 
 

@@ -23,6 +23,17 @@ LEAST_BYTES = 32 << 20
 """What counts may take however low the limit is."""
 
 
+def counts_limit(memory_limit: int | str | None) -> int:
+    """Return how many bytes counts may take if all of a search may take so many.
+
+    Examples
+    --------
+    >>> counts_limit("1 GB")
+    500000000
+    """
+    return max(int(SHARE * check_limit(memory_limit)), LEAST_BYTES)
+
+
 class ShardCounter(JointCounter):
     """Counts the shards of a table, each mapped into memory only while it is counted.
 
@@ -34,7 +45,7 @@ class ShardCounter(JointCounter):
     def __init__(self, table: StoredTable) -> None:
         super().__init__(table.n_rows, table.cardinalities, table.missing_counts)
         self._table = table
-        self._limit = max(int(SHARE * check_limit(table.memory_limit)), LEAST_BYTES)
+        self._limit = counts_limit(table.memory_limit)
 
     @property
     def memory_limit(self) -> int:

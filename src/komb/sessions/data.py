@@ -26,6 +26,7 @@ from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.data.stored.cluster_table import ClusterTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.sessions.questions import (
@@ -93,11 +94,12 @@ class DataSession(Session):
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
-    if isinstance(table, StoredTable) and not table.fits:
-        from komb.counts.shard_counts import ShardCounter
-        from komb.sessions.stored import CountedSource
+    if isinstance(table, StoredTable | ClusterTable):
+        from komb.sessions.stored import CountedSource, find_counter
 
-        return CountedSource(table, test, alpha, ShardCounter(table))
+        counter = find_counter(table)
+        if counter is not None:
+            return CountedSource(table, test, alpha, counter)
     formula = test.formula(alpha) if is_ours(type(test)) else None
     shared = SharedTables(table.codes, table.cardinalities)
     if formula is None or shared.has_missing:

@@ -1,4 +1,4 @@
-"""Answers from a table on disk that is counted shard by shard."""
+"""Answers from a table that is counted part by part: shards on disk, or on a cluster."""
 
 from __future__ import annotations
 
@@ -9,11 +9,33 @@ import numpy as np
 
 from komb.citests.contract import CITest
 from komb.counts.added_contingency import AddedContingency, CountTerms
+from komb.counts.cluster_counter import (
+    TASKS_PER_THREAD,
+    ClusterCounter,
+    HeldParts,
+    StoredParts,
+)
 from komb.counts.joint_counts import Columns, JointCounter, JointCounts
 from komb.counts.joint_tables import JointTables
+from komb.counts.shard_counts import ShardCounter, counts_limit
+from komb.data.stored.cluster_table import ClusterTable
+from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.questions import Variables
+
+
+def find_counter(table: StoredTable | ClusterTable) -> JointCounter | None:
+    """Choose who counts a table; None if it fits into memory here, where counting is quickest."""
+    if isinstance(table, ClusterTable):
+        held = HeldParts(table.held, table.places)
+        return ClusterCounter(table, held, table.client, counts_limit(None))
+    if table.fits:
+        return None
+    if table.client is None:
+        return ShardCounter(table)
+    parts = StoredParts(table, TASKS_PER_THREAD * sum(table.client.nthreads().values()))
+    return ClusterCounter(table, parts, table.client, counts_limit(table.memory_limit))
 
 
 class CountedSource(TableSource):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
@@ -60,13 +61,11 @@ def hold_table(client: Any, data: Any, request: Request) -> ClusterTable:
 
 def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any]:
     """Have every partition encoded, and its codes kept, by a worker."""
-    import dask
-    from distributed import wait
-
+    dask, distributed = import_module("dask"), import_module("distributed")
     partitions = data[[plan.name for plan in plans]].to_delayed()
     encode = dask.delayed(partial(_encode_partition, tuple(plans)), pure=False)
     held: list[Any] = client.compute([encode(partition) for partition in partitions])
-    wait(held)
+    distributed.wait(held)
     for future in held:
         if future.status == "error":
             future.result()

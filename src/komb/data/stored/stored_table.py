@@ -93,6 +93,8 @@ class StoredTable(DiscreteTable):
         The folder.
     memory_limit : int, str or None
         As given to :func:`komb.open_table`.
+    client : distributed.Client or None
+        Of the cluster that counts the shards, if they do not fit into memory here.
     """
 
     # The class is no dataclass: its codes are no field, but read from the disk.
@@ -102,6 +104,7 @@ class StoredTable(DiscreteTable):
         header: Header,
         places: Sequence[int] | None = None,
         memory_limit: int | str | None = None,
+        client: Any = None,
     ) -> None:
         chosen = range(len(header.columns)) if places is None else places
         columns = [header.columns[place] for place in chosen]
@@ -112,6 +115,7 @@ class StoredTable(DiscreteTable):
             "has_missing": any(column.n_missing for column in columns),
             "path": path,
             "memory_limit": memory_limit,
+            "client": client,
             "_header": header,
             "_places": tuple(chosen),
             "_verified": set(),
@@ -123,6 +127,7 @@ class StoredTable(DiscreteTable):
 
     path: Path
     memory_limit: int | str | None
+    client: Any
     _header: Header
     _places: tuple[int, ...]
     _verified: set[int]
@@ -235,7 +240,14 @@ class StoredTable(DiscreteTable):
         if memory_limit is None:
             return self
         check_limit(memory_limit)
-        other = StoredTable(self.path, self._header, self._places, memory_limit)
+        return self._copy(memory_limit, self.client)
+
+    def counted_by(self, client: Any) -> StoredTable:
+        """Return the same table, to be counted by a cluster if it does not fit into memory."""
+        return self._copy(self.memory_limit, client)
+
+    def _copy(self, memory_limit: int | str | None, client: Any) -> StoredTable:
+        other = StoredTable(self.path, self._header, self._places, memory_limit, client)
         object.__setattr__(other, "_verified", self._verified)
         object.__setattr__(other, "_loaded", self._loaded)
         return other
@@ -248,10 +260,11 @@ class StoredTable(DiscreteTable):
         chosen = [self.index(name) for name in names]
         check_shape([self.names[place] for place in chosen], self.n_rows)
         places = [self._places[place] for place in chosen]
-        return StoredTable(self.path, self._header, places, self.memory_limit)
+        return StoredTable(self.path, self._header, places, self.memory_limit, self.client)
 
     def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
-        # Another process, on this machine or another that sees the disk, opens it itself.
+        # Another process, on this machine or another that sees the disk, opens it itself. It counts
+        # what it is asked to count, and asks nobody else.
         return _reopen, (self.path, self._header, self._places, self.memory_limit)
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
