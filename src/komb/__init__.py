@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from komb.data.models.markov_field import MarkovField
     from komb.data.read.bif import read_bif
     from komb.data.read.table_files import read_table
+    from komb.data.stored.encoding import encode
+    from komb.data.stored.stored_table import StoredTable, open_table
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets, plot_blankets
@@ -53,6 +55,7 @@ __all__ = [
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
+    "StoredTable",
     "TestResult",
     "__version__",
     "algorithms",
@@ -61,10 +64,12 @@ __all__ = [
     "boolean_table",
     "ci_test",
     "compare",
+    "encode",
     "errors",
     "example",
     "markov_blanket",
     "markov_blankets",
+    "open_table",
     "plot_blankets",
     "read_bif",
     "read_table",
@@ -85,6 +90,7 @@ _HOMES = {
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
+    "StoredTable": "komb.data.stored.stored_table",
     "TestResult": "komb.results.test_result",
     "algorithms": "komb.search",
     "blanket_path": "komb.api.path",
@@ -92,9 +98,11 @@ _HOMES = {
     "boolean_table": "komb.data.models.boolean_functions",
     "ci_test": "komb.api.single_test",
     "compare": "komb.api.compare",
+    "encode": "komb.data.stored.encoding",
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",
+    "open_table": "komb.data.stored.stored_table",
     "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
     "read_table": "komb.data.read.table_files",

@@ -73,7 +73,7 @@ class TestSignatures:
 
     def test_the_selector_spells_them_out_too(self) -> None:
         found = options_of(komb.MarkovBlanketSelector)
-        assert set(found) == set(DEFAULTS) - {"stability"}
+        assert set(found) == set(DEFAULTS) - {"stability", "memory_limit"}
         assert {name: found[name].default for name in found} == {
             name: DEFAULTS[name] for name in found
         }

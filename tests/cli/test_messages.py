@@ -42,7 +42,7 @@ class TestWords:
             (Argument("discretize", {"age": [1.5, 2]}), "discretize={'age': [1.5, 2]}",
              "--discretize age=1.5,2"),
             (Argument("bins", {"a": 2, "b": 3}), "bins={'a': 2, 'b': 3}", "--bins a=2 --bins b=3"),
-            (Argument("memory_limit", "2 GB"), "memory_limit='2 GB'", "KOMB_MEMORY_LIMIT='2 GB'"),
+            (Argument("memory_limit", "2 GB"), "memory_limit='2 GB'", "--memory-limit '2 GB'"),
             (Argument("KOMB_MEMORY_LIMIT"), "'KOMB_MEMORY_LIMIT'", "'KOMB_MEMORY_LIMIT'"),
             (Argument("data"), "'data'", "'DATA'"),
             (InPython("df.dropna()"), "df.dropna()", ""),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
+from komb.api.cluster import is_counted_in_parts, place_data, spread_targets, use_cluster
 from komb.api.keywords import complete, takes_options
 from komb.api.many_targets import find_all
 from komb.api.options import (
@@ -53,8 +54,10 @@ def markov_blanket(
     seed: int = 0,
     time_budget: float | None = None,
     stability: int | None = None,
+    memory_limit: int | str | None = None,
     progress: Observer | None = None,
     n_jobs: int | None = None,
+    cluster: object = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
@@ -71,7 +74,8 @@ def markov_blanket(
     ----------
     data
         A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named 0,
-        1, ...), a mapping of names to columns, or a :class:`komb.DiscreteTable`. Or a model that
+        1, ...), a mapping of names to columns, a dataframe of Dask, or a
+        :class:`komb.DiscreteTable`, in memory or on disk (:func:`komb.open_table`). Or a model that
         answers as an oracle, without any test: a :class:`komb.DiscreteNetwork`, a
         :class:`komb.MarkovField` or a networkx graph.
     target
@@ -137,12 +141,22 @@ def markov_blanket(
         found by chance. Each takes about half the time of the search. The seed and the order
         of the rows determine the halves, and so the shares, but not the blanket. Each half-sample
         has the same time budget as the search itself.
+    memory_limit
+        For a table on disk (:func:`komb.open_table`): how much memory the search may take, in bytes
+        or as text such as ``"2 GB"``. A table that needs more is counted shard by shard, with the
+        same answer. If left out, what :func:`komb.open_table` was told, or else the environment
+        variable ``KOMB_MEMORY_LIMIT``, or half of what is free.
     progress
         Called now and then with a :class:`komb.api.progress.Progress`.
     n_jobs
         How many threads count large sweeps over pairs and triples of columns: all processors if
         left out, but one inside of a worker; -1 is one per processor. The result is always the
         same.
+    cluster
+        A Dask cluster that counts for the search: a ``distributed.Client`` or the address of a
+        scheduler. A dataframe of Dask, and a table on disk that does not fit into the memory limit,
+        are counted by its workers, where they are; for those, the active client of Dask is used if
+        this is left out. Other tables are searched here. The result is always the same.
 
     Returns
     -------
@@ -181,15 +195,15 @@ def markov_blanket(
         method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
         include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed, time_budget=time_budget, stability=stability,
+        seed=seed, time_budget=time_budget, stability=stability, memory_limit=memory_limit,
     )  # fmt: skip
     check_progress(progress)
     n_jobs = check_jobs(n_jobs)
     truth = open_truth(data)
     if truth is not None:
         return find_in_truth(truth, target, options, progress)
-    prepared = prepare(data, [target], options)
-    with use_threads(count_threads(n_jobs)):
+    with use_cluster(cluster, data) as client, use_threads(count_threads(n_jobs)):
+        prepared = prepare(place_data(data, client, options), [target], options)
         return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
 
 
@@ -205,6 +219,7 @@ def markov_blankets(
     *,
     progress: Observer | None = None,
     n_jobs: int | None = None,
+    cluster: object = None,
     **keywords: Unpack[SearchKeywords],
 ) -> Blankets:
     """Find the Markov blankets of several columns.
@@ -226,6 +241,9 @@ def markov_blankets(
         also send the work to threads or to a cluster. The result is always the same. Workers share
         the table, but each needs a second or two to start. Without workers large sweeps use all
         processors, unless ``n_jobs`` is 1.
+    cluster
+        As in :func:`markov_blanket`. Where the table fits into memory, the workers of the cluster
+        search, each for one target at a time.
     **keywords
 
     Returns
@@ -253,8 +271,11 @@ def markov_blankets(
     check_progress(progress)
     options = SearchOptions(**complete(markov_blankets, keywords))
     names = None if targets is None else list_names("targets", targets)
-    prepared = prepare(data, names, options, "targets")
-    n_targets = len(prepared.targets)
-    run = Run(prepared.table, prepared.settings, progress, n_targets)
-    with use_threads(count_threads(n_jobs)):
-        return find_all(run, prepared.targets, count_workers(n_jobs, n_targets))
+    with use_cluster(cluster, data) as client, use_threads(count_threads(n_jobs)):
+        prepared = prepare(place_data(data, client, options), names, options, "targets")
+        n_targets = len(prepared.targets)
+        run = Run(prepared.table, prepared.settings, progress, n_targets)
+        if client is not None and is_counted_in_parts(prepared.table):
+            return find_all(run, prepared.targets, n_workers=1)  # each is counted by all
+        with spread_targets(client):
+            return find_all(run, prepared.targets, count_workers(n_jobs, n_targets))

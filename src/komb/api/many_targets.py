@@ -14,6 +14,7 @@ from komb.api.settings import Settings
 from komb.api.warmup import warm_up
 from komb.citests.registry import TESTS
 from komb.data.encode.treatment import Treatment
+from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
 from komb.results.blanket import Blanket
@@ -133,6 +134,8 @@ def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
     A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
     that workers can share them.
     """
+    if isinstance(table, StoredTable):  # workers open it themselves
+        return (table,)
     numbered = replace(
         table,
         names=tuple(range(table.n_columns)),
@@ -153,4 +156,5 @@ def _search_in_worker(
     """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`."""
     TESTS.adopt(plugins[0])  # what was registered in the process that asks
     ALGORITHMS.adopt(plugins[1])
-    return list(_search_in_turn(Run(DiscreteTable(*table), settings, stop), targets))
+    own = table[0] if len(table) == 1 else DiscreteTable(*table)
+    return list(_search_in_turn(Run(own, settings, stop), targets))

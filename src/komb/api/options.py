@@ -23,6 +23,7 @@ from komb.data.encode.treatment import (
     Treatment,
     check_treatment,
 )
+from komb.data.memory_limit import check_limit
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
@@ -134,6 +135,12 @@ def _check_halves(parameter: str, value: object) -> int:
         rule = "be an even number, at least 2: rows are split into pairs of halves"
         raise ParameterError.because(parameter, rule, value, ("Try ", Argument(parameter, 50), "."))
     return int(number)
+
+
+def _check_memory(_parameter: str, value: Any) -> int | str:
+    """Return a size as it was given."""
+    check_limit(value)
+    return value  # type: ignore[no-any-return]
 
 
 def _check_names(parameter: str, value: Any) -> tuple[Name, ...]:
@@ -314,6 +321,16 @@ class SearchOptions:
         if_left_out="none",
         metavar="N",
     )
+    memory_limit: int | str | None = _option(
+        None,
+        "For tables on disk: memory that a search may take, in bytes or as '2 GB'; a table that "
+        "needs more is counted shard by shard.",
+        _or_none(_check_memory),
+        if_left_out="half of what is free",
+        metavar="SIZE",
+        in_shell="Memory to take, in bytes or as '2 GB'. A table on disk that needs more is "
+        "counted shard by shard.",
+    )
 
     def __post_init__(self) -> None:
         for name, description in DESCRIPTIONS.items():
@@ -381,6 +398,7 @@ class CommonKeywords(TypedDict, total=False):
     bins: Bins
     missing: str
     seed: int
+    memory_limit: int | str | None
 
 
 class MethodKeywords(CommonKeywords, total=False):

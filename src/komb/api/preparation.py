@@ -15,6 +15,7 @@ from typing import NoReturn
 from komb.api.options import SearchOptions
 from komb.api.settings import Settings, find_column
 from komb.data.encode.codes import Name
+from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable, encode_table
 from komb.errors import Argument, DataError, ParameterError
 
@@ -58,6 +59,8 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
             _refuse_target("exclude", target)
     treatment = options.treatment
     treatment.check_targets(targets)
+    if isinstance(data, StoredTable):
+        data = data.limited(options.memory_limit)
     table = encode_table(
         data,
         treatment,
@@ -65,7 +68,7 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
         target=targets[0] if targets else None,
     )
     _check_size(table)
-    return table
+    return table.in_memory() if isinstance(table, StoredTable) and table.fits else table
 
 
 def prepare_table(

@@ -35,7 +35,7 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     >>> from komb.data.models.boolean_functions import boolean_table
     >>> warm_up(boolean_table("and", 10))
     """
-    dtype = table.codes.dtype
+    dtype = table.dtype
     name = test if isinstance(test, str) and is_ours(find_test(test)) else "g"
     kernels = dtype, table.has_missing, name
     if kernels in _done:

@@ -44,7 +44,7 @@ from komb.citests.decision import largest_log2_p_values, log2_p_values, threshol
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
 from komb.citests.registry import register_test
-from komb.counts.expected_g import ExpectedG
+from komb.counts.expected_g import GMoments
 from komb.counts.fixedpoint import Int64Array
 
 BY_G, BY_X2 = "g", "x2"
@@ -75,7 +75,7 @@ class AutomaticTest(CITest):
 
     def __init__(self, options: TestOptions) -> None:
         super().__init__(options)
-        self._expected: ExpectedG | None = None
+        self._expected: GMoments | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""
@@ -118,8 +118,7 @@ class AutomaticTest(CITest):
         """Return the moments of G for some tests, with those of X2 for their skewness."""
         tests = sums.tests
         if self._expected is None:
-            contingency = tests.contingency
-            self._expected = ExpectedG(contingency.codes, contingency.cardinalities)
+            self._expected = tests.contingency.make_expected_g()
         mean, variance = self._expected.moments(
             tests.contingency, tests.sets, tests.set_of[asked], tests.candidates[asked]
         )

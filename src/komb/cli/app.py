@@ -11,6 +11,7 @@ import typer
 from komb import __version__
 from komb.cli.compare import compare
 from komb.cli.demo import demo
+from komb.cli.encode import encode
 from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
 from komb.cli.find import find
 from komb.cli.methods import methods
@@ -24,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (find, compare, report, methods, tests, demo, reproduce):
+for command in (find, compare, report, encode, methods, tests, demo, reproduce):
     app.command()(command)
 
 

@@ -69,7 +69,7 @@ def compare(
     try:
         with naming(data), ProgressBar() as bar:
             comparison = compare.compare(
-                options.read_data(data, delimiter, no_header),
+                options.read_data(data, delimiter, no_header, search["memory_limit"]),
                 target,
                 methods=options.split_names(methods),
                 truth=_read_truth(truth),

@@ -50,6 +50,15 @@ def find(
             metavar="J",
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Scheduler of a Dask cluster, such as tcp://127.0.0.1:8786, whose workers count "
+            "or search.",
+        ),
+    ] = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
     json: options.Json = False,
@@ -86,12 +95,12 @@ def find(
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
     with naming(data):
-        arguments["data"] = options.read_data(data, delimiter, no_header)
+        arguments["data"] = options.read_data(data, delimiter, no_header, search["memory_limit"])
         if targets is not None and len(targets) == 1:
-            _present_one(targets[0], arguments | {"n_jobs": jobs}, output)
+            _present_one(targets[0], arguments | {"n_jobs": jobs, "cluster": cluster}, output)
             return
         try:
-            blankets = _find_many(targets, jobs, arguments, quiet)
+            blankets = _find_many(targets, jobs, arguments | {"cluster": cluster}, quiet)
         except (Interrupted, WorkerError) as stopped:
             output.present_many(cast("Blankets", stopped.finished))
             raise

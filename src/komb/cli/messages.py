@@ -22,7 +22,6 @@ from komb.errors import Argument, InPython, KombError, Part, UnknownNameError, V
 _FLAGS = {
     "data": "DATA",
     "has_header": "--no-header",
-    "memory_limit": "KOMB_MEMORY_LIMIT",
     "n_jobs": "--jobs",
     "targets": "--target",
 }

@@ -22,6 +22,8 @@ from komb.errors import Argument, ParameterError, UnknownNameError
 if TYPE_CHECKING:
     import polars as pl
 
+    from komb.data.stored.stored_table import StoredTable
+
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -30,7 +32,11 @@ _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="CSV, TSV (also .gz) or Parquet file.", show_default=False),
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV (also .gz) or Parquet file, or a table on disk (see 'komb encode').",
+        show_default=False,
+    ),
 ]
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Column whose blanket to find.")
@@ -77,7 +83,8 @@ def takes_search_options(
 def _search_options(
     names: list[str], also: Mapping[str, str], defaults: Mapping[str, object]
 ) -> Iterator[Parameter]:
-    types = get_type_hints(SearchOptions) | {"test": str}  # functions are for Python
+    # functions, and sizes as numbers, are for Python
+    types = get_type_hints(SearchOptions) | {"test": str, "memory_limit": str | None}
     for name in names:
         option = DESCRIPTIONS[name]
         default = defaults.get(name, DEFAULTS[name])
@@ -116,12 +123,33 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}"
 
 
-def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFrame:
-    """Read the table that these options describe."""
+def read_data(
+    data: Path, delimiter: str | None, no_header: bool, memory_limit: str | None = None
+) -> pl.DataFrame | StoredTable:
+    """Read the table that these options describe, or open it if it is a folder."""
     from komb.data.read.table_files import read_frame
 
-    character = "\t" if delimiter in ("tab", "\\t") else delimiter
-    return read_frame(data, delimiter=character, has_header=not no_header)
+    if data.is_dir():
+        from komb.data.stored.stored_table import open_table
+
+        return open_table(data, memory_limit=memory_limit)
+    return read_frame(
+        data,
+        delimiter=to_character(delimiter),
+        has_header=not no_header,
+        memory_limit=memory_limit,
+    )
+
+
+def to_character(delimiter: str | None) -> str | None:
+    r"""Return the character that ``--delimiter`` stands for.
+
+    Examples
+    --------
+    >>> to_character("tab"), to_character(",")
+    ('\\t', ',')
+    """
+    return "\t" if delimiter in ("tab", "\\t") else delimiter
 
 
 def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:

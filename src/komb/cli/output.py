@@ -159,3 +159,38 @@ class CountBar:
             transient=True,
             speed_estimate_period=3600,  # some searches are over in no time, others take minutes
         )
+
+
+class ShareBar:
+    """A bar on standard error, if that is a terminal: which share of each phase is done."""
+
+    def __init__(self) -> None:
+        self._is_wanted = sys.stderr.isatty()
+        self._bar: Any = None
+        self._phase = ""
+
+    def __enter__(self) -> ShareBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, phase: str, done: int, total: int) -> None:
+        """Show the progress of a phase."""
+        if not self._is_wanted:
+            return
+        if self._bar is None:
+            self._bar = self._make_bar()
+            self._bar.start()
+        if phase != self._phase:
+            self._phase = phase
+            self._bar.add_task(phase, total=total)
+        self._bar.update(self._bar.task_ids[-1], completed=done)
+
+    @staticmethod
+    def _make_bar() -> Any:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        return Progress(console=Console(stderr=True), transient=True)

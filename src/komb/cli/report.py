@@ -55,7 +55,7 @@ def report(
     reading |= {"has_header": False} if no_header else {}
     with naming(data), ProgressBar() as bar:
         page = reporting.report(
-            options.read_data(data, delimiter, no_header),
+            options.read_data(data, delimiter, no_header, search["memory_limit"]),
             target,
             out,
             **arguments,

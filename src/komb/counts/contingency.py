@@ -360,6 +360,17 @@ class Contingency:
         return entropy
 
     @property
+    def rows_per_table(self) -> int:
+        """How many rows are gone through for one more table: about how much work it is."""
+        return int(self.n_rows)
+
+    def make_expected_g(self) -> Any:
+        """Return what has the moments of G from the same rows."""
+        from komb.counts.expected_g import ExpectedG
+
+        return ExpectedG(self.codes, self.cardinalities)
+
+    @property
     def nbytes(self) -> int:
         """Bytes that are held for this target, besides the shared ones."""
         prepared = self._prepared

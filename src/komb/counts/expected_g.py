@@ -14,6 +14,8 @@ Of the 6 ways to arrange two pairs, 2 are as these, with ``G = 8 ln 2``, and 4 h
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from komb.counts.contingency import Codes, Contingency
@@ -25,6 +27,19 @@ ROWS_PER_CALL = 1 << 25
 
 CELL_BITS = 15
 """Binary logarithm of the number of cells kept: 1.3 MB."""
+
+
+class GMoments(Protocol):
+    """Who has the mean and the variance of G over all orders of the rows."""
+
+    def moments(
+        self,
+        contingency: Contingency,
+        given: Int64Array,
+        index: Int64Array,
+        candidates: Int64Array,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of G for each test."""
 
 
 class ExpectedG:

@@ -57,7 +57,18 @@ def entropy_table(n_rows: int, scale: float) -> Int64Array:
     The binary exponent's share, ``n * e``, is an integer and kept exact; only the mantissa's
     logarithm is rounded, which keeps ten more bits at a million rows.
     """
-    n = np.arange(n_rows + 2, dtype=np.int64)
+    return entropy_of(np.arange(n_rows + 2, dtype=np.int64), scale)
+
+
+def entropy_of(n: Int64Array, scale: float) -> Int64Array:
+    """``n log2 n`` in fixed point, for some numbers: the same bits as in the table.
+
+    Examples
+    --------
+    >>> scale = scale_for(1000)
+    >>> int(entropy_of(np.array([8]), scale)[0]) / scale
+    24.0
+    """
     mantissa, exponent = np.frexp(np.maximum(n, 1).astype(np.float64))
     whole = n * exponent.astype(np.int64) * np.int64(scale)
     table: Int64Array = whole + np.rint(n * np.log2(mantissa) * scale).astype(np.int64)
@@ -83,17 +94,35 @@ def _make_length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
     return np.rint(log2_normaliser(levels, n_rows + 1) * scale).astype(np.int64)
 
 
+def length_of(levels: int, n: Int64Array, scale: float) -> Int64Array:
+    """``log2 C(levels, n)`` in fixed point, for some numbers: the same bits as in the table.
+
+    Examples
+    --------
+    >>> int(length_of(2, np.array([2]), 2.0**40)[0]) == int(length_table(2, 2, 2.0**40)[2])
+    True
+    """
+    numbers = n.astype(np.float64)
+    logarithms = _log2_normaliser_of(levels, numbers, _log2_two_levels_of(numbers))
+    return np.rint(logarithms * scale).astype(np.int64)
+
+
 # searches for many targets of one table ask for the same tables again and again
 _remembered_length_table = functools.lru_cache(maxsize=64)(_make_length_table)
 
 
 def log2_normaliser(levels: int, n_max: int) -> FloatArray:
     """``log2 C(levels, n)`` for n = 0 .. n_max, in floating point."""
-    if levels == 1:
-        return np.zeros(n_max + 1)
     n = np.arange(n_max + 1, dtype=np.float64)
-    before, now = np.ones(n_max + 1), np.exp2(_log2_two_levels(n_max))
-    exponents = np.zeros(n_max + 1)
+    return _log2_normaliser_of(levels, n, _log2_two_levels(n_max))
+
+
+def _log2_normaliser_of(levels: int, n: FloatArray, two_levels: FloatArray) -> FloatArray:
+    """``log2 C(levels, n)`` from ``log2 C(2, n)``, number by number."""
+    if levels == 1:
+        return np.zeros(len(n))
+    before, now = np.ones(len(n)), np.exp2(two_levels)
+    exponents = np.zeros(len(n))
     for step in range(1, levels - 1):
         before, now = now, now + (n / step) * before
         if step % _RESCALE_EVERY == 0:
@@ -111,16 +140,23 @@ def _log2_two_levels(n_max: int) -> FloatArray:
     The sum equals ``n! (e/n)^n Q(n + 1, n)``. Stirling's series gives the first factor without the
     cancellation that ``lgamma(n + 1) - n log n + n`` suffers for large n.
     """
+    return _log2_two_levels_of(np.arange(n_max + 1, dtype=np.float64))
+
+
+def _log2_two_levels_of(n: FloatArray) -> FloatArray:
+    """``log2 C(2, n)``, number by number."""
     from scipy.special import gammaincc
 
-    result = np.zeros(n_max + 1)
-    summed = min(n_max, 63)
-    for n in range(1, summed + 1):
-        factors = np.arange(n, 0, -1) / n
-        result[n] = np.log2(1.0 + np.cumprod(factors).sum())
-    n_large = np.arange(summed + 1, n_max + 1, dtype=np.float64)
+    small = np.zeros(64)
+    for number in range(1, 64):
+        factors = np.arange(number, 0, -1) / number
+        small[number] = np.log2(1.0 + np.cumprod(factors).sum())
+    is_small = n < 64
+    result = np.empty(len(n))
+    result[is_small] = small[n[is_small].astype(np.int64)]
+    n_large = n[~is_small]
     inverse = 1.0 / n_large
     series = inverse * (1 / 12 - inverse**2 * (1 / 360 - inverse**2 * (1 / 1260)))
     stirling = 0.5 * np.log(2 * np.pi * n_large) + series
-    result[summed + 1 :] = (stirling + np.log(gammaincc(n_large + 1, n_large))) / np.log(2.0)
+    result[~is_small] = (stirling + np.log(gammaincc(n_large + 1, n_large))) / np.log(2.0)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -228,6 +229,15 @@ class DiscreteTable:
             return np.zeros(self.n_columns, np.int64)
         counts = [np.count_nonzero(self.codes[i] == k) for i, k in enumerate(self.cardinalities)]
         return np.array(counts, np.int64)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the codes."""
+        return self.codes.dtype
+
+    def level_counts(self, position: int) -> npt.NDArray[np.int64]:
+        """How many rows have each level of a column; the last number is of missing values."""
+        return np.bincount(self.codes[position], minlength=len(self.levels[position]) + 1)
 
     @property
     def nbytes(self) -> int:

@@ -144,7 +144,7 @@ class Sweeper:
     @property
     def _unions_per_chunk(self) -> int:
         """How many sets are about a second of work."""
-        n_rows = int(self._contingency.n_rows)
+        n_rows = self._contingency.rows_per_table
         return max(1, min(UNIONS_PER_CHUNK, ROWS_PER_CHUNK // n_rows))
 
     def _chunks(self, counts: Int64Array) -> Iterator[slice]:

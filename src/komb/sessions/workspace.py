@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from komb.counts.contingency import Contingency, SharedTables
 from komb.data.table import DiscreteTable
@@ -50,7 +50,11 @@ class Workspace:
     cardinalities : int array
     contingencies : dict
         By target, the one used last is the last.
+    is_kept : bool
+        Whether it is for the next search on the table, too.
     """
+
+    is_kept: ClassVar[bool] = True
 
     def __init__(self, table: DiscreteTable) -> None:
         self.cardinalities = table.cardinalities
@@ -63,10 +67,12 @@ class Workspace:
         prepared = self.contingencies.pop(target, None)
         if prepared is None:
             self._make_room(PREPARED_TARGETS, PREPARED_BYTES)
-            shared = self.shared
-            prepared = Contingency(shared.codes, self.cardinalities, target, shared)
+            prepared = self._make_contingency(target)
         self.contingencies[target] = prepared
         return prepared
+
+    def _make_contingency(self, target: int) -> Contingency:
+        return Contingency(self.shared.codes, self.cardinalities, target, self.shared)
 
     def keep(self, name: str, make: Callable[[], _Kept]) -> _Kept:
         """Return what was kept under a name, made now if need be."""
@@ -116,7 +122,7 @@ def borrow(table: DiscreteTable) -> Workspace:
 
 def return_after(borrower: object, table: DiscreteTable, workspace: Workspace) -> None:
     """Have a workspace ready for the next search on its table when the borrower is gone."""
-    if table.n_rows <= _SPARE_ROWS:
+    if workspace.is_kept and table.n_rows <= _SPARE_ROWS:
         key = id(table)
         reference = weakref.ref(table, lambda _: _drop(key))
         finalizer = weakref.finalize(borrower, _give_back, key, reference, workspace)

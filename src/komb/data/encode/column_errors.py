@@ -56,6 +56,16 @@ class Missing(ColumnProblem):
         if is_missing.any():
             raise cls(is_missing)
 
+    @classmethod
+    def counted(cls, count: int, first_row: int, n_rows: int) -> Missing:
+        """Build the complaint about values that were counted, not listed."""
+        import numpy as np
+
+        problem = cls(np.ones(1, np.bool_))
+        problem.why = f"{count:,} missing, first in row {first_row}"
+        problem.count, problem.is_everything = count, count == n_rows
+        return problem
+
 
 class Continuous(ColumnProblem):
     """The values are measurements, not levels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -107,7 +108,9 @@ def show_code(
     arguments = "".join(f", {name}={value!r}" for name, value in given.items())
     details = "".join(f", {name}={value!r}" for name, value in reading.items())
     lines = ["import komb"]
-    if source:
+    if source and os.path.isdir(source):  # a table on disk
+        lines += ["", f"data = komb.open_table({source!r})"]
+    elif source:
         lines += ["from komb.data.read.table_files import read_frame", ""]
         lines += [f"data = read_frame({source!r}{details})"]
     else:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from komb.data.encode.bin_labels import show_numbers
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
@@ -96,7 +94,7 @@ def _way_with_missing(missing: str, n_missing: Sequence[int]) -> str:
 def _describe(table: DiscreteTable, blanket: Blanket, position: int) -> Column:
     name, levels = table.names[position], table.levels[position]
     shown_levels = [*levels, *([None] if table.has_missing else [])]
-    counts = np.bincount(table.codes[position], minlength=len(shown_levels)).tolist()
+    counts = table.level_counts(position).tolist()
     occurring = [pair for pair in zip(shown_levels, counts, strict=False) if pair[1]]
     shown = occurring
     if len(occurring) > _MOST_BARS:

@@ -1,0 +1,193 @@
+"""A table whose codes are in the memory of the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.codes import CodeArray, Name, code_dtype
+from komb.data.encode.inputs import Request, check_shape
+from komb.data.frozen_mapping import FrozenMapping
+from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.stored.batches import DaskPartitions
+from komb.data.stored.column_plans import ColumnPlan
+from komb.data.stored.encoding import encode_columns, plan_columns
+from komb.data.stored.header import ColumnEntry, column_offsets
+from komb.data.stored.shards import Shard
+from komb.data.table import DiscreteTable
+from komb.errors import DataError, ParameterError
+
+
+def is_dask_frame(data: object) -> bool:
+    """Whether something is a dataframe of Dask.
+
+    Examples
+    --------
+    >>> is_dask_frame([1, 2])
+    False
+    """
+    library = type(data).__module__.partition(".")[0]
+    return library.startswith("dask") and hasattr(data, "to_delayed")
+
+
+def hold_table(client: Any, data: Any, request: Request) -> ClusterTable:
+    """Encode a dataframe of Dask where it is; none of its rows comes here.
+
+    Two passes over the partitions: one for the levels of the columns, one for their codes, which
+    stay with the workers. A worker that is lost has its part made again, from what the dataframe is
+    made of.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    data : dask.dataframe.DataFrame
+    request : Request
+        Columns to leave out, and how to treat missing values. Columns cannot be cut here.
+    """
+    if request.treatment.discretize is not None:
+        remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', discretize=...)."
+        rule = "be left out for a dataframe of Dask"
+        raise ParameterError.because("discretize", rule, request.treatment.discretize, remedy)
+    with client.as_current():
+        plans, n_rows = plan_columns(DaskPartitions(data), request)
+        held = _hold_codes(client, data, plans)
+    return ClusterTable(client, held, [plan.entry for plan in plans], n_rows)
+
+
+def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any]:
+    """Have every partition encoded, and its codes kept, by a worker."""
+    dask, distributed = import_module("dask"), import_module("distributed")
+    partitions = data[[plan.name for plan in plans]].to_delayed()
+    encode = dask.delayed(partial(_encode_partition, tuple(plans)), pure=False)
+    held: list[Any] = client.compute([encode(partition) for partition in partitions])
+    distributed.wait(held)
+    for future in held:
+        if future.status == "error":
+            future.result()
+    return held
+
+
+def _encode_partition(plans: Sequence[ColumnPlan], frame: Any) -> Shard:
+    """Encode some rows, on a worker."""
+    columns = encode_columns(plans, frame)
+    n_rows = len(columns[0])
+    widths = np.array([codes.dtype.itemsize for codes in columns], dtype=np.int64)
+    offsets = column_offsets(widths, n_rows)
+    data = np.zeros(int(offsets[-1]), dtype=np.uint8)
+    for codes, start in zip(columns, offsets.tolist(), strict=False):
+        stored = np.ascontiguousarray(codes, dtype=codes.dtype.newbyteorder("<")).view(np.uint8)
+        data[start : start + stored.size] = stored
+    return Shard(n_rows, data, offsets[:-1], widths)
+
+
+class ClusterTable(DiscreteTable):
+    """A table of discrete columns whose codes are on the workers of a cluster.
+
+    It is a :class:`DiscreteTable`: what asks for ``codes`` has them brought here, if they fit into
+    memory. Searches do not.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    held : sequence of futures
+        Of :class:`~komb.data.stored.shards.Shard`.
+    columns : sequence of ColumnEntry
+        All that the parts hold.
+    n_rows : int
+    places : sequence of int, optional
+        Which of the columns are those of the table; all of them if left out.
+    """
+
+    # The class is no dataclass: its codes are no field.
+    def __init__(
+        self,
+        client: Any,
+        held: Sequence[Any],
+        columns: Sequence[ColumnEntry],
+        n_rows: int,
+        places: Sequence[int] | None = None,
+    ) -> None:
+        chosen = tuple(range(len(columns)) if places is None else places)
+        own = [columns[place] for place in chosen]
+        values: dict[str, Any] = {
+            "names": tuple(column.name for column in own),
+            "levels": tuple(column.levels for column in own),
+            "cuts": FrozenMapping({}),
+            "has_missing": any(column.n_missing for column in own),
+            "client": client,
+            "held": tuple(held),
+            "places": chosen,
+            "_columns": tuple(columns),
+            "_n_rows": n_rows,
+        }
+        values["_positions"] = {name: i for i, name in enumerate(values["names"])}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    client: Any
+    held: tuple[Any, ...]
+    places: tuple[int, ...]
+    _columns: tuple[ColumnEntry, ...]
+    _n_rows: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._n_rows
+
+    @property
+    def missing_counts(self) -> npt.NDArray[np.int64]:
+        """How many values of each column are marked as missing."""
+        return np.array([self._columns[place].n_missing for place in self.places], np.int64)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the codes, were they here."""
+        return code_dtype(max(self._columns[place].n_codes for place in self.places))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the codes would take here, in bytes."""
+        return self.n_columns * self.n_rows * self.dtype.itemsize
+
+    def level_counts(self, position: int) -> npt.NDArray[np.int64]:
+        """How many rows have each level of a column; the last number is of missing values."""
+        count = partial(_count_levels, self.places[position], len(self.levels[position]) + 1)
+        counts: npt.NDArray[np.int64] = sum(
+            self.client.gather(self.client.map(count, self.held, pure=False))
+        )
+        return counts
+
+    @property
+    def codes(self) -> CodeArray:
+        """The codes, brought here."""
+        refuse_beyond(self.nbytes, check_limit(), "The table on the cluster, brought here,")
+        parts = self.client.gather(list(self.held))
+        codes: CodeArray = np.empty((self.n_columns, self.n_rows), self.dtype)
+        for row, place in zip(codes, self.places, strict=True):
+            np.concatenate([part.column(place) for part in parts], out=row, casting="unsafe")
+        codes.flags.writeable = False
+        return codes
+
+    def select(self, names: Iterable[Name]) -> DiscreteTable:
+        """Return a table of some columns, in the order given."""
+        chosen = [self.index(name) for name in names]
+        check_shape([self.names[place] for place in chosen], self.n_rows)
+        places = [self.places[place] for place in chosen]
+        return ClusterTable(self.client, self.held, self._columns, self._n_rows, places)
+
+    def __reduce__(self) -> NoReturn:
+        message = "A table on a cluster cannot be sent to another process."
+        raise DataError(message, "Search it here; the cluster does the counting.")
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("DiscreteTable(", "ClusterTable(", 1)
+
+
+def _count_levels(place: int, n_codes: int, part: Shard) -> npt.NDArray[np.int64]:
+    return np.bincount(part.column(place), minlength=n_codes)

@@ -1,0 +1,282 @@
+"""A table whose codes stay on disk until they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.codes import CodeArray, Name, code_dtype
+from komb.data.encode.inputs import check_shape
+from komb.data.frozen_mapping import FrozenMapping
+from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.read.file_bytes import shorten, to_path
+from komb.data.stored.header import FILE, Header, damaged, read_header
+from komb.data.stored.shards import Shard, map_shard, verify_shard
+from komb.data.table import DiscreteTable
+from komb.errors import ParameterError
+
+BYTES_PER_ROW = 220
+"""Memory that a search takes for each row of a table in memory, besides its codes."""
+
+BYTES_PER_CODE_BYTE = 1.5
+"""And for each byte of its codes: themselves, and bitmaps."""
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    memory_limit: int | str | None = None,
+    verify: bool = False,
+) -> StoredTable:
+    """Open a table that :func:`komb.encode` has written, without reading it.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    memory_limit
+        How much memory searches of the table may take: bytes, or text such as ``"2 GB"``. If it
+        does not fit, it is counted shard by shard, with the same answers. If left out, what the
+        environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
+    verify
+        Whether to compare all shards with their checksums now. A shard is compared when it is first
+        read in any case.
+
+    Returns
+    -------
+    StoredTable
+        A :class:`komb.DiscreteTable` for every function that takes one.
+
+    Raises
+    ------
+    komb.errors.FileError
+        If the folder is no table, or is damaged, or was written by a later version.
+
+    Examples
+    --------
+    >>> import komb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = {"x": ["a", "b", "a", "b"], "y": [0, 1, 0, 0]}
+    ...     table = komb.encode(data, f"{folder}/table.komb")
+    ...     komb.open_table(f"{folder}/table.komb").levels
+    (('a', 'b'), (0, 1))
+    """
+    if memory_limit is not None:
+        check_limit(memory_limit)
+    folder = to_path(path)
+    table = StoredTable(folder, read_header(folder), memory_limit=memory_limit)
+    if verify:
+        table.verify()
+    return table
+
+
+def is_table_folder(path: Path) -> bool:
+    """Whether there is a header of a table at a path, good or bad."""
+    return (path / FILE).is_file()
+
+
+class StoredTable(DiscreteTable):
+    """A table of discrete columns whose codes are on disk.
+
+    Made by :func:`komb.open_table` and :func:`komb.encode`. It is a :class:`DiscreteTable`: what
+    asks for ``codes`` has them read into memory, if they fit into the memory limit. Searches count
+    shard by shard where they do not.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The folder.
+    memory_limit : int, str or None
+        As given to :func:`komb.open_table`.
+    client : distributed.Client or None
+        Of the cluster that counts the shards, if they do not fit into memory here.
+    """
+
+    # The class is no dataclass: its codes are no field, but read from the disk.
+    def __init__(
+        self,
+        path: Path,
+        header: Header,
+        places: Sequence[int] | None = None,
+        memory_limit: int | str | None = None,
+        client: Any = None,
+    ) -> None:
+        chosen = range(len(header.columns)) if places is None else places
+        columns = [header.columns[place] for place in chosen]
+        values: dict[str, Any] = {
+            "names": tuple(column.name for column in columns),
+            "levels": tuple(column.levels for column in columns),
+            "cuts": FrozenMapping({c.name: c.cuts for c in columns if c.cuts is not None}),
+            "has_missing": any(column.n_missing for column in columns),
+            "path": path,
+            "memory_limit": memory_limit,
+            "client": client,
+            "_header": header,
+            "_places": tuple(chosen),
+            "_verified": set(),
+            "_loaded": None,
+        }
+        values["_positions"] = {name: i for i, name in enumerate(values["names"])}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    path: Path
+    memory_limit: int | str | None
+    client: Any
+    _header: Header
+    _places: tuple[int, ...]
+    _verified: set[int]
+    _loaded: CodeArray | None
+
+    @property
+    def codes(self) -> CodeArray:
+        """The codes, read into memory when they are first asked for."""
+        if self._loaded is None:
+            what = f"The table {shorten(self.path)}, in memory as a whole,"
+            refuse_beyond(self.nbytes, check_limit(self.memory_limit), what)
+            object.__setattr__(self, "_loaded", self._load())
+        assert self._loaded is not None
+        return self._loaded
+
+    def _load(self) -> CodeArray:
+        codes: CodeArray = np.empty((self.n_columns, self.n_rows), self.dtype)
+        start = 0
+        for shard in self.shards():
+            for row, place in zip(codes, range(self.n_columns), strict=True):
+                row[start : start + shard.n_rows] = shard.column(place)
+            start += shard.n_rows
+        codes.flags.writeable = False
+        return codes
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the codes in memory."""
+        return code_dtype(max(self._header.columns[place].n_codes for place in self._places))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._header.n_rows
+
+    @property
+    def n_shards(self) -> int:
+        """The number of files that the rows are in."""
+        return len(self._header.shards)
+
+    @property
+    def missing_counts(self) -> npt.NDArray[np.int64]:
+        """How many values of each column are marked as missing."""
+        columns = self._header.columns
+        return np.array([columns[place].n_missing for place in self._places], np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the codes would take, in bytes."""
+        return self.n_columns * self.n_rows * self.dtype.itemsize
+
+    @property
+    def fits(self) -> bool:
+        """Whether a search of the table in memory stays within the memory limit."""
+        if self._loaded is not None:
+            return True
+        needed = BYTES_PER_CODE_BYTE * self.nbytes + BYTES_PER_ROW * self.n_rows
+        return needed <= check_limit(self.memory_limit)
+
+    def in_memory(self) -> DiscreteTable:
+        """Return the same table with its codes in memory."""
+        return DiscreteTable(self.names, self.codes, self.levels, self.cuts, self.has_missing)
+
+    def level_counts(self, position: int) -> npt.NDArray[np.int64]:
+        """How many rows have each level of a column; the last number is of missing values."""
+        counts = np.zeros(len(self.levels[position]) + 1, np.int64)
+        for shard in self.shards():
+            counts += np.bincount(shard.column(position), minlength=len(counts))
+        return counts
+
+    def shard(self, number: int) -> Shard:
+        """Map one shard into memory; the first time it is compared with its checksum."""
+        if number not in self._verified:
+            verify_shard(self.path, self._header, number)
+            self._check_codes(number)
+            self._verified.add(number)
+        return self._map(number)
+
+    def _map(self, number: int) -> Shard:
+        mapped = map_shard(self.path, self._header, number)
+        places = list(self._places)
+        return Shard(mapped.n_rows, mapped.data, mapped.offsets[places], mapped.widths[places])
+
+    def _check_codes(self, number: int) -> None:
+        """Refuse codes that no level belongs to: kernels would write outside of their tables."""
+        shard = self._map(number)
+        for place, own in enumerate(self._places):
+            column = self._header.columns[own]
+            if shard.n_rows and int(shard.column(place).max()) >= column.n_codes:
+                file = self._header.shards[number].file
+                raise damaged(self.path, f"{file!r} has codes without levels in {column.name!r}")
+
+    def shards(self) -> Iterator[Shard]:
+        """Map one shard after the other."""
+        return map(self.shard, range(self.n_shards))
+
+    def verify(self) -> None:
+        """Compare all shards with their checksums.
+
+        Raises
+        ------
+        komb.errors.FileError
+            Naming the first that is missing or damaged.
+        """
+        for number in range(self.n_shards):
+            self.shard(number)
+
+    def limited(self, memory_limit: int | str | None) -> StoredTable:
+        """Return the same table with another memory limit; None leaves it as it is."""
+        if memory_limit is None:
+            return self
+        check_limit(memory_limit)
+        return self._copy(memory_limit, self.client)
+
+    def counted_by(self, client: Any) -> StoredTable:
+        """Return the same table, to be counted by a cluster if it does not fit into memory."""
+        return self._copy(self.memory_limit, client)
+
+    def _copy(self, memory_limit: int | str | None, client: Any) -> StoredTable:
+        other = StoredTable(self.path, self._header, self._places, memory_limit, client)
+        object.__setattr__(other, "_verified", self._verified)
+        object.__setattr__(other, "_loaded", self._loaded)
+        return other
+
+    def select(self, names: Iterable[Name]) -> DiscreteTable:
+        """Return a table of some columns, in the order given; nothing is read."""
+        if isinstance(names, str):
+            remedy = f"Put it in a list: [{names!r}]."
+            raise ParameterError.because("names", "be a list of column names", names, remedy)
+        chosen = [self.index(name) for name in names]
+        check_shape([self.names[place] for place in chosen], self.n_rows)
+        places = [self._places[place] for place in chosen]
+        return StoredTable(self.path, self._header, places, self.memory_limit, self.client)
+
+    def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
+        # Another process, on this machine or another that sees the disk, opens it itself. It counts
+        # what it is asked to count, and asks nobody else.
+        return _reopen, (self.path, self._header, self._places, self.memory_limit)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        """Say which table it is; Dask would read all of it to find out."""
+        checksums = tuple(shard.checksum for shard in self._header.shards)
+        return str(self.path), self.names, checksums, str(self.memory_limit)
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("DiscreteTable(", "StoredTable(", 1)
+
+
+def _reopen(
+    path: Path, header: Header, places: Sequence[int], memory_limit: int | str | None
+) -> StoredTable:
+    return StoredTable(path, header, places, memory_limit)
