@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
+from komb.api.journal import JournalPath, check_journal, open_journal
 from komb.api.keywords import complete, takes_options
 from komb.api.many_targets import find_all
 from komb.api.options import (
@@ -55,6 +56,7 @@ def markov_blanket(
     stability: int | None = None,
     progress: Observer | None = None,
     n_jobs: int | None = None,
+    resume: JournalPath = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
@@ -143,6 +145,10 @@ def markov_blanket(
         How many threads count large sweeps over pairs and triples of columns: all processors if
         left out, but one inside of a worker; -1 is one per processor. The result is always the
         same.
+    resume
+        A file in which large sweeps note about every second what they have counted. If it is there,
+        the search is taken up where the run that wrote it was interrupted or killed; the result is
+        the same. A journal of other data, of another target or of other options is refused.
 
     Returns
     -------
@@ -184,13 +190,19 @@ def markov_blanket(
         seed=seed, time_budget=time_budget, stability=stability,
     )  # fmt: skip
     check_progress(progress)
+    check_journal(resume)
     n_jobs = check_jobs(n_jobs)
     truth = open_truth(data)
     if truth is not None:
         return find_in_truth(truth, target, options, progress)
     prepared = prepare(data, [target], options)
-    with use_threads(count_threads(n_jobs)):
-        return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
+    [position] = prepared.targets
+    run = Run(prepared.table, prepared.settings, progress)
+    with (
+        open_journal(resume, prepared.table, prepared.settings, position) as journal,
+        use_threads(count_threads(n_jobs)),
+    ):
+        return run.find(position, journal=journal)
 
 
 @takes_options(

@@ -22,6 +22,8 @@ from komb.errors import Argument, ParameterError, UnknownNameError
 if TYPE_CHECKING:
     import polars as pl
 
+    from komb.data.table import DiscreteTable
+
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -30,7 +32,11 @@ _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="CSV, TSV (also .gz) or Parquet file.", show_default=False),
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV (also .gz), Parquet or PLINK .bed file.",
+        show_default=False,
+    ),
 ]
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Column whose blanket to find.")
@@ -40,6 +46,18 @@ Delimiter = Annotated[
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line is data; columns are V1, V2, ...")
+]
+Phenotype = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="For PLINK files: lines of family id, individual id and phenotype.",
+        show_default="that of the .fam file",
+    ),
+]
+PhenotypeName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Which phenotype, if that file has several."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
@@ -116,12 +134,32 @@ def flag_of(parameter: str) -> str:
     return f"--{parameter.replace('_', '-')}"
 
 
-def read_data(data: Path, delimiter: str | None, no_header: bool) -> pl.DataFrame:
-    """Read the table that these options describe."""
-    from komb.data.read.table_files import read_frame
+def read_data(
+    data: Path,
+    delimiter: str | None,
+    no_header: bool,
+    phenotype: Path | None = None,
+    phenotype_name: str | None = None,
+    *,
+    search: dict[str, Any],
+) -> pl.DataFrame | DiscreteTable:
+    """Read the table that these options describe.
+
+    What ``search`` says of values is said of those of PLINK files when they are read, and so is
+    taken out of it.
+    """
+    from komb.data.read.plink import is_plink
+    from komb.data.read.table_files import read_frame, read_table, refuse_phenotype
 
     character = "\t" if delimiter in ("tab", "\\t") else delimiter
-    return read_frame(data, delimiter=character, has_header=not no_header)
+    reading: dict[str, Any] = {"delimiter": character, "has_header": not no_header}
+    if not is_plink(data):
+        refuse_phenotype(phenotype, phenotype_name)
+        return read_frame(data, **reading)
+    for name in ("discretize", "bins", "missing"):
+        reading[name] = search[name]
+        search[name] = DEFAULTS[name]
+    return read_table(data, phenotype=phenotype, phenotype_name=phenotype_name, **reading)
 
 
 def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:

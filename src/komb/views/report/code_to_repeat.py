@@ -69,6 +69,8 @@ def show_command(
         words += ["--delimiter", reading["delimiter"].replace("\t", "tab")]
     if reading.get("has_header") is False:
         words += ["--no-header"]
+    for name in sorted(reading.keys() - {"delimiter", "has_header"}):
+        words += _flags(name, reading[name])
     return shlex.join(words)
 
 
@@ -107,7 +109,9 @@ def show_code(
     arguments = "".join(f", {name}={value!r}" for name, value in given.items())
     details = "".join(f", {name}={value!r}" for name, value in reading.items())
     lines = ["import komb"]
-    if source:
+    if source.lower().endswith(".bed"):
+        lines += ["", f"data = komb.read_table({source!r}{details})"]
+    elif source:
         lines += ["from komb.data.read.table_files import read_frame", ""]
         lines += [f"data = read_frame({source!r}{details})"]
     else:
