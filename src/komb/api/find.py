@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
-from komb.api.journal import JournalPath, check_journal, open_journal
 from komb.api.keywords import complete, takes_options
 from komb.api.many_targets import find_all
 from komb.api.options import (
@@ -25,6 +24,7 @@ from komb.api.parallel import check_jobs, count_threads, count_workers
 from komb.api.preparation import prepare
 from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
+from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.api.truth import find_in_truth, open_truth
 from komb.counts.threads import use_threads
 from komb.data.encode.codes import Name

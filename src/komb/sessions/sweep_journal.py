@@ -80,6 +80,8 @@ class SweepJournal:
         self.path = path
         self._sections: dict[str, list[tuple[int, Listed]]] = {}
         self._open: list[JournalSection] = []
+        if path.exists() and not path.is_file():  # a device may be read for ever
+            raise _not_a_journal(path)
         try:
             self._file = path.open("a+b")
         except OSError as error:
@@ -132,7 +134,10 @@ class SweepJournal:
             block = json.loads(entry["block"])
             arrays = np.frombuffer(zlib.decompress(base64.b64decode(block["listed"])), "<i8")
             listed = Listed(block["unions"], block["counted"], *arrays.reshape(3, -1))
-            self._sections.setdefault(block["sweep"], []).append((block["parts"], listed))
+            section = self._sections.setdefault(str(block["sweep"]), [])
+            if block["first"] != sum(n_parts for n_parts, _ in section):
+                raise ValueError("a block is missing, or there twice")
+            section.append((int(block["parts"]), listed))
         except (ValueError, TypeError, KeyError, zlib.error):
             message = f"The journal {str(self.path)!r} is damaged: line {number} is not as written."
             raise FileError(message, _DAMAGED, parameter="resume") from None
@@ -152,12 +157,13 @@ class SweepJournal:
         self._open.append(section)
         return section
 
-    def add(self, key: str, n_parts: int, listed: Listed) -> None:
-        """Write down that so many more parts of a sweep are done, and what they list."""
+    def add(self, key: str, first: int, n_parts: int, listed: Listed) -> None:
+        """Write down that so many parts of a sweep, from some part on, are done: what they list."""
         arrays = np.stack(listed[2:]).astype("<i8")
         block = json.dumps(
             {
                 "sweep": key,
+                "first": first,
                 "parts": n_parts,
                 "unions": listed.n_unions,
                 "counted": listed.n_counted,
@@ -214,7 +220,8 @@ class JournalSection:
         """Write what has been noted; once the journal is closed, there is nothing left to write."""
         if self._noted:
             noted, self._noted = self._noted, []
-            self._journal.add(self._key, len(noted), join(noted))
+            self._journal.add(self._key, self.n_parts, len(noted), join(noted))
+            self.n_parts += len(noted)
         self._written = time.monotonic()
 
     def __enter__(self) -> JournalSection:

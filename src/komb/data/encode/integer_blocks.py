@@ -1,17 +1,19 @@
 """Columns of integers in wide frames, encoded many at a time.
 
 A library needs some time to hand over a column, however short it is. For a table of a hundred
-thousand columns that adds up to more than the encoding itself, so columns of integers without
-missing values are taken out as matrices of some hundreds.
+thousand columns that adds up to more than the encoding itself, so columns of integers are taken out
+as matrices of some hundreds. Where values are missing, no such matrix exists, and the columns are
+taken out one by one after all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from komb.data.encode.arrays import Columns, Later, encode_matrix
 from komb.data.encode.codes import Encoded, Name
+from komb.data.encode.frames import encode_series
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -24,43 +26,61 @@ VALUES_PER_BLOCK = 1 << 22
 
 
 class _Block:
-    """Some columns of a frame."""
+    """Some columns of a frame, all of one type."""
 
     def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
-        self._frame = frame
-        self._names = names
-        self._encoded: Columns | None = None
-        self._n_left = len(names)
+        self.frame = frame
+        self.names = names
         self.n_rows = len(frame)
+        self._encoded: Columns | None = None
+        self._n_left = 0
 
-    def encode(self, place: int) -> Encoded:
-        """Return one of the columns; after the last one nothing is kept."""
-        if self._encoded is None:
-            self._encoded = encode_matrix(self._frame.select(self._names).to_numpy(), self._names)
-        encoded = self._encoded
-        self._n_left -= 1
+    def encoded(self) -> Columns | None:
+        """All columns; None if values are missing. After the last one nothing is kept."""
         if self._n_left == 0:
-            self._encoded, self._n_left = None, len(self._names)
-        return Encoded(encoded.codes[place], encoded.levels[place])
+            values = self.frame[:, list(self.names)].to_numpy()
+            is_complete = values.dtype.kind in "iu"
+            self._encoded = encode_matrix(values, self.names) if is_complete else None
+            self._n_left = len(self.names)
+        self._n_left -= 1
+        encoded = self._encoded
+        if self._n_left == 0:
+            self._encoded = None
+        return encoded
 
 
-class _InBlock(NamedTuple):
+class _InBlock:
     """A column of a block, in the place of its values."""
 
-    block: _Block
-    place: int
+    __slots__ = ("_block", "_place")
+
+    def __init__(self, block: _Block, place: int) -> None:
+        self._block = block
+        self._place = place
 
     def __len__(self) -> int:
-        """How many rows it has."""
-        return self.block.n_rows
+        return self._block.n_rows
+
+    def __getitem__(self, rows: Any) -> nw.Series[Any]:
+        return self._series()[rows]  # type: ignore[no-any-return]
+
+    def _series(self) -> nw.Series[Any]:
+        return self._block.frame.get_column(self._block.names[self._place])
+
+    def encode(self) -> Encoded:
+        encoded = self._block.encoded()
+        if encoded is None:
+            return encode_series(self._series())
+        return Encoded(encoded.codes[self._place], encoded.levels[self._place])
 
 
-def _encode(column: _InBlock) -> Encoded:
-    return column.block.encode(column.place)
+def _encode(column: _InBlock | nw.Series[Any]) -> Encoded:
+    """Encode a column, or some rows of one that has missing values."""
+    return column.encode() if isinstance(column, _InBlock) else encode_series(column)
 
 
 def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Later]:
-    """Return those of some columns that are encoded together: integers, none of them missing.
+    """Return those of some columns that are encoded together: integers, if they are many.
 
     Parameters
     ----------
@@ -82,27 +102,17 @@ def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Nam
     if len(names) < FEWEST_COLUMNS:
         return {}
     by_type: dict[Any, list[str]] = {}
-    schema = frame.schema
+    schema = dict(frame.schema)
     for name in names:
         if isinstance(name, str):  # pandas has others
             by_type.setdefault(schema[name], []).append(name)
     gathered: dict[Name, Later] = {}
+    size = max(1, VALUES_PER_BLOCK // len(frame))
     for dtype, alike in by_type.items():
-        if len(alike) >= FEWEST_COLUMNS and dtype.is_integer():
-            complete = list(_complete(frame, alike))
-            size = max(1, VALUES_PER_BLOCK // len(frame))
-            for first in range(0, len(complete), size):
-                block = _Block(frame, complete[first : first + size])
-                for place, name in enumerate(complete[first : first + size]):
-                    gathered[name] = Later(_encode, _InBlock(block, place))
+        if len(alike) < FEWEST_COLUMNS or not dtype.is_integer():
+            continue
+        for first in range(0, len(alike), size):
+            block = _Block(frame, alike[first : first + size])
+            for place, name in enumerate(block.names):
+                gathered[name] = Later(_encode, _InBlock(block, place))
     return gathered
-
-
-def _complete(frame: nw.DataFrame[Any], names: Sequence[str]) -> Iterator[str]:
-    """Yield the columns in which no value is missing."""
-    import narwhals as nw
-
-    counts = frame.select(nw.col(*names).null_count()).row(0)
-    for name, count in zip(names, counts, strict=True):
-        if count == 0:
-            yield name
