@@ -35,9 +35,11 @@ from komb.citests import tests as registered
 from komb.cli import main
 from komb.errors import InputError
 from komb.reproduction.journal import Journal, Record
+from komb.sessions.sweep_journal import Listed, SweepJournal
 from tests import naive
 from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
+from tests.naive.plink import write_cohort
 
 Random = np.random.Generator
 
@@ -240,6 +242,39 @@ def parquet(rng: Random, folder: Path) -> None:
     path = folder / "x.parquet"
     path.write_bytes(mutate(rng, buffer.getvalue()))
     refused_or_read(lambda: komb.read_table(path, memory_limit=MEMORY))
+
+
+@campaign(60)
+def plink(rng: Random, folder: Path) -> None:
+    """Damaged PLINK files."""
+    genotypes = [[None, 0, 1, 2, 2][i % 5] for i in range(9)]
+    bed = write_cohort(folder / "x", [genotypes, genotypes[::-1]], phenotypes=[1, 2, -9] * 3)
+    people = bed.with_suffix(".fam").read_text().splitlines()
+    pheno = folder / "x.pheno"
+    pheno.write_text("FID IID a\n" + "".join(f"{' '.join(p.split()[:2])} 1.5\n" for p in people))
+    damaged = folder / str(rng.choice(["x.bed", "x.bim", "x.fam", "x.pheno"]))
+    damaged.write_bytes(mutate(rng, damaged.read_bytes()))
+    options: dict[str, Any] = {"phenotype": pheno} if damaged == pheno else {}
+    refused_or_read(lambda: komb.read_table(bed, memory_limit=MEMORY, **options))
+
+
+@campaign(60)
+def sweep_journal(rng: Random, folder: Path) -> None:
+    """Damaged journals of sweeps."""
+    path, identity = folder / "x.journal", {"table": "x"}
+    arrays = rng.integers(0, 9, (3, 4))
+    with SweepJournal(path, identity) as written:
+        for number in range(3):
+            written.add("pairs", 2 * number, 2, Listed(9, 9, *arrays))
+    path.write_bytes(mutate(rng, path.read_bytes()))
+
+    def read() -> None:
+        with SweepJournal(path, identity) as found:
+            assert all(
+                np.array_equal(each.ranks, arrays[0]) for each in found.section("pairs").done
+            )
+
+    refused_or_read(read)
 
 
 @campaign(60)

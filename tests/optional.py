@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-PACKAGES = ("dask", "distributed", "matplotlib", "pandas", "pgmpy", "pyarrow")
+PACKAGES = ("bed_reader", "dask", "distributed", "matplotlib", "pandas", "pgmpy", "pyarrow")
 MISSING = {name for name in PACKAGES if find_spec(name) is None}
 
 
@@ -50,8 +50,12 @@ class Missing:
 
 
 if TYPE_CHECKING:
+    import bed_reader as bed_reader
     import pandas as pandas
     import pyarrow as pyarrow
 else:
+    bed_reader = (
+        Missing("bed_reader") if "bed_reader" in MISSING else importlib.import_module("bed_reader")
+    )
     pandas = Missing("pandas") if "pandas" in MISSING else importlib.import_module("pandas")
     pyarrow = Missing("pyarrow") if "pyarrow" in MISSING else importlib.import_module("pyarrow")

@@ -15,6 +15,7 @@ import pytest
 
 import komb
 from komb.api import cluster as clusters
+from komb.data.stored.stored_table import is_table_folder
 from komb.errors import DataError, ParameterError
 from tests.optional import pandas as pd
 
@@ -181,7 +182,7 @@ class TestBadInput:
         own = client.run
 
         def see_nothing(function: Any, *arguments: object, **options: object) -> object:
-            if function is clusters.is_table_folder:
+            if function is is_table_folder:
                 return {"tcp://there": False}
             return own(function, *arguments, **options)
 

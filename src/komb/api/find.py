@@ -25,6 +25,7 @@ from komb.api.parallel import check_jobs, count_threads, count_workers
 from komb.api.preparation import prepare
 from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
+from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.api.truth import find_in_truth, open_truth
 from komb.counts.threads import use_threads
 from komb.data.encode.codes import Name
@@ -58,6 +59,7 @@ def markov_blanket(
     progress: Observer | None = None,
     n_jobs: int | None = None,
     cluster: object = None,
+    resume: JournalPath = None,
 ) -> Blanket:
     """Find the Markov blanket of a column.
 
@@ -157,6 +159,10 @@ def markov_blanket(
         scheduler. A dataframe of Dask, and a table on disk that does not fit into the memory limit,
         are counted by its workers, where they are; for those, the active client of Dask is used if
         this is left out. Other tables are searched here. The result is always the same.
+    resume
+        A file in which large sweeps note about every second what they have counted. If it is there,
+        the search is taken up where the run that wrote it was interrupted or killed; the result is
+        the same. A journal of other data, of another target or of other options is refused.
 
     Returns
     -------
@@ -198,13 +204,17 @@ def markov_blanket(
         seed=seed, time_budget=time_budget, stability=stability, memory_limit=memory_limit,
     )  # fmt: skip
     check_progress(progress)
+    check_journal(resume)
     n_jobs = check_jobs(n_jobs)
     truth = open_truth(data)
     if truth is not None:
         return find_in_truth(truth, target, options, progress)
     with use_cluster(cluster, data) as client, use_threads(count_threads(n_jobs)):
         prepared = prepare(place_data(data, client, options), [target], options)
-        return Run(prepared.table, prepared.settings, progress).find(prepared.targets[0])
+        [position] = prepared.targets
+        run = Run(prepared.table, prepared.settings, progress)
+        with open_journal(resume, prepared.table, prepared.settings, position) as journal:
+            return run.find(position, journal=journal)
 
 
 @takes_options(

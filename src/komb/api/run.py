@@ -27,6 +27,7 @@ from komb.search.task import Progress as TaskProgress
 from komb.sessions.data import DataSession
 from komb.sessions.questions import Outcome, SessionCounts
 from komb.sessions.session import Session
+from komb.sessions.sweep_journal import SweepJournal
 from komb.views.text import show_names
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
@@ -59,21 +60,35 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self) -> DataSession:
+    def open_session(self, journal: SweepJournal | None = None) -> DataSession:
         """Make a session for searches with these settings."""
         settings = self.settings
         return DataSession(
             self.table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
+            journal=journal,
         )  # fmt: skip
 
-    def find(self, target: int, number: int = 0, session: DataSession | None = None) -> Blanket:
+    def find(
+        self,
+        target: int,
+        number: int = 0,
+        session: DataSession | None = None,
+        journal: SweepJournal | None = None,
+    ) -> Blanket:
         """Find the blanket of the column at position ``target``.
 
         A session that is passed in is asked first what it knows; what it did before is not counted.
+        One that is made notes large sweeps in the journal.
         """
-        return self.name(self.search(target, number, session))
+        return self.name(self.search(target, number, session, journal))
 
-    def search(self, target: int, number: int, session: DataSession | None = None) -> Finding:
+    def search(
+        self,
+        target: int,
+        number: int,
+        session: DataSession | None = None,
+        journal: SweepJournal | None = None,
+    ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
         latest: list[TaskProgress] = []
 
@@ -83,7 +98,7 @@ class Run:
 
         try:
             warm_up(self.table, self.settings.test)
-            finding = self._search(self._task(target, observe), session)
+            finding = self._search(self._task(target, observe), session, journal)
         except KeyboardInterrupt:
             grown = self._names(latest[0].blanket) if latest else ()
             message = (
@@ -126,10 +141,12 @@ class Run:
             observer=observe,
         )
 
-    def _search(self, task: Task, session: DataSession | None) -> Finding:
+    def _search(
+        self, task: Task, session: DataSession | None, journal: SweepJournal | None
+    ) -> Finding:
         settings = self.settings
         began = time.perf_counter()
-        session = session or self.open_session()
+        session = session or self.open_session(journal)
         before = session.counts
         task = self._begin(task, session)
         found = self._run(settings.algorithm, session, task)

@@ -46,6 +46,8 @@ def compare(
     ] = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
+    phenotype: options.Phenotype = None,
+    phenotype_name: options.PhenotypeName = None,
     json: options.Json = False,
     csv: Annotated[
         bool, typer.Option("--csv", help="Print CSV only, one line per method.")
@@ -68,8 +70,11 @@ def compare(
         check_picture(plot)  # before the work, not after it
     try:
         with naming(data), ProgressBar() as bar:
+            table = options.read_data(
+                data, delimiter, no_header, phenotype, phenotype_name, search=arguments
+            )
             comparison = compare.compare(
-                options.read_data(data, delimiter, no_header, search["memory_limit"]),
+                table,
                 target,
                 methods=options.split_names(methods),
                 truth=_read_truth(truth),

@@ -12,7 +12,7 @@ import typer
 from komb.cli import options
 from komb.cli.exits import exit_codes, missing_option
 from komb.cli.output import CountBar, ProgressBar, show, write, write_json
-from komb.errors import Interrupted, WorkerError
+from komb.errors import Interrupted, ParameterError, WorkerError
 from komb.views.text import show_on_line
 
 if TYPE_CHECKING:
@@ -61,6 +61,16 @@ def find(
     ] = None,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
+    phenotype: options.Phenotype = None,
+    phenotype_name: options.PhenotypeName = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File in which large sweeps note what they have counted; if it is there, go on "
+            "where the run that wrote it ended. For a single target.",
+        ),
+    ] = None,
     json: options.Json = False,
     quiet: Annotated[
         bool,
@@ -83,6 +93,12 @@ def find(
 ) -> None:
     """Find the Markov blanket of one or more columns of a file."""
     targets = _check_targets(context, target, all_targets)
+    if resume is not None and (targets is None or len(targets) > 1):
+        rule, remedy = (
+            "be left out for several targets",
+            "Search each by itself, with its own file.",
+        )
+        raise ParameterError.because("resume", rule, str(resume), remedy)
     if quiet and explain:
         raise options.contradiction("quiet", "explain", "both say what to print")
     arguments = options.to_search(search)
@@ -95,9 +111,12 @@ def find(
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
     with naming(data):
-        arguments["data"] = options.read_data(data, delimiter, no_header, search["memory_limit"])
+        arguments["data"] = options.read_data(
+            data, delimiter, no_header, phenotype, phenotype_name, search=arguments
+        )
         if targets is not None and len(targets) == 1:
-            _present_one(targets[0], arguments | {"n_jobs": jobs, "cluster": cluster}, output)
+            more = {"n_jobs": jobs, "resume": resume, "cluster": cluster}
+            _present_one(targets[0], arguments | more, output)
             return
         try:
             blankets = _find_many(targets, jobs, arguments | {"cluster": cluster}, quiet)

@@ -22,7 +22,7 @@ from komb.errors import Argument, ParameterError, UnknownNameError
 if TYPE_CHECKING:
     import polars as pl
 
-    from komb.data.stored.stored_table import StoredTable
+    from komb.data.table import DiscreteTable
 
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -34,7 +34,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV (also .gz) or Parquet file, or a table on disk (see 'komb encode').",
+        help="CSV, TSV (also .gz), Parquet or PLINK .bed file, or a table on disk (see 'komb "
+        "encode').",
         show_default=False,
     ),
 ]
@@ -46,6 +47,18 @@ Delimiter = Annotated[
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line is data; columns are V1, V2, ...")
+]
+Phenotype = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="For PLINK files: lines of family id, individual id and phenotype.",
+        show_default="that of the .fam file",
+    ),
+]
+PhenotypeName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Which phenotype, if that file has several."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
@@ -124,21 +137,40 @@ def flag_of(parameter: str) -> str:
 
 
 def read_data(
-    data: Path, delimiter: str | None, no_header: bool, memory_limit: str | None = None
-) -> pl.DataFrame | StoredTable:
-    """Read the table that these options describe, or open it if it is a folder."""
-    from komb.data.read.table_files import read_frame
+    data: Path,
+    delimiter: str | None,
+    no_header: bool,
+    phenotype: Path | None = None,
+    phenotype_name: str | None = None,
+    *,
+    search: dict[str, Any],
+) -> pl.DataFrame | DiscreteTable:
+    """Read the table that these options describe, or open it if it is a folder.
 
+    What ``search`` says of values is said of those of PLINK files when they are read, and so is
+    taken out of it.
+    """
+    from komb.data.read.plink import is_plink
+    from komb.data.read.table_files import read_frame, read_table, refuse_phenotype
+
+    limit = search["memory_limit"]
+    if not is_plink(data):
+        refuse_phenotype(phenotype, phenotype_name)
     if data.is_dir():
         from komb.data.stored.stored_table import open_table
 
-        return open_table(data, memory_limit=memory_limit)
-    return read_frame(
-        data,
-        delimiter=to_character(delimiter),
-        has_header=not no_header,
-        memory_limit=memory_limit,
-    )
+        return open_table(data, memory_limit=limit)
+    reading: dict[str, Any] = {
+        "delimiter": to_character(delimiter),
+        "has_header": not no_header,
+        "memory_limit": limit,
+    }
+    if not is_plink(data):
+        return read_frame(data, **reading)
+    for name in ("discretize", "bins", "missing"):
+        reading[name] = search[name]
+        search[name] = DEFAULTS[name]
+    return read_table(data, phenotype=phenotype, phenotype_name=phenotype_name, **reading)
 
 
 def to_character(delimiter: str | None) -> str | None:
@@ -147,7 +179,7 @@ def to_character(delimiter: str | None) -> str | None:
     Examples
     --------
     >>> to_character("tab"), to_character(",")
-    ('\\t', ',')
+    ('\t', ',')
     """
     return "\t" if delimiter in ("tab", "\\t") else delimiter
 

@@ -40,6 +40,8 @@ def report(
     ] = False,
     delimiter: options.Delimiter = None,
     no_header: options.NoHeader = False,
+    phenotype: options.Phenotype = None,
+    phenotype_name: options.PhenotypeName = None,
     **search: Any,
 ) -> None:
     """Write an HTML report on one column: its blanket, the reasons, the data, other methods."""
@@ -53,9 +55,17 @@ def report(
     check_page(out)  # before the work, not after it
     reading: dict[str, Any] = {"delimiter": delimiter} if delimiter else {}
     reading |= {"has_header": False} if no_header else {}
+    reading |= {"phenotype": str(phenotype)} if phenotype else {}
+    reading |= {"phenotype_name": phenotype_name} if phenotype_name else {}
     with naming(data), ProgressBar() as bar:
+        asked = dict(arguments)
+        table = options.read_data(
+            data, delimiter, no_header, phenotype, phenotype_name, search=arguments
+        )
+        # what was done on reading has to be repeated on reading
+        reading |= {name: asked[name] for name in asked if asked[name] != arguments[name]}
         page = reporting.report(
-            options.read_data(data, delimiter, no_header, search["memory_limit"]),
+            table,
             target,
             out,
             **arguments,

@@ -46,8 +46,8 @@ counted on the rows that are complete for its variables, so ``fit(Z)`` is not th
 Memory
 ------
 Besides the table: one bitmap per level, for columns of at most ``MAX_BITMAP_LEVELS`` levels that
-were counted with a condition and only as many as fit into half the bytes of the codes (or
-``BITMAP_BYTES``, if that is more),
+were counted with a condition and only as many as fit into three quarters of the bytes of the codes
+(or ``BITMAP_BYTES``, if that is more; three levels and a missing one take a little over half),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
 is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing
@@ -433,7 +433,7 @@ class Contingency:
         order = np.argsort(self.cardinalities, kind="stable")
         order = order[order != self.target]
         cost = np.cumsum((self.cardinalities + self._shared.is_incomplete)[order]) * bitmap_bytes
-        affordable = cost <= max(BITMAP_BYTES, table_bytes // 2)
+        affordable = cost <= max(BITMAP_BYTES, table_bytes // 4 * 3)
         is_packed = np.zeros(len(self.cardinalities), dtype=np.bool_)
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)

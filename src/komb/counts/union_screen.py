@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,13 @@ class Need(NamedTuple):
     fit: Int64Array
     gain: Int64Array
     rows_per_combination: float
+
+
+class Rectangle(NamedTuple):
+    """Some given sets, and the columns that they are united with if those are larger."""
+
+    sets: slice
+    columns: slice
 
 
 class Screened(NamedTuple):
@@ -116,17 +124,46 @@ class UnionScreen:
         self._most_strata = min(math.prod(largest[: sets.shape[1]].tolist()), most_cells)
         self._blocks: deque[object] = deque()  # buffers that no thread is using
 
-    def screen(self, chunk: slice) -> Screened:
-        """Screen the unions of some of the sets; threads may do so at the same time."""
-        n_unions = int((len(self._pool.levels) - 1 - self._sets[chunk, -1]).sum())
-        listed = self._kernels.Listed(*np.empty((4, n_unions), dtype=np.int64))
+    def cut(self, room: int) -> Iterator[Rectangle]:
+        """Cut all unions into rectangles of about ``room`` of them.
+
+        Given sets are compared with blocks of columns best if they are many. So where a few of them
+        fill the room, as they do in a very wide table, the columns are cut too.
+        """
+        largest = self._sets[:, -1]
+        n_sets, n_columns = len(largest), len(self._pool.levels)
+        ends = np.cumsum(n_columns - 1 - largest)
+        first = 0
+        while first < n_sets:
+            done = int(ends[first - 1]) if first else 0
+            fitting = int(np.searchsorted(ends, done + room, side="right"))
+            last = min(max(fitting, first + SETS_PER_BLOCK), n_sets)
+            begin = (int(largest[first]) + 1) // self._n_lanes * self._n_lanes
+            width = n_columns
+            if last > fitting:
+                n_blocks = room // ((last - first) * self._n_lanes)
+                width = max(1, n_blocks) * self._n_lanes
+            for start in range(begin, n_columns, width):
+                yield Rectangle(slice(first, last), slice(start, min(start + width, n_columns)))
+            first = last
+
+    def count(self, part: Rectangle) -> int:
+        """How many unions a rectangle has."""
+        smallest = np.maximum(self._sets[part.sets, -1] + 1, part.columns.start)
+        return int(np.maximum(part.columns.stop - smallest, 0).sum())
+
+    def screen(self, part: Rectangle) -> Screened:
+        """Screen the unions of a rectangle; threads may do so at the same time."""
+        sets, columns = part
+        listed = self._kernels.Listed(*np.empty((4, self.count(part)), dtype=np.int64))
         try:
             block = self._blocks.pop()
         except IndexError:
             block = self._make_block()
         n_counted, n_listed = self._kernels.screen_unions(
-            self._sets, chunk.start, chunk.stop, self._pool, self._bounds, block, listed
-        )
+            self._sets, sets.start, sets.stop, columns.start, columns.stop, self._pool,
+            self._bounds, block, listed,
+        )  # fmt: skip
         self._blocks.append(block)
         return Screened(n_counted, *(array[:n_listed].copy() for array in listed))
 

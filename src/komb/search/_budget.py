@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-MAX_TESTS = 100_000_000
-"""Tests that one step of a search may take by default; no ordinary table needs as many."""
+MAX_TESTS = 10**12
+"""Tests that one step of a search may take if it was asked for: all pairs of a million columns."""
+
+MAX_SETS = 2_000_000
+"""Sets of columns that one step may condition on; a few hundred bytes are kept for each."""
 
 
 def _now() -> float:
@@ -28,6 +31,8 @@ class Budget:
         machine.
     max_tests : int
         Tests that one step of the search may take. It depends on nothing but the table.
+    max_sets : int
+        Sets of columns that one step may condition on.
 
     Examples
     --------
@@ -37,6 +42,7 @@ class Budget:
 
     seconds: float | None = None
     max_tests: int = MAX_TESTS
+    max_sets: int = MAX_SETS
     _began: float = field(default_factory=_now, compare=False)
 
     @property

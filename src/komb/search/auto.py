@@ -519,11 +519,14 @@ class _Search:
     def leave_out(self, size: int, *, is_asked: bool) -> bool:
         """Note that an order is left out, if there is no budget for it."""
         n_tests = self.count_tests(size)
+        n_sets = math.comb(len(self.task.candidates), size)
         most = self.budget.max_tests if is_asked else MOST_TESTS[size]
         if self.budget.is_spent():
             reason = f"the time budget of {self.budget.seconds:g} s is spent"
         elif n_tests > most:
             reason = f"{n_tests:,} tests exceed the limit of {most:,}"
+        elif n_sets > self.budget.max_sets:
+            reason = f"{n_sets:,} sets of columns exceed the limit of {self.budget.max_sets:,}"
         else:
             return False
         self._note_omission(size, n_tests, reason)

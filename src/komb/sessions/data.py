@@ -42,6 +42,7 @@ from komb.sessions.questions import (
 from komb.sessions.session import Session
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweep_counting import Decider, Sweeper
+from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import SWEEP_BYTES, Sweep, by_size, sweep_bytes
 from komb.sessions.workspace import Workspace, borrow, return_after
 
@@ -63,6 +64,8 @@ class DataSession(Session):
         Rule for the degrees of freedom.
     seed : int
         Of the random numbers of a test that draws some.
+    journal : SweepJournal, optional
+        Where large sweeps note how far they have come.
 
     Examples
     --------
@@ -85,10 +88,12 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
+        journal: SweepJournal | None = None,
     ) -> None:
         if not isinstance(test, CITest):
             test = make_test(test, df, seed, alpha=alpha)
         super().__init__(make_source(table, test, alpha))
+        self.source.journal = journal
 
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
@@ -133,6 +138,7 @@ class TableSource(Source):
         self._test = test
         self._alpha = alpha
         self._is_ours = is_ours(type(test))
+        self.journal: SweepJournal | None = None
         self._workspace = workspace or borrow(table)
         self._cardinalities = self._workspace.cardinalities
         return_after(self, table, self._workspace)
@@ -325,7 +331,7 @@ class TableSource(Source):
         most_cells: float = math.inf,
     ) -> Sweeper:
         """Prepare a sweep; what is no dependence at level ``alpha`` may be screened out."""
-        return Sweeper(
+        sweeper = Sweeper(
             self._contingency(target),
             self._test,
             alpha,
@@ -335,6 +341,8 @@ class TableSource(Source):
             candidates=candidates,
             most_cells=most_cells,
         )
+        sweeper.journal = self.journal
+        return sweeper
 
     def strong_in_pool(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import islice
 
 import numpy as np
 
@@ -20,7 +20,15 @@ from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
-from komb.counts.union_screen import MOST_COMBINATIONS, Need, Screened, UnionScreen
+from komb.counts.union_screen import (
+    MOST_COMBINATIONS,
+    SETS_PER_BLOCK,
+    Need,
+    Rectangle,
+    Screened,
+    UnionScreen,
+)
+from komb.sessions.sweep_journal import Listed, SweepJournal, hash_arrays
 from komb.sessions.sweeps import colex_subsets, rank_sets
 
 LEAST_WORK = 1 << 29
@@ -33,16 +41,6 @@ _SMALLEST_ALPHA, _LARGEST_ALPHA = 1e-290, 1.0
 _MARGIN = 1e-6  # relative, for rounding; what is listed for nothing is decided all the same
 _MARGIN_BITS = 1e-6
 _NEVER = 1 << 61
-
-
-class Listed(NamedTuple):
-    """Tests of one chunk that may be dependences."""
-
-    n_unions: int  # that the chunk stands for
-    n_counted: int
-    ranks: Int64Array  # of the given sets
-    places: Int64Array  # of the candidates in the pool
-    fit: Int64Array  # of the given set with the candidate
 
 
 class ScreenedSweep:
@@ -101,14 +99,18 @@ class ScreenedSweep:
         inside: BoolArray = self.is_inside[union].all(axis=1) & is_small
         return inside
 
-    def run(self, own: Summaries | None, unions_per_chunk: int) -> Iterator[Listed]:
-        """Count all sets; yield the tests that may be dependences, a chunk of sets at a time.
+    def run(
+        self, own: Summaries | None, unions_per_chunk: int, journal: SweepJournal | None = None
+    ) -> Iterator[Listed]:
+        """Count all sets; yield the tests that may be dependences, a part of the sets at a time.
 
         Parameters
         ----------
         own : Summaries or None
             Of all given sets inside the pool, by rank; None if values are missing.
         unions_per_chunk : int
+        journal : SweepJournal, optional
+            Where earlier runs may have noted what they counted; this one does too.
         """
         sets = colex_subsets(len(self._places), self._size)
         pool_binomials = binomials(len(self._variables), self._size)
@@ -124,15 +126,30 @@ class ScreenedSweep:
             self._most_cells,
             Need(self._needed_fit(own, ranks, kinds), self._gain, self._rows_per_combination),
         )
-        followers = len(columns) - 1 - sets[:, -1]
-        chunks = cut(followers, unions_per_chunk)
         threads = max(1, min(n_threads(), self.n_rows // WORK_PER_THREAD))
 
-        def work(chunk: slice) -> Listed:
-            n_unions = int(followers[chunk].sum())
-            return self._listed(n_unions, sets, screen.screen(chunk), pool_binomials)
+        def work(part: Rectangle) -> Listed:
+            return self._listed(screen.count(part), sets, screen.screen(part), pool_binomials)
 
-        yield from map_in_order(work, chunks, threads)
+        parts = screen.cut(unions_per_chunk)
+        if journal is None:
+            yield from map_in_order(work, parts, threads)
+            return
+        with journal.section(self._key(unions_per_chunk)) as section:
+            yield from section.done
+            left = islice(parts, section.n_parts, None)
+            for listed in map_in_order(work, left, threads):
+                section.note(listed)
+                yield listed
+
+    def _key(self, unions_per_chunk: int) -> str:
+        """Tell this sweep from all others on the same table, and this way to cut it."""
+        numbers = np.array(
+            [self._size, self._most_cells, unions_per_chunk, SETS_PER_BLOCK], dtype=np.int64
+        )
+        rows = np.array([self._rows_per_combination])
+        target = self._contingency.target
+        return f"{target}-{hash_arrays(numbers, rows, self._gain, self._variables, self._is_asked)}"
 
     def _needed_fit(
         self, own: Summaries | None, ranks: Int64Array, kinds: Int64Array
@@ -182,21 +199,3 @@ def screened_sweep(
     screen = screen._replace(rows_per_cell=rows_per_cell)
     sweep = ScreenedSweep(contingency, screen, variables, is_asked, size, int(most_cells))
     return sweep if sweep.n_rows >= max(LEAST_WORK, 1) else None
-
-
-def cut(counts: Int64Array, room: int) -> Iterator[slice]:
-    """Cut into consecutive slices whose counts add up to at most ``room``, if there are several.
-
-    Examples
-    --------
-    >>> list(cut(np.array([3, 2, 0, 1]), 3))
-    [slice(0, 1, None), slice(1, 4, None)]
-    """
-    ends = np.cumsum(counts)
-    first = 0
-    while first < len(counts):
-        done = ends[first - 1] if first else 0
-        last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
-        if ends[last - 1] > done:
-            yield slice(first, last)
-        first = last

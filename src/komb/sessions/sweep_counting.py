@@ -30,7 +30,8 @@ from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.sessions.questions import OnProgress, Variables
-from komb.sessions.screened_sweep import cut, screened_sweep
+from komb.sessions.screened_sweep import screened_sweep
+from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
@@ -59,6 +60,13 @@ class Sweeper:
         Those of the pool to decide about; all of them if left out.
     most_cells : float, optional
         Tests whose variables have more combinations of levels are left out.
+
+    Attributes
+    ----------
+    journal : SweepJournal or None
+        Where to note what is screened.
+    n_tables : int
+        Joint tables counted.
     """
 
     def __init__(
@@ -73,6 +81,7 @@ class Sweeper:
         candidates: AbstractSet[int] | None = None,
         most_cells: float = math.inf,
     ) -> None:
+        self.journal: SweepJournal | None = None
         self._pool = pool
         self._size = size
         self._variables = np.array(pool, dtype=np.int64)
@@ -123,9 +132,7 @@ class Sweeper:
     @property
     def _is_by_union(self) -> bool:
         """Whether every set is counted once for the tests of all its elements."""
-        return not self._wants_tables or (
-            self._screen is not None and not self._contingency.has_missing
-        )
+        return not self._wants_tables or self._screen is not None
 
     def _found(self, on_progress: OnProgress | None) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Given sets and candidates of the dependences, a chunk at a time.
@@ -185,11 +192,15 @@ class Sweeper:
                 yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
 
     def _with_missing(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        if self._wants_tables:
+        if not self._is_by_union:
             yield from self._by_set(sets, None)
+            return
+        yield from self._by_screened_union(sets, None)
+        if not self._wants_tables:
+            yield from self._by_union_with_missing(sets, self._decide)
         else:
-            yield from self._by_screened_union(sets, None)
-            yield from self._by_union_with_missing(sets)
+            for ranks, places in self._by_union_with_missing(sets, self._screen or self._decide):
+                yield self._by_test(sets, ranks, places) if len(ranks) else (ranks, places)
 
     def _by_screened_union(
         self, sets: Int64Array, own: Summaries | None
@@ -199,7 +210,7 @@ class Sweeper:
             return
         decide = self._decide if not self._wants_tables else self._screen or self._decide
         for n_unions, n_counted, ranks, places, fit in self._screened.run(
-            own, self._unions_per_chunk
+            own, self._unions_per_chunk, self.journal
         ):
             self._n_unions += n_unions
             self.n_tables += n_counted
@@ -257,7 +268,9 @@ class Sweeper:
         given = np.delete(union, omitted, axis=1)
         return rank_sets(given, self._binomials), union[:, omitted]
 
-    def _by_union_with_missing(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+    def _by_union_with_missing(
+        self, sets: Int64Array, decide: Decider
+    ) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every union once, with the margins that are the given sets of its tests."""
         for chunk, counts, union in self._unions(sets):
             self.n_tables += len(union)
@@ -278,10 +291,10 @@ class Sweeper:
                     sums = Summaries(*(array[is_counted] for array in sums))
                     ranks, candidate = ranks[is_counted], candidate[is_counted]
                 index = np.arange(len(ranks))
-                yield self._dependences(ranks, candidate, sums, index, sums, self._decide)
+                yield self._dependences(ranks, candidate, sums, index, sums, decide)
             if left:
                 by_test = [np.concatenate(parts) for parts in zip(*left, strict=True)]
-                yield self._by_test(sets, by_test[0], by_test[1])
+                yield self._by_test(sets, by_test[0], by_test[1], decide=decide)
 
     def _by_test(
         self,
@@ -291,14 +304,22 @@ class Sweeper:
         own: Summaries | None = None,
         *,
         is_new: bool = True,
+        decide: Decider | None = None,
     ) -> tuple[Int64Array, Int64Array]:
-        """Count some tests by themselves, those with the same given set together."""
+        """Count some tests by themselves, those with the same given set together.
+
+        What only screens them needs no tables.
+        """
+        is_screened = decide is not None and decide is self._screen
+        wants_tables = self._wants_tables and not is_screened
         order = np.lexsort((candidates, ranks))
         ranks, candidates = ranks[order], candidates[order]
         found, counts = np.unique(ranks, return_counts=True)
-        sums = self._count(sets[found], counts, candidates, self._wants_tables, is_new=is_new)
+        is_new = is_new and not is_screened  # or else they are counted as unions already
+        sums = self._count(sets[found], counts, candidates, wants_tables, is_new=is_new)
         index = np.arange(len(ranks)) if own is None else ranks
-        return self._dependences(ranks, candidates, own or sums, index, sums, self._decide)
+        decide = decide or self._decide
+        return self._dependences(ranks, candidates, own or sums, index, sums, decide)
 
     def _by_set(
         self, sets: Int64Array, own: Summaries | None
@@ -354,3 +375,21 @@ class Sweeper:
         hit = decide(sums)
         self._n_decided += len(ranks)
         return ranks[hit], candidates[hit]
+
+
+def cut(counts: Int64Array, room: int) -> Iterator[slice]:
+    """Cut into consecutive slices whose counts add up to at most ``room``, if there are several.
+
+    Examples
+    --------
+    >>> list(cut(np.array([3, 2, 0, 1]), 3))
+    [slice(0, 1, None), slice(1, 4, None)]
+    """
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(counts):
+        done = ends[first - 1] if first else 0
+        last = max(int(np.searchsorted(ends, done + room, side="right")), first + 1)
+        if ends[last - 1] > done:
+            yield slice(first, last)
+        first = last

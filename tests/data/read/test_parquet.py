@@ -63,11 +63,14 @@ def test_many_rows_in_few_bytes(tmp_path: Path) -> None:
     zeros = np.zeros(n_rows, np.int8)
     pl.DataFrame({"a": zeros, "b": zeros}).write_parquet(path)
     assert path.stat().st_size < 100_000
-    message = r"of 3,000,000 rows and 2 columns, needs about 240.0 MB .* limit is 100.0 MB"
+    message = r"of 3,000,000 rows and 2 columns, needs about 30.0 MB .* limit is 10.0 MB"
     with pytest.raises(MemoryLimitError, match=message):
-        read_table(path, memory_limit="100 MB")
+        read_table(path, memory_limit="10 MB")
     with pytest.raises(MemoryLimitError, match="and 1 columns"):
-        read_table(path, columns=["a"], memory_limit="100 MB")
+        read_table(path, columns=["a"], memory_limit="10 MB")
+    pl.DataFrame({"a": ["x"] * n_rows}).write_parquet(path)
+    with pytest.raises(MemoryLimitError, match=r"needs about 120.0 MB"):
+        read_table(path, memory_limit="100 MB")
 
 
 def test_no_process_can_be_started(

@@ -384,20 +384,23 @@ def _put(place, index, x, tests, fit, listed):
 
 
 @kernel
-def screen_unions(sets, first, last, pool, bounds, block, listed):
+def screen_unions(sets, first, last, first_column, end_column, pool, bounds, block, listed):
     """List the unions of ``sets[first:last]`` with larger columns that may hold a dependence.
 
-    Returns how many unions were counted, and how many are listed.
+    Columns are those from ``first_column``, a multiple of ``LANES``, to before ``end_column``, a
+    multiple too or the number of columns. Returns how many unions were counted, and how many are
+    listed.
     """
     n_counted = n_listed = np.int64(0)
-    n_columns, size, n_sets = pool.levels.size, sets.shape[1], block.n_strata.size
+    size, n_sets = sets.shape[1], block.n_strata.size
     for tile in range(first, last, n_sets):
         tile_end = min(tile + n_sets, last)
-        smallest = n_columns
+        smallest = pool.levels.size
         for index in range(tile, tile_end):
             _fill_strata(index - tile, sets[index], bounds.most_cells, pool, block)
             smallest = min(smallest, sets[index, size - 1])
-        for first_column in range((smallest + 1) // LANES * LANES, n_columns, LANES):
-            n_counted, n_listed = _screen_block(first_column, sets, tile, tile_end, pool, bounds,
-                                                block, listed, n_counted, n_listed)  # fmt: skip
+        begin = max(first_column, (smallest + 1) // LANES * LANES)
+        for column in range(begin, end_column, LANES):
+            n_counted, n_listed = _screen_block(column, sets, tile, tile_end, pool, bounds, block,
+                                                listed, n_counted, n_listed)  # fmt: skip
     return n_counted, n_listed

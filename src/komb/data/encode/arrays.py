@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.data.encode.codes import (
     Array,
@@ -43,7 +44,8 @@ from komb.data.encode.column_errors import (
 from komb.data.encode.python_objects import encode_objects
 
 _SAMPLE = 4_096  # rows that are sorted to guess the levels of a column
-_BLOCK = 8_192  # rows that are transposed at a time, few enough to stay in the cache
+_TILE = (512, 256)  # rows and columns that are transposed at a time; they stay in the cache
+_FEW_VALUES = 16  # of a column, up to which all of them are looked for in many columns at once
 _WIDEST_TABLE = 1 << 22  # longest lookup table, in entries
 
 
@@ -196,34 +198,63 @@ def encode_matrix(values: Array, names: Sequence[Name] | None = None) -> Columns
     n_rows, n_columns = values.shape
     labels: Sequence[Name] = range(n_columns) if names is None else names
     is_boolean = values.dtype.kind == "b"
-    numbers = values.astype(np.uint8) if is_boolean else values
+    numbers = values.view(np.uint8) if is_boolean else values
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     # Unsigned arithmetic wraps, so the difference is right even where a signed one overflows.
     span = high.astype(np.uint64) - low.astype(np.uint64)
     if span.max() > 0xFFFF:
         columns = ((name, Later(encode_array, values[:, i])) for i, name in enumerate(labels))
         return encode_columns(columns, n_columns, n_rows)
-    dtype = code_dtype(int(span.max()) + 1)
-    codes: CodeArray = np.empty((n_columns, n_rows), dtype)
-    base = low.astype(dtype)  # cut to the low bits, as the values are: the offset stays exact
-    for start in range(0, n_rows, _BLOCK):
-        block = numbers[start : start + _BLOCK].astype(dtype)
-        block -= base
-        codes[:, start : start + _BLOCK] = block.T
+    codes = _offsets(numbers, low, code_dtype(int(span.max()) + 1))
+    has_gaps = _find_gaps(codes, span)
     levels: list[Levels] = []
+    known: dict[tuple[int, int], Levels] = {}  # most columns of a wide table have the same levels
     problems: dict[Name, ColumnProblem] = {}
-    for i in range(n_columns):
-        try:
-            codes[i], seen = compact(codes[i], int(span[i]) + 1)
-        except ColumnProblem as problem:
-            problems[labels[i]] = problem
+    for i, (first, width) in enumerate(zip(low.tolist(), (span + 1).tolist(), strict=True)):
+        if has_gaps[i] or width > MAX_LEVELS:
+            try:
+                codes[i], seen = compact(codes[i], width)
+            except ColumnProblem as problem:
+                problems[labels[i]] = problem
+                continue
+            levels.append(tuple(int(first) + offset for offset in seen.tolist()))
             continue
-        found = (int(low[i]) + offset for offset in seen.tolist())
-        levels.append(tuple(map(bool, found)) if is_boolean else tuple(found))
+        found = known.get((first, width))
+        if found is None:
+            found = tuple(range(int(first), int(first) + width))
+            known[first, width] = found = tuple(map(bool, found)) if is_boolean else found
+        levels.append(found)
     if problems:
         raise explain(problems)
     narrow = codes.astype(code_dtype(max(map(len, levels))), copy=False)
     return Columns(narrow, tuple(levels), {}, has_missing=False)
+
+
+def _offsets(numbers: Array, low: Array, dtype: np.dtype[Any]) -> CodeArray:
+    """Return the columns of an array as rows, each less its smallest value."""
+    n_rows, n_columns = numbers.shape
+    offsets: CodeArray = np.empty((n_columns, n_rows), dtype)
+    base = low.astype(dtype)  # cut to the low bits, as the values are: the offset stays exact
+    height, width = _TILE
+    for first in range(0, n_columns, width):
+        columns = slice(first, first + width)
+        for start in range(0, n_rows, height):
+            tile = numbers[start : start + height, columns].astype(dtype)
+            tile -= base[columns]
+            offsets[columns, start : start + height] = tile.T
+    return offsets
+
+
+def _find_gaps(offsets: CodeArray, span: Array) -> npt.NDArray[np.bool_]:
+    """Which rows lack one of the values from 0 to ``span``, both of which they have."""
+    has_gaps = span > 1
+    for first in range(0, len(span), _TILE[1]):
+        rows = slice(first, first + _TILE[1])
+        widest = int(span[rows].max())
+        if 1 < widest < _FEW_VALUES:
+            found = [(offsets[rows] == value).any(axis=1) for value in range(widest + 1)]
+            has_gaps[rows] = np.sum(found, axis=0) <= span[rows]
+    return has_gaps
 
 
 def encode_by_lookup(values: Array) -> tuple[CodeArray, Array]:

@@ -158,6 +158,7 @@ def _convert_frame(data: Any, request: Request) -> Parts:
     import narwhals as nw
 
     from komb.data.encode.frames import encode_series
+    from komb.data.encode.integer_blocks import gather_integers
 
     try:
         frame = nw.from_native(data, eager_only=True)
@@ -166,11 +167,12 @@ def _convert_frame(data: Any, request: Request) -> Parts:
         raise
     except TypeError:
         raise _not_a_table(f"an object of type {type(data).__name__!r}", _remedy(data)) from None
-    series = tuple(frame.iter_columns())
-    check_shape([column.name for column in series], len(frame))
-    left = set(request.names_left([column.name for column in series]))
+    check_shape(frame.columns, len(frame))
+    left = request.names_left(frame.columns)
+    is_plain = request.treatment.discretize is None  # else their values are looked at first
+    together = gather_integers(frame, left) if is_plain else {}
     columns = {
-        column.name: Later(encode_series, column) for column in series if column.name in left
+        name: together.get(name) or Later(encode_series, frame.get_column(name)) for name in left
     }
     check_shape(tuple(columns), len(frame))
     return request.encode(columns, len(frame))

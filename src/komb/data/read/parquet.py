@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 BYTES_PER_VALUE = 40
 """Memory that reading takes for each value, at most: twice a reference to a text, and some."""
 
+BYTES_PER_BYTE = 5
+"""The same for each byte of a number: it is in the answer of the child, in copies of it, and in the
+table."""
+
 # What the child runs. It gets a line of JSON and the file on standard input, and sends the table on
 # standard output and what else there is to say in the last line of standard error.
 _CHILD = """
@@ -34,13 +38,23 @@ sys.path[:] = request["path"]
 import polars as pl
 data = io.BytesIO(sys.stdin.buffer.read())
 answer = {}
+
+def bytes_per_value(dtype):
+    if dtype == pl.Boolean or dtype.is_integer() or dtype.is_float():
+        return request["per_byte"] * pl.Series([0], dtype=pl.Int64).cast(dtype).to_numpy().itemsize
+    return request["per_value"]
+
 try:
-    answer["names"] = names = list(pl.read_parquet_schema(data))
+    schema = pl.read_parquet_schema(data)
+    answer["names"] = names = list(schema)
     data.seek(0)
     answer["rows"] = pl.scan_parquet(data).select(pl.len()).collect().item()
     data.seek(0)
     chosen = names if request["columns"] is None else request["columns"]
-    if set(chosen) <= set(names) and answer["rows"] * len(chosen) <= request["most"]:
+    known = [schema[name] for name in chosen if name in schema]
+    costs = {dtype: bytes_per_value(dtype) for dtype in set(known)}
+    answer["needed"] = answer["rows"] * sum(costs[dtype] for dtype in known)
+    if len(known) == len(chosen) and answer["needed"] <= request["limit"]:
         pl.read_parquet(data, columns=chosen).write_ipc_stream(sys.stdout.buffer)
 except BaseException as error:
     answer["error"] = (str(error).strip() or type(error).__name__).split("\\n", 1)[0]
@@ -80,13 +94,19 @@ def read_parquet(
     import polars as pl
 
     wanted = None if columns is None else list(map(str, columns))
-    request = {"path": sys.path, "columns": wanted, "most": limit // BYTES_PER_VALUE}
+    request = {
+        "path": sys.path,
+        "columns": wanted,
+        "limit": limit,
+        "per_value": BYTES_PER_VALUE,
+        "per_byte": BYTES_PER_BYTE,
+    }
     answer, table = _ask_child(json.dumps(request).encode() + b"\n" + data)
-    if "rows" in answer:
+    if "needed" in answer:
         chosen = check_columns(answer["names"])
         rows = answer["rows"]
         what = f"Reading {shorten(file)}, of {rows:,} rows and {len(chosen):,} columns,"
-        refuse_beyond(BYTES_PER_VALUE * rows * len(chosen), limit, what)
+        refuse_beyond(answer["needed"], limit, what)
     if "error" in answer:
         raise FileError(
             f"{shorten(file)} is not a valid Parquet file ({answer['error']}). Write it again; "

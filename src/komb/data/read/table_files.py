@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.treatment import (
+    DEFAULT_BINS,
+    DEFAULT_MISSING,
+    Bins,
+    Discretize,
+    check_treatment,
+)
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.read.csv_layout import (
     NO_DELIMITER,
@@ -30,6 +36,7 @@ from komb.data.read.csv_layout import (
 from komb.data.read.csv_quotes import find_quoting
 from komb.data.read.file_bytes import check_text, read_bytes, shorten, to_path
 from komb.data.read.parquet import read_parquet
+from komb.data.read.plink import is_plink, read_plink
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
 
@@ -61,13 +68,16 @@ def read_table(
     missing: str = DEFAULT_MISSING,
     target: str | None = None,
     memory_limit: int | str | None = None,
+    phenotype: str | os.PathLike[str] | None = None,
+    phenotype_name: str | None = None,
 ) -> DiscreteTable:
-    r"""Read a table from a file of delimited text or from a Parquet file.
+    r"""Read a table from a file of delimited text, a Parquet file or PLINK's binary files.
 
     Parameters
     ----------
     path
-        The file: Parquet if its name ends in ``.parquet``, otherwise text in UTF-8, which may be
+        The file: Parquet if its name ends in ``.parquet``, PLINK 1 if it ends in ``.bed`` (with
+        ``.bim`` and ``.fam`` beside it; needs bed-reader), otherwise text in UTF-8, which may be
         compressed with gzip.
     delimiter
         One character between fields; a blank stands for any run of blanks and tabs. If left out,
@@ -83,11 +93,19 @@ def read_table(
     memory_limit
         How much memory reading may take: bytes, or text such as ``"2 GB"``. If left out, what the
         environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
+    phenotype
+        For PLINK files: a file of phenotypes, whose lines have a family id, an individual id and
+        the phenotype. If left out, that of the ``.fam`` file.
+    phenotype_name
+        Which of them, if there are several; then the first line must hold the names.
 
     Returns
     -------
     DiscreteTable
-        Columns of whole numbers hold integers. Blanks around names and values are dropped.
+        Columns of whole numbers hold integers. Blanks around names and values are dropped. Of PLINK
+        files, one column for each variant, how many copies of its first allele a person has, and
+        the phenotype as the last one; missing genotypes are marked, and each test leaves out the
+        rows that it would need them in, unless ``missing="level"``.
 
     Raises
     ------
@@ -109,7 +127,20 @@ def read_table(
     (('no', 'yes'), (30, 50))
     """
     file = to_path(path)
+    treatment = check_treatment(discretize, bins, missing)
     with naming(file):
+        if is_plink(file):
+            _check_names_list(columns)
+            _refuse_text_options(delimiter, has_header)
+            return read_plink(
+                file,
+                check_limit(memory_limit),
+                treatment,
+                phenotype=None if phenotype is None else to_path(phenotype),
+                phenotype_name=phenotype_name,
+                columns=columns,
+            )
+        refuse_phenotype(phenotype, phenotype_name)
         frame = read_frame(
             file,
             delimiter=delimiter,
@@ -132,7 +163,8 @@ def naming(file: object) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise error.within(shorten(file)) from None
+        is_said = shorten(file) in error.places
+        raise (error if is_said else error.within(shorten(file))) from None
 
 
 def read_frame(
@@ -147,15 +179,44 @@ def read_frame(
     file = to_path(path)
     limit = check_limit(memory_limit)
     _check_delimiter(delimiter)
-    if isinstance(columns, str):
-        remedy = f"Put it in a list: [{columns!r}]."
-        raise ParameterError.because("columns", "be a list of column names", columns, remedy)
+    _check_names_list(columns)
     is_parquet = file.suffix.lower() == ".parquet"
     data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
     if is_parquet or data.startswith(b"PAR1"):
         return read_parquet(file, data, columns, lambda names: _choose(names, columns), limit)
     check_text(file, data)
     return _read_text(file, _plain_lines(data), delimiter, has_header, columns, limit)
+
+
+def _check_names_list(columns: Sequence[str] | None) -> None:
+    if isinstance(columns, str):
+        remedy = f"Put it in a list: [{columns!r}]."
+        raise ParameterError.because("columns", "be a list of column names", columns, remedy)
+
+
+def _refuse_text_options(delimiter: str | None, has_header: bool) -> None:
+    rule = "be left out for PLINK files, which are no text"
+    if delimiter is not None:
+        raise ParameterError.because("delimiter", rule, delimiter, "Leave it out.")
+    if not has_header:
+        raise ParameterError.because("has_header", rule, has_header, "Leave it out.")
+
+
+def refuse_phenotype(phenotype: object, phenotype_name: object) -> None:
+    """Raise if a phenotype was asked for that only PLINK files can have.
+
+    Examples
+    --------
+    >>> refuse_phenotype("cohort.pheno", None)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'phenotype' must be left out for files other than PLINK's .bed; ...
+    """
+    given = {"phenotype": phenotype, "phenotype_name": phenotype_name}
+    for parameter, value in given.items():
+        if value is not None:
+            rule = "be left out for files other than PLINK's .bed"
+            remedy = "The target is a column of the table: name it as ", Argument("target"), "."
+            raise ParameterError.because(parameter, rule, str(value), remedy)
 
 
 def _plain_lines(data: bytes) -> bytes:

@@ -70,6 +70,8 @@ def show_command(
         words += ["--delimiter", reading["delimiter"].replace("\t", "tab")]
     if reading.get("has_header") is False:
         words += ["--no-header"]
+    for name in sorted(reading.keys() - {"delimiter", "has_header"}):
+        words += _flags(name, reading[name])
     return shlex.join(words)
 
 
@@ -110,6 +112,8 @@ def show_code(
     lines = ["import komb"]
     if source and os.path.isdir(source):  # a table on disk
         lines += ["", f"data = komb.open_table({source!r})"]
+    elif source.lower().endswith(".bed"):
+        lines += ["", f"data = komb.read_table({source!r}{details})"]
     elif source:
         lines += ["from komb.data.read.table_files import read_frame", ""]
         lines += [f"data = read_frame({source!r}{details})"]

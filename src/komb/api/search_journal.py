@@ -1,0 +1,67 @@
+"""The journal of one search: what makes a long one safe to kill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from komb import __version__
+from komb.api.settings import Settings
+from komb.data.read.file_bytes import to_path
+from komb.data.table import DiscreteTable
+from komb.errors import ParameterError
+from komb.sessions.sweep_journal import SweepJournal, hash_table
+
+_IRRELEVANT = ("time_budget", "stability")  # a run may be taken up with another
+
+JournalPath = str | os.PathLike[str] | None
+
+
+def check_journal(resume: object) -> None:
+    """Raise unless this is the name of a file, or nothing.
+
+    Examples
+    --------
+    >>> check_journal(True)
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'resume' must be the name of a file; got True. Pass ...
+    """
+    if resume is not None and not isinstance(resume, str | os.PathLike):
+        remedy = "Pass one such as 'run.journal'; it is made if it is not there."
+        raise ParameterError.because("resume", "be the name of a file", resume, remedy)
+
+
+@contextmanager
+def open_journal(
+    resume: JournalPath, table: DiscreteTable, settings: Settings, target: int
+) -> Iterator[SweepJournal | None]:
+    """Open the journal of a search, if one is wanted; one of another search is refused.
+
+    Parameters
+    ----------
+    resume
+        The file, or None.
+    table
+        What is searched.
+    settings
+        How it is searched.
+    target
+        For whose blanket, as a position in the table.
+    """
+    if resume is None:
+        yield None
+        return
+    identity = {
+        "table": hash_table(table),
+        "target": repr(table.names[target]),
+        "method": settings.method,
+        **{
+            name: repr(value)
+            for name, value in settings.describe(table).items()
+            if name not in _IRRELEVANT
+        },
+        "version": __version__,
+    }
+    with SweepJournal(to_path(resume), identity) as journal:
+        yield journal

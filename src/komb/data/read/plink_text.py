@@ -1,0 +1,52 @@
+"""The text files of PLINK: fields with white space between, the same number on every line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from komb.data.read.file_bytes import decode, read_bytes, shorten
+from komb.errors import FileError
+
+BYTES_PER_BYTE = 20
+"""Memory that the fields take for each byte of the file, at most."""
+
+
+def read_fields(
+    file: Path, limit: int, n_fields: int | None, what: str
+) -> list[tuple[int, list[str]]]:
+    r"""Return the fields of every line that is not blank, and its number.
+
+    Parameters
+    ----------
+    file
+        Where they are.
+    limit
+        Bytes of memory that they may take.
+    n_fields
+        How many a line must have; as many as the first one if None.
+    what
+        What they are, for messages.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x.fam")
+    ...     _ = path.write_text("f1 p1\nf1  p2\n")
+    ...     read_fields(path, 10**9, 2, "ids")
+    [(1, ['f1', 'p1']), (2, ['f1', 'p2'])]
+    """
+    text = decode(file, read_bytes(file, limit, BYTES_PER_BYTE))
+    lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1)]
+    found = [(number, fields) for number, fields in lines if fields]
+    if not found:
+        raise FileError(f"{shorten(file)} is empty. Check how it was written.")
+    wanted = len(found[0][1]) if n_fields is None else n_fields
+    for number, fields in found:
+        if len(fields) != wanted:
+            raise FileError(
+                f"{shorten(file)} must have {wanted} fields on every line ({what}), with blanks or "
+                f"tabs between; line {number} has {len(fields)}.",
+                "Write it again with PLINK, or correct that line.",
+            )
+    return found
