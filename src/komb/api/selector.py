@@ -43,7 +43,14 @@ from komb.api.find import markov_blanket
 from komb.api.options import DEFAULT_LEVEL, DEFAULTS, TestOption
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import and_more
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.treatment import (
+    AUTO,
+    DEFAULT_BINS,
+    Bins,
+    Discretize,
+    NaValues,
+    TypeOption,
+)
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -145,9 +152,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
+        types: TypeOption = AUTO,
         discretize: Discretize = None,
         bins: Bins = DEFAULT_BINS,
-        missing: str = DEFAULT_MISSING,
+        missing: str | None = None,
+        na_values: NaValues = (),
         seed: int = 0,
         time_budget: float | None = None,
         handle_unknown: str = "error",
@@ -163,9 +172,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.include = include
         self.exclude = exclude
+        self.types = types
         self.discretize = discretize
         self.bins = bins
         self.missing = missing
+        self.na_values = na_values
         self.seed = seed
         self.time_budget = time_budget
         self.handle_unknown = handle_unknown

@@ -6,7 +6,8 @@ have been tried, :func:`explain` turns what was gathered into one error with a r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from komb.errors import (
@@ -21,6 +22,8 @@ from komb.errors import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from komb.data.encode.column_types import ColumnType
 
 MAX_LEVELS = 65_535
 """The most levels a column may have."""
@@ -69,6 +72,31 @@ class Continuous(ColumnProblem):
 
 class Unusable(ColumnProblem):
     """Anything else."""
+
+
+class LeftOut(ColumnProblem):
+    """The column is no part of the table; ``type`` says why. That is no error."""
+
+    def __init__(self, found: ColumnType) -> None:
+        super().__init__(str(found))
+        self.type = found
+
+
+class Infinite(ColumnProblem):
+    """Some values are infinite."""
+
+    def __init__(self, numbers: npt.NDArray[np.float64]) -> None:
+        count = sum(1 for number in numbers.tolist() if math.isinf(number))
+        super().__init__(f"holds {count:,} infinite value{'' if count == 1 else 's'}")
+
+
+class MistakenType(ColumnProblem):
+    """The caller says that a column has a type, and it has not."""
+
+    def __init__(self, kind: str, levels: Sequence[object]) -> None:
+        examples = and_more([repr(level) for level in levels[:3]])
+        super().__init__(f"is to be {kind}, but holds no numbers: {examples}")
+        self.kind = kind
 
 
 class TooManyLevels(Unusable):

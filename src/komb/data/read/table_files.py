@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.treatment import (
+    DEFAULT_BINS,
+    STRICT,
+    Bins,
+    Discretize,
+    NaValues,
+    TypeOption,
+)
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.read.csv_layout import (
     NO_DELIMITER,
@@ -56,9 +63,11 @@ def read_table(
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
+    types: TypeOption = STRICT,
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
-    missing: str = DEFAULT_MISSING,
+    missing: str | None = None,
+    na_values: NaValues = (),
     target: str | None = None,
     memory_limit: int | str | None = None,
 ) -> DiscreteTable:
@@ -76,8 +85,8 @@ def read_table(
         Whether the first line holds the names. Without it they are ``V1``, ``V2``, ...
     columns
         The columns to read; all if left out.
-    discretize, bins, missing, target
-        How to cut columns of numbers, and what to do about missing values; as in
+    types, discretize, bins, missing, na_values, target
+        Types of columns, how to cut those of numbers, and what to do about missing values; as in
         :meth:`DiscreteTable.from_data`. An empty field, ``NA``, ``N/A``, ``NaN``, ``nan``, ``null``
         and ``NULL``, quoted or not and with any blanks around them, are missing values in text.
     memory_limit
@@ -119,9 +128,11 @@ def read_table(
         )
         return DiscreteTable.from_data(
             frame,
+            types=types,
             discretize=discretize,
             bins=bins,
             missing=missing,
+            na_values=na_values,
             target=target,
         )
 
