@@ -133,8 +133,9 @@ def markov_blanket(
         How to cut numeric columns into bins. ``None``: as their types and the test require.
         ``"quantile"`` (equally many rows per bin), ``"uniform"`` (bins of equal width),
         ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target change): all
-        numeric columns that look continuous or have more than 20 distinct values. Or a mapping from columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the
-        ``cuts`` of a blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
+        numeric columns that look continuous or have more than 20 distinct values. Or a mapping from
+        columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the ``cuts`` of a
+        blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
     bins
         Number of bins, for all columns or by column.
     missing

@@ -360,9 +360,7 @@ class SearchOptions:
     @property
     def treatment(self) -> Treatment:
         """How raw columns become discrete ones."""
-        return check_treatment(
-            self.discretize, self.bins, self.missing, self.types, self.na_values
-        )
+        return check_treatment(self.discretize, self.bins, self.missing, self.types, self.na_values)
 
     @property
     def of_method(self) -> dict[str, Any]:

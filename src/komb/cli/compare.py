@@ -67,7 +67,7 @@ def compare(
     if plot is not None:
         check_picture(plot)  # before the work, not after it
     try:
-        with naming(data), ProgressBar() as bar:
+        with naming(options.name_of(data)), ProgressBar() as bar:
             comparison = compare.compare(
                 options.read_data(data, delimiter, no_header),
                 target,

@@ -85,7 +85,7 @@ def find(
     if plot is not None:
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
-    with naming(data):
+    with naming(options.name_of(data)):
         arguments["data"] = options.read_data(data, delimiter, no_header)
         if targets is not None and len(targets) == 1:
             _present_one(targets[0], arguments | {"n_jobs": jobs}, output)

@@ -53,7 +53,7 @@ def report(
     check_page(out)  # before the work, not after it
     reading: dict[str, Any] = {"delimiter": delimiter} if delimiter else {}
     reading |= {"has_header": False} if no_header else {}
-    with naming(data), ProgressBar() as bar:
+    with naming(options.name_of(data)), ProgressBar() as bar:
         page = reporting.report(
             options.read_data(data, delimiter, no_header),
             target,

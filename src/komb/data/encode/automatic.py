@@ -159,8 +159,14 @@ class AutomaticEncoder:
                 raise LeftOut(ColumnType(kind, LEFT_OUT, contents.n_missing, reason))
             kind = ORDINAL
         if contents.nature in (OTHER, NOTHING):
-            raise LeftOut(ColumnType(EMPTY if contents.nature == NOTHING else NESTED, LEFT_OUT,
-                                     contents.n_missing, reason))
+            raise LeftOut(
+                ColumnType(
+                    EMPTY if contents.nature == NOTHING else NESTED,
+                    LEFT_OUT,
+                    contents.n_missing,
+                    reason,
+                )
+            )
         is_wanted = self._treatment.type_of(name) is not None
         if kind in NUMERIC and (is_wanted or is_named or contents.numbers is not None):
             return self._encode_numbers(name, contents, kind, reason)
@@ -196,14 +202,14 @@ class AutomaticEncoder:
         if not contents.has_many_values:
             column = self._encode_levels(contents, kind, reason)
             return column._replace(numbers=numbers.copy()) if is_wanted else column
-        self._may_be_codes[name] = contents.is_whole and not is_wanted and _are_codes(
-            np.unique(contents.known)[: _MOST_CODES + 1].tolist()
+        self._may_be_codes[name] = (
+            contents.is_whole
+            and not is_wanted
+            and _are_codes(np.unique(contents.known)[: _MOST_CODES + 1].tolist())
         )
         return self._settle(self._cut_evenly(contents, numbers, kind, reason))
 
-    def _cut_evenly(
-        self, contents: Contents, numbers: Floats, kind: str, reason: str
-    ) -> Column:
+    def _cut_evenly(self, contents: Contents, numbers: Floats, kind: str, reason: str) -> Column:
         """Cut numbers for tests that know levels only; others take the values."""
         cuts = even_cuts(contents.known)
         encoded = cut(contents.known, cuts)

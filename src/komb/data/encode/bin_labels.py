@@ -13,7 +13,7 @@ _FEWEST_DIGITS = 4  # significant digits of a number, more where two would look 
 _EXACT_DIGITS = 6  # a number that needs no more than these is shown as it is
 _MOST_DIGITS = 17  # tell any two numbers apart
 _DAY = 86_400  # seconds
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are shown without a zone
+_EPOCH = datetime(1970, 1, 1)
 _PLAIN_BELOW = 1e15  # larger numbers have an exponent
 
 

@@ -7,9 +7,10 @@ have been tried, :func:`explain` turns what was gathered into one error with a r
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from komb.data.encode.column_types import NOMINAL
 from komb.errors import (
     Argument,
     ContinuousColumnError,
@@ -123,7 +124,7 @@ def most_distinct_fractions(n_rows: int) -> int:
 
 
 def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = False) -> DataError:
-    """Turn the problems of a table, by column name, into the error to raise.
+    """Turn the problems of a table, by column name, into one error that names all of them.
 
     Missing values come first: what is done about them may well change the other findings.
 
@@ -137,16 +138,62 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
     Examples
     --------
     >>> import numpy as np
-    >>> explain({"x": Missing(np.array([True, False]))}).__class__.__name__
+    >>> missing = Missing(np.array([True, False]))
+    >>> explain({"x": missing}).__class__.__name__
     'MissingValuesError'
+    >>> print(explain({"x": missing, "y": Unusable("holds lists.", "Leave it out.")}))
+    'data' must have no missing values; got 1 in 1 column, ... Also: Column 'y' holds lists. ...
     """
+    first, *others = _explain_each(problems, is_cutting)
+    for other in others:
+        first.advising(("Also: ", other.statement, " ", other.remedy))
+    return first
+
+
+def _explain_each(
+    problems: Mapping[Hashable, ColumnProblem], is_cutting: bool
+) -> Iterator[DataError]:
+    """Yield an error for each kind of problem."""
     missing = {name: p for name, p in problems.items() if isinstance(p, Missing)}
     if missing:
-        return _explain_missing(missing)
+        yield _explain_missing(missing)
     for name, problem in problems.items():
         if isinstance(problem, Unusable):
-            return DataError(f"Column {name!r} {problem.why}", problem.remedy)
-    return _explain_continuous(problems, is_cutting)
+            yield DataError(f"Column {name!r} {problem.why}", problem.remedy)
+        elif isinstance(problem, MistakenType):
+            yield _explain_type(name, problem)
+    continuous = {name: p for name, p in problems.items() if isinstance(p, Continuous)}
+    if continuous:
+        yield _explain_continuous(continuous, is_cutting)
+    infinite = {name: p for name, p in problems.items() if isinstance(p, Infinite)}
+    if infinite:
+        yield _explain_infinite(infinite)
+
+
+def _explain_type(name: Hashable, problem: MistakenType) -> DataError:
+    words = f"Column {name!r} {problem.why}."
+    remedy = (
+        "Leave it out of ",
+        Argument("types"),
+        ", or say ",
+        Argument("types", {name: NOMINAL}),
+        ".",
+    )
+    return DataError(words, remedy, parameter="types", value={name: problem.kind})
+
+
+def _explain_infinite(problems: Mapping[Hashable, ColumnProblem]) -> DataError:
+    listed = and_more(f"column {name!r} {problem.why}" for name, problem in problems.items())
+    name = next(iter(problems))
+    remedy = (
+        "Say that they are missing: ",
+        Argument("na_values", ["inf", "-inf"]),
+        "; or have them in the outermost bins: ",
+        Argument("discretize", {name: "quantile"}),
+        ".",
+    )
+    shown = f"{listed}"
+    return DataError.because("data", "have finite numbers", list(problems), remedy, shown=shown)
 
 
 def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError:
@@ -181,7 +228,9 @@ def _explain_continuous(
     (name, problem), *others = problems.items()
     also = f" So do: {and_more(repr(other) for other, _ in others)}." if others else ""
     remedy: Text = (
-        "Have such columns cut into bins: ",
+        "Have types found: ",
+        Argument("types", "auto"),
+        "; or have such columns cut into bins: ",
         Argument("discretize", "quantile"),
         "; or say where to cut: ",
         Argument("discretize", {name: [1.5, 2.5]}),

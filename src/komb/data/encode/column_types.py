@@ -35,9 +35,10 @@ class ColumnType:
     Attributes
     ----------
     kind
-        ``"nominal"`` (unordered levels), ``"ordinal"`` (numbers whose order counts), ``"continuous"``
-        (measurements), ``"time"`` (dates, times and durations), ``"identifier"`` (names rows),
-        ``"text"`` (free text), ``"nested"`` (lists, records) or ``"empty"`` (no value at all).
+        ``"nominal"`` (unordered levels), ``"ordinal"`` (numbers whose order counts),
+        ``"continuous"`` (measurements), ``"time"`` (dates and times), ``"identifier"`` (names
+        rows), ``"text"`` (free text), ``"nested"`` (lists, records) or ``"empty"`` (no value at
+        all).
     treatment
         ``"levels"``: each distinct value is a level. ``"bins"``: cut into levels. ``"values"``: by
         the values themselves. ``"left out"``: not part of the table.

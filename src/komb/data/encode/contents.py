@@ -149,10 +149,10 @@ def _read_numbers(
             filled = fill(column)
         except Continuous:
             filled = _number_levels(numbers)
-        is_dropped = [is_number(level) and float(level) in absent for level in filled.levels]
+        is_dropped = [_is_among(level, absent) for level in filled.levels]
         return _drop_levels(filled, is_dropped) if any(is_dropped) else filled
 
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if is_absent.any():
         remarks = (_say_markers([value for value in na_values if _is_among(value, absent)]),)
     return Contents(NUMBER, len(numbers), numbers, make_levels, remarks)
@@ -196,7 +196,9 @@ def read_as_numbers(contents: Contents) -> Floats | None:
     if contents.numbers is not None:
         return contents.numbers
     if contents.nature == BOOLEAN:
-        return _spread(np.array([float(bool(x)) for x in contents.by_levels.levels]), contents.by_levels)
+        return _spread(
+            np.array([float(bool(x)) for x in contents.by_levels.levels]), contents.by_levels
+        )
     texts = [level for level in contents.by_levels.levels if isinstance(level, str)]
     if len(texts) < len(contents.by_levels.levels):
         return None
@@ -227,7 +229,8 @@ def _as_numbers(values: Collection[Any]) -> list[float]:
         if is_number(value):
             found.append(float(value))
         elif isinstance(value, str):
-            parsed = parse_numbers([value])
+            infinite = value.strip().lower() in ("inf", "-inf", "+inf")
+            parsed = [float(value)] if infinite else parse_numbers([value])
             found += [] if parsed is None else [float(parsed[0])]
     return found
 
@@ -275,7 +278,7 @@ def _list_levels(values: Any) -> Column:
     codes = np.array(
         [len(found) if gone else found[x] for x, gone in zip(listed, absent, strict=True)]
     )
-    return Column(codes, tuple(found), has_missing=any(absent))  # type: ignore[arg-type]
+    return Column(codes, tuple(found), has_missing=any(absent))
 
 
 def _number_levels(numbers: Floats) -> Column:

@@ -56,7 +56,6 @@ class Request(NamedTuple):
         encoder = AutomaticEncoder(treatment, columns, self.target)
         return _check_rest(encoder.revise(encode(encoder.encode)), n_rows)
 
-
     def takes_matrix(self, data: Array) -> bool:
         """Whether a matrix of whole numbers can be encoded at once."""
         treatment = self.treatment

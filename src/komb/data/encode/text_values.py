@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _ZERO_PADDED = re.compile(r"[-+]?0\d")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRIED = 20  # values that rule out most formats of dates
 _FORMATS = (
     "%Y/%m/%d",
@@ -125,7 +125,7 @@ def parse_times(texts: Sequence[str]) -> Floats | None:
 
 
 def _parser(form: str) -> Callable[[str], datetime]:
-    return lambda text: datetime.strptime(text, form)  # noqa: DTZ007 - most have no zone
+    return lambda text: datetime.strptime(text, form)
 
 
 def _parse_all(parse: Callable[[str], datetime], texts: Sequence[str]) -> Floats | None:
@@ -162,7 +162,7 @@ def _to_seconds(value: Any) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, datetime):
-        aware = value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
         return (aware - _EPOCH).total_seconds()
     if isinstance(value, date):
         return (value - _EPOCH.date()).total_seconds()

@@ -76,11 +76,11 @@ class Treatment:
     na_values: tuple[Any, ...] | Mapping[Name, tuple[Any, ...]] = ()
 
     def type_of(self, name: Name) -> str | None:
-        """The kind of a column, if the caller has named it."""
+        """Return the kind of a column, if the caller has named it."""
         return self.types.get(name)
 
     def na_values_of(self, name: Name) -> tuple[Any, ...]:
-        """What stands for a missing value in a column, besides the usual."""
+        """Return what stands for a missing value in a column, besides the usual."""
         if isinstance(self.na_values, Mapping):
             return self.na_values.get(name, ())
         return self.na_values
@@ -254,7 +254,7 @@ def _check_one_say(treatment: Treatment) -> None:
         if kind is not None and kind not in NUMERIC:
             rule = f"not cut column {name!r}, whose type is to be {kind!r}"
             remedy = "Take it out of ", Argument("discretize"), " or ", Argument("types"), "."
-            raise ParameterError.because("discretize", rule, dict(discretize or {}), remedy)
+            raise ParameterError.because("discretize", rule, _as_dict(discretize), remedy)
 
 
 def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:

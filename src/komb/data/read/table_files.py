@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from komb.data.encode.inputs import check_shape
 from komb.data.encode.treatment import (
@@ -35,7 +35,7 @@ from komb.data.read.csv_layout import (
     squeeze,
 )
 from komb.data.read.csv_quotes import find_quoting
-from komb.data.read.file_bytes import check_text, read_bytes, shorten, to_path
+from komb.data.read.file_bytes import check_text, read_bytes, read_stream, shorten, to_path
 from komb.data.read.parquet import read_parquet
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
@@ -147,22 +147,26 @@ def naming(file: object) -> Iterator[None]:
 
 
 def read_frame(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes],
     *,
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
     memory_limit: int | str | None = None,
 ) -> pl.DataFrame:
-    """Read a file as :func:`read_table` does, without encoding or checking its columns."""
-    file = to_path(path)
+    """Read a file or stream as :func:`read_table` does, but do not encode or check its columns."""
+    is_stream = isinstance(path, io.IOBase) or hasattr(path, "read")
+    file = Path("standard input") if is_stream else to_path(cast("str", path))
     limit = check_limit(memory_limit)
     _check_delimiter(delimiter)
     if isinstance(columns, str):
         remedy = f"Put it in a list: [{columns!r}]."
         raise ParameterError.because("columns", "be a list of column names", columns, remedy)
     is_parquet = file.suffix.lower() == ".parquet"
-    data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
+    if is_stream:
+        data = read_stream(cast("IO[bytes]", path), file, limit, BYTES_PER_BYTE)
+    else:
+        data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
     if is_parquet or data.startswith(b"PAR1"):
         return read_parquet(file, data, columns, lambda names: _choose(names, columns), limit)
     check_text(file, data)
