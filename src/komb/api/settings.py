@@ -11,7 +11,7 @@ from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test, make_test, name_of_test
 from komb.data.encode.codes import Name
 from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
-from komb.data.encode.treatment import STRICT, Treatment
+from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
 from komb.search import algorithms
@@ -127,11 +127,8 @@ class Settings:
             "exclude": self.exclude,
         }
         data = self.treatment.describe()
-        if not table.types:  # nothing was found, or the maker of the table has said what is what
-            data["types"] = STRICT
-            data["missing"] = "testwise" if table.has_missing else data["missing"]
-            if not self.treatment.is_strict and not table.has_missing:
-                data["missing"] = "error"
+        if table.has_missing:  # the maker of a table with marks has said what they mean
+            data["missing"] = "testwise"
         return options | test | columns | data
 
 

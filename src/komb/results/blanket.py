@@ -147,7 +147,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
     stability: Stability | None = field(default=None, metadata=single(Stability))
     types: Mapping[Name, ColumnType] = field(
-        default_factory=dict, hash=False, metadata=records_by_column(ColumnType)
+        default_factory=dict, compare=False, metadata=records_by_column(ColumnType)
     )
 
     def __post_init__(self) -> None:

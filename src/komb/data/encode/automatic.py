@@ -153,6 +153,8 @@ class AutomaticEncoder:
 
     def _encode_as(self, name: Name, contents: Contents, kind: str, reason: str) -> Column:
         is_named = self._treatment.is_named(name)
+        if contents.nature == NOTHING and self._treatment.missing == "error":
+            raise Missing(np.ones(contents.n_rows, bool))
         reason = "; ".join(filter(None, (*contents.remarks, reason)))
         if kind in (IDENTIFIER, TEXT, NESTED, EMPTY):
             if kind == EMPTY or not is_named:
