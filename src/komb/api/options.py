@@ -338,7 +338,8 @@ class SearchOptions:
     def __post_init__(self) -> None:
         for name, description in DESCRIPTIONS.items():
             object.__setattr__(self, name, description.check(name, getattr(self, name)))
-        if not isinstance(self.na_values, Mapping | str):  # perhaps it can be read only once
+        values = self.na_values
+        if isinstance(values, Iterable) and not isinstance(values, Mapping | str):  # read it once
             object.__setattr__(self, "na_values", tuple(self.na_values))
         assert self.treatment
         for parameter in ("start", "include"):

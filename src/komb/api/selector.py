@@ -391,7 +391,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y", estimator_name=type(self).__name__)
         levels = self._target_levels(values, name)
-        if len(levels) < 2:
+        if len(levels) == 1:
             shown = f"one class, {levels[0]!r}, in all {len(values)} samples"
             remedy = "Choose another target, or samples in which it varies."
             raise DataError.because("y", "have at least 2 classes", levels, remedy, shown=shown)
@@ -406,8 +406,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         bins = DEFAULT_BINS if discretize is None else _share(self.bins, name, DEFAULT_BINS)
         try:
             table = DiscreteTable.from_data(
-                {name: y}, types=types, discretize=discretize, bins=bins, missing="error"
-            )
+                {name: y, f"{name}_": np.zeros(len(y), np.int8)},  # a column must be left
+                types=types, discretize=discretize, bins=bins, missing="error",
+            )  # fmt: skip
         except ContinuousColumnError:
             raise ContinuousColumnError(
                 f"Unknown label type: 'y' must hold classes; got {len(set(y.tolist())):,} distinct "
@@ -424,7 +425,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise MissingValuesError.because(
                 "y", "have no missing values", error.value, remedy
             ) from None
-        return table.levels[0]
+        return table.levels[0] if name in table.names else ()
 
     def _check_levels(self, X: Any) -> None:
         """Raise if a selected feature has a level that it did not have before."""
@@ -438,7 +439,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _levels_of(self, name: str, column: Any) -> Levels:
         """Return the levels of a column; raises if values are missing and may not be."""
         is_strict = isinstance(self.types, str) and self.types == STRICT
-        missing = "testwise" if self._allows_missing() else "error"
+        missing = (self.missing or "testwise") if self._allows_missing() else "error"
         beside = name + "_"  # a column without any value is no table
         table = DiscreteTable.from_data(
             {name: column, beside: np.zeros(len(column), np.int8)},
@@ -446,7 +447,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             na_values=() if is_strict else _share(self.na_values, name, ()),
             missing=missing,
         )
-        return table.levels[0] if name in table.names else ()
+        if name in table.names:
+            return table.levels[0]
+        return (None,) if missing == "level" else ()
 
     def _check_handle_unknown(self) -> None:
         if self.handle_unknown not in ("error", "ignore"):

@@ -9,8 +9,9 @@ no value at all                                     empty       left out
 lists, records and the like                         nested      left out
 truth values                                        nominal     by levels
 numbers of at most 20 distinct values               ordinal     by levels
-whole numbers 0 (or 1) to the number of rows        identifier  left out
-many whole numbers, in a column called id           identifier  left out
+whole numbers 0 (or 1) to the number of rows,
+unless the column is called a time                  identifier  left out
+many whole numbers or texts, in a column called id  identifier  left out
 many whole numbers                                  ordinal     by values, or cut into bins
 many numbers, not all whole                         continuous  by values, or cut into bins
 dates and times, at most 20                         time        by levels
@@ -82,9 +83,12 @@ _WORDS_OF_TEXT = 4  # on average, from here on text is prose
 _MOST_CODES = 100  # levels of a column of an encoded table
 _SHARE_OF_CODES = 0.9  # of the codes up to the largest one that must occur
 _ID_NAME = re.compile(
-    r"(?i:(.*[_.\s-])?(id|ids|uuid|guid|index|key|identifier|row_?(names?|num(ber)?|id|no)|"
-    r"record_?(num(ber)?|id|no)|serial_?(num(ber)?|no)?))|unnamed:? ?\d*|.*[a-z](Id|ID)",
+    r"(?i:(.*[_.\s-])?([pusrcfi]?id|ids|uuid|guid|index|key|identifier|row_?(names?|num(ber)?|id|no)|"
+    r"record_?(num(ber)?|id|no)|serial_?(num(ber)?|no)?|(subject|patient|person|participant|"
+    r"customer|user|client|respondent|employee|household|account)_?(id|no|num(ber)?|code)?))|"
+    r"(?i:unnamed):? ?\d*|.*[a-z](Id|ID)"
 )
+_TIME_NAME = re.compile(r"(?i:.*(time|date|year|month|week|day|hour|period|quarter|trend).*|t)")
 
 
 class AutomaticEncoder:
@@ -251,7 +255,7 @@ def find_kind(name: Name, contents: Contents) -> tuple[str, str]:
     if contents.numbers is not None:  # ordered categories
         is_long = contents.has_many_values
         return (ORDINAL, "ordered categories") if is_long else (NOMINAL, "")
-    return _kind_of_words(contents)
+    return _kind_of_words(name, contents)
 
 
 def _kind_of_numbers(name: Name, contents: Contents) -> tuple[str, str]:
@@ -259,18 +263,25 @@ def _kind_of_numbers(name: Name, contents: Contents) -> tuple[str, str]:
         return ORDINAL, ""
     if not contents.is_whole:
         return CONTINUOUS, ""
-    if _are_row_numbers(contents):
+    is_time = isinstance(name, str) and _TIME_NAME.fullmatch(name)
+    if _are_row_numbers(contents) and not is_time:
         return IDENTIFIER, "numbers the rows"
-    if isinstance(name, str) and _ID_NAME.fullmatch(name.strip()):
+    if _is_called_identifier(name):
         return IDENTIFIER, "many whole numbers, by its name an identifier"
     return ORDINAL, ""
 
 
-def _kind_of_words(contents: Contents) -> tuple[str, str]:
+def _is_called_identifier(name: Name) -> bool:
+    return isinstance(name, str) and _ID_NAME.fullmatch(name.strip()) is not None
+
+
+def _kind_of_words(name: Name, contents: Contents) -> tuple[str, str]:
     levels = contents.by_levels.levels
     n_levels, n_known = len(levels), contents.n_rows - contents.n_missing
     is_unique = n_levels == n_known > _FEW_ROWS
     if not is_unique and n_levels <= max(FEW_LEVELS, n_known // 2):
+        if n_levels > FEW_LEVELS and _is_called_identifier(name):
+            return IDENTIFIER, "many values, by its name an identifier"
         return NOMINAL, ""
     counts = f"{n_levels:,} distinct values in {n_known:,} rows"
     texts = [level for level in levels if isinstance(level, str)]

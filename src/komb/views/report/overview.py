@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -66,7 +67,8 @@ def _notes(table: DiscreteTable, blanket: Blanket, n_missing: Sequence[int]) -> 
     excluded = blanket.parameters.get("exclude") or ()
     if excluded:
         yield f"Excluded by request: {show_names(excluded, _NAMES_WIDTH)}."
-    yield from type_notes({n: t for n, t in table.types.items() if t.is_left_out or t.reason}, "")
+    # missing values are counted below, of tables without types too
+    yield from type_notes({n: replace(found, missing=0) for n, found in table.types.items()})
     if any(n_missing):
         way = _way_with_missing(str(blanket.parameters.get("missing")), n_missing)
         columns = plural(sum(map(bool, n_missing)), "column")
