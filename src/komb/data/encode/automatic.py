@@ -46,6 +46,7 @@ from komb.data.encode.column_errors import (
     LeftOut,
     Missing,
     MistakenType,
+    not_to_be_cut,
     too_many_levels,
 )
 from komb.data.encode.column_types import (
@@ -83,7 +84,7 @@ _WORDS_OF_TEXT = 4  # on average, from here on text is prose
 _MOST_CODES = 100  # levels of a column of an encoded table
 _SHARE_OF_CODES = 0.9  # of the codes up to the largest one that must occur
 _ID_NAME = re.compile(
-    r"(?i:(.*[_.\s-])?([pusrcfi]?id|ids|uuid|guid|index|key|identifier|row_?(names?|num(ber)?|id|no)|"
+    r"(?i:(.*[_.\s-])?([pusrcfi]?id|ids|uuid|guid|index|key|identifier|row[_.]?(names?|num(ber)?|id|no)|"
     r"record_?(num(ber)?|id|no)|serial_?(num(ber)?|no)?|(subject|patient|person|participant|"
     r"customer|user|client|respondent|employee|household|account)_?(id|no|num(ber)?|code)?))|"
     r"(?i:unnamed):? ?\d*|.*[a-z](Id|ID)"
@@ -161,8 +162,11 @@ class AutomaticEncoder:
             raise Missing(np.ones(contents.n_rows, bool))
         reason = "; ".join(filter(None, (*contents.remarks, reason)))
         if kind in (IDENTIFIER, TEXT, NESTED, EMPTY):
-            if kind == EMPTY or not is_named:
+            if kind in (NESTED, EMPTY) or not is_named:
                 raise LeftOut(ColumnType(kind, LEFT_OUT, contents.n_missing, reason))
+        if is_named and read_as_numbers(contents) is None:
+            raise not_to_be_cut()
+        if is_named and kind not in NUMERIC:
             kind = ORDINAL
         if contents.nature in (OTHER, NOTHING):
             raise LeftOut(

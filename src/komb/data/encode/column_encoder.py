@@ -23,8 +23,8 @@ from komb.data.encode.column_errors import (
     Continuous,
     Missing,
     TooManyLevels,
-    Unusable,
     explain,
+    not_to_be_cut,
     too_many_levels,
 )
 from komb.data.encode.discretization import cut, find_cuts
@@ -90,10 +90,7 @@ class ColumnEncoder:
         is_named = self._treatment.is_named(name)
         if rule is None or numbers is None:
             if is_named:
-                raise Unusable(
-                    "is to be cut, but does not hold numbers.",
-                    ("Turn it into numbers, or take it out of ", Argument("discretize"), "."),
-                )
+                raise not_to_be_cut()
             return self.fill(column)
         if is_named or _has_many(numbers):
             return self.cut(name, numbers, rule)

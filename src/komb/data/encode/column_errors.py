@@ -112,6 +112,14 @@ def too_many_levels(count: int) -> TooManyLevels:
     )
 
 
+def not_to_be_cut() -> Unusable:
+    """Build the complaint about a column that is to be cut but is not numeric."""
+    return Unusable(
+        "is to be cut, but does not hold numbers.",
+        ("Turn it into numbers, or take it out of ", Argument("discretize"), "."),
+    )
+
+
 def most_distinct_fractions(n_rows: int) -> int:
     """Return how many distinct values a column with fractions may have and still be discrete.
 
