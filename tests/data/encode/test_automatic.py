@@ -108,7 +108,7 @@ def test_time_may_number_the_rows(name: str) -> None:
 
 def test_a_table_of_codes_stays_one() -> None:
     """Known networks have columns of 67 levels; all of their columns are codes from 0 on."""
-    codes = {"a": np.arange(N_ROWS) % 67, "b": np.arange(N_ROWS) % 3, "c": [1, 2] * 150}
+    codes: dict[str, Any] = {"a": np.arange(N_ROWS) % 67, "b": FEW, "c": [1, 2] * 150}
     table = DiscreteTable.from_data(codes, types="auto")
     assert table == DiscreteTable.from_data(codes)
     assert table.types["a"] == ColumnType("nominal", "levels", reason="codes, as in all columns")
@@ -295,7 +295,7 @@ def test_the_container_does_not_matter(data: st.DataObject) -> None:
     }
     columns["beside"] = ["x", "y"] * 20
     expected = DiscreteTable.from_data(columns, types="auto")
-    frames = [pl.DataFrame(columns, strict=False), pd.DataFrame(columns)]
+    frames: list[Any] = [pl.DataFrame(columns, strict=False), pd.DataFrame(columns)]
     for frame in [*frames, frames[0].to_arrow()]:
         table = DiscreteTable.from_data(frame, types="auto")
         assert table == expected

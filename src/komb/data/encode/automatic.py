@@ -161,9 +161,8 @@ class AutomaticEncoder:
         if contents.nature == NOTHING and self._treatment.missing == "error":
             raise Missing(np.ones(contents.n_rows, bool))
         reason = "; ".join(filter(None, (*contents.remarks, reason)))
-        if kind in (IDENTIFIER, TEXT, NESTED, EMPTY):
-            if kind in (NESTED, EMPTY) or not is_named:
-                raise LeftOut(ColumnType(kind, LEFT_OUT, contents.n_missing, reason))
+        if kind in (NESTED, EMPTY) or (kind in (IDENTIFIER, TEXT) and not is_named):
+            raise LeftOut(ColumnType(kind, LEFT_OUT, contents.n_missing, reason))
         if is_named and read_as_numbers(contents) is None:
             raise not_to_be_cut()
         if is_named and kind not in NUMERIC:
