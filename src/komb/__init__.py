@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from komb.api.selector import MarkovBlanketSelector
     from komb.api.single_test import ci_test
     from komb.citests import register_test, tests
+    from komb.data.encode.column_types import ColumnType
     from komb.data.examples import example
     from komb.data.models.bayesian_network import DiscreteNetwork
     from komb.data.models.boolean_functions import boolean_network, boolean_table
@@ -48,6 +49,7 @@ __all__ = [
     "Blanket",
     "BlanketPath",
     "Blankets",
+    "ColumnType",
     "Comparison",
     "DiscreteNetwork",
     "DiscreteTable",
@@ -83,6 +85,7 @@ _HOMES = {
     "Blanket": "komb.results.blanket",
     "BlanketPath": "komb.results.path",
     "Blankets": "komb.results.blankets",
+    "ColumnType": "komb.data.encode.column_types",
     "Comparison": "komb.results.comparison",
     "DiscreteNetwork": "komb.data.models.bayesian_network",
     "DiscreteTable": "komb.data.table",

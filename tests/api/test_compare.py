@@ -372,7 +372,7 @@ class TestBadInput:
 
     def test_data(self) -> None:
         with pytest.raises(MissingValuesError, match="1 in 1 column"):
-            komb.compare({"Y": [0, None], "X": [0, 1]}, "Y")
+            komb.compare({"Y": [0, None], "X": [0, 1]}, "Y", types="strict")
         with pytest.raises(DataError, match="at least 2 columns"):
             komb.compare({"Y": [0, 1]}, "Y")
         with pytest.raises(DataError, match="'Y', which is 1 in every row"):

@@ -16,11 +16,9 @@ from komb.api import warmup
 from komb.api.progress import Progress
 from komb.api.run import Run
 from komb.errors import (
-    ContinuousColumnError,
     DataError,
     InputError,
     Interrupted,
-    MissingValuesError,
     ParameterError,
     UnknownNameError,
 )
@@ -59,8 +57,9 @@ class TestResult:
             "start": ("E1", "E2"),
             "include": (),
             "exclude": ("E3",),
+            "types": "auto",
             "discretize": None,
-            "missing": "error",
+            "missing": "testwise",
         }
         assert (blanket.n_rows, blanket.n_columns) == (500, 5)  # without E3
         assert blanket.tests > 0
@@ -463,12 +462,15 @@ BAD_DATA: list[tuple[object, type[InputError], list[str]]] = [
     ({"Y": [0, 1]}, DataError, ["'data' must have at least 2 columns", "got 1", "delimiter"]),
     ({"Y": [0], "X": [1]}, DataError, ["'data' must have at least 2 rows", "got 1"]),
     ({"Y": [1, 1], "X": [0, 1]}, DataError, ["'target'", "'Y', which is 1 in every row", "Choose"]),
-    ({"Y": [0, None], "X": [0, 1]}, MissingValuesError, ["1 in 1 column", "'Y'", "dropna"]),
-    ({"Y": [0, 1] * 50, "X": np.linspace(0, 1, 100)}, ContinuousColumnError, ["'X'", "quantile"]),
+    ({"Y": [0, None], "X": [0, 1]}, DataError, ["'Y', which is 0 in every row with a value"]),
+    ({"Y": [0, 1], "X": [None, None]}, DataError, ["at least 2 columns", "'X': empty, left out"]),
+    ({"Y": [0, 1] * 5, "X": [0, np.inf] * 5}, DataError, ["'X' holds 5 infinite values", "na_val"]),
+    ({"Y": [f"n{i}" for i in range(30)], "X": [0, 1, 2] * 10}, DataError,
+     ["'target' must name a column that can be tested", "identifier", "types={'Y': 'nominal'}"]),
     (pd.DataFrame([[0, 1], [1, 0]], columns=["Y", "Y"]), DataError, ["distinct", "'Y' (2 times)"]),
     ([1, 2], DataError, ["'data' must be a pandas"]),
     ("data.csv", DataError, ["'data' must be a pandas", "read_table"]),
-]
+]  # fmt: skip
 
 
 class TestBadInput:
@@ -538,7 +540,10 @@ def test_identifiers_are_named() -> None:
     data = {"lamp": [i % 2 for i in range(60)], "row": list(range(60)), "x": [0, 1, 1] * 20}
     blanket = komb.markov_blanket(data, "lamp")
     assert blanket.identifiers == ("row",)
-    assert "Caution: row has a different value in most rows" in str(blanket)
+    assert "Left out: row (identifier)" in str(blanket)
+    strict = komb.markov_blanket(data, "lamp", types="strict")
+    assert strict.identifiers == ("row",)
+    assert "Caution: row has a different value in most rows" in str(strict)
     assert komb.markov_blanket(data, "lamp", exclude=["row"]).identifiers == ()
     assert komb.Blanket.from_dict(blanket.to_dict()) == blanket
 

@@ -45,9 +45,9 @@ def with_missing() -> pd.DataFrame:
 
 
 class TestDiscretize:
-    def test_a_continuous_table_is_an_error_that_names_the_option(self) -> None:
+    def test_a_continuous_table_is_an_error_to_strict_types(self) -> None:
         with pytest.raises(komb.errors.ContinuousColumnError, match="discretize='quantile'"):
-            komb.markov_blanket(DATA, "Y")
+            komb.markov_blanket(DATA, "Y", types="strict")
 
     @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans"])
     def test_combinations_survive(self, way: str) -> None:
@@ -134,11 +134,11 @@ class TestDiscretize:
 
 
 class TestMissing:
-    def test_it_is_an_error_that_names_the_options(self) -> None:
+    def test_it_is_an_error_to_strict_types_that_names_the_options(self) -> None:
         with pytest.raises(
             MissingValuesError, match=r"missing='testwise'.*missing='level'.*dropna"
         ):
-            komb.markov_blanket(with_missing(), "Y", discretize="quantile")
+            komb.markov_blanket(with_missing(), "Y", types="strict", discretize="quantile")
 
     def test_a_level_of_its_own(self) -> None:
         data = with_missing()
@@ -188,8 +188,12 @@ class TestMissing:
     @pytest.mark.parametrize("mode", ["error", "level", "testwise"])
     def test_a_column_without_values(self, mode: str) -> None:
         data = DATA.assign(gone=None)
+        options: dict[str, Any] = {"discretize": "quantile", "missing": mode}
         with pytest.raises(MissingValuesError, match="'gone'"):
-            komb.markov_blanket(data, "Y", discretize="quantile", missing=mode)
+            komb.markov_blanket(data, "Y", types="strict", **options)
+        if mode != "error":
+            blanket = komb.markov_blanket(data, "Y", **options)
+            assert blanket.types["gone"].kind == "empty"
 
 
 BAD: list[tuple[dict[str, Any], type[InputError], str]] = [
@@ -226,8 +230,9 @@ def test_readers_have_the_same_options() -> None:
     first = inspect.signature(komb.markov_blanket).parameters
     for reader in (komb.DiscreteTable.from_data, komb.read_table):
         found = inspect.signature(reader).parameters
-        for name in ("discretize", "bins", "missing"):
+        for name in ("discretize", "bins", "missing", "na_values"):
             assert found[name].default == first[name].default
+        assert found["types"].default == "strict"  # they promise a discrete table
 
 
 def test_the_seed_is_reported_where_it_matters() -> None:
@@ -238,7 +243,7 @@ def test_the_seed_is_reported_where_it_matters() -> None:
 
 
 def test_options_for_all_cannot_be_of_a_row() -> None:
-    for name in ("discretize", "bins", "missing"):
+    for name in ("types", "discretize", "bins", "missing", "na_values"):
         with pytest.raises(
             UnknownNameError, match=f"In methods.'komb'.: There is no option '{name}'"
         ):
@@ -345,7 +350,9 @@ class TestCommandLine:
     def test_missing(self, run: Any, tmp_path: Path) -> None:
         path = tmp_path / "gaps.csv"
         pl.from_pandas(with_missing()).write_csv(path)
-        code, out, err = run("find", path, "-t", "Y", "--discretize", "quantile")
+        code, out, err = run(
+            "find", path, "-t", "Y", "--type", "strict", *["--discretize", "quantile"]
+        )
         assert (code, out) == (2, "")
         assert "--missing testwise" in err
         options = ["--discretize", "quantile", "--missing", "level"]
@@ -357,7 +364,14 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("options", "part"),
         [
-            ("", "--discretize quantile"),
+            ("--type strict", "--discretize quantile"),
+            ("--type tight", "'--type' must be 'auto', 'strict', or map"),
+            ("--type A=nominl", "In '--type': There is no type (of column 'A') 'nominl'. Did you"),
+            ("--type Z=nominal", "In '--type': There is no column 'Z'"),
+            ("--type Y=continuous", "'Y' is to be continuous, but holds no numbers: 'off', 'on'"),
+            ("--type A=nominal --discretize A=1", "not cut column 'A', whose type is to be"),
+            ("--na-value 1 --na-value A=2", "'--na-value' must be values for all columns, or"),
+            ("--type strict --na-value 1", "'--na-value' must be left out with --type strict"),
             ("--discretize quantil", "Did you mean 'quantile'"),
             ("--discretize 18,65", "'--discretize' must say of which column"),
             ("--discretize A=1,x", "'--discretize' must have numbers"),

@@ -338,7 +338,8 @@ class TestRepeating:
             "order": None,
             "start": [],
             "bins": 4,
-            "missing": "error",
+            "missing": None,
+            "types": "auto",
             "seed": 0,
         }
         assert chosen(options, DEFAULTS) == {}

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -113,8 +113,8 @@ class TestSelection:
             "method": "hiton-mb", "order": None, "max_separator": None, "max_conditioning": 2,
             "level": 0.05, "time_budget": None,
             "alpha": 0.02, "test": "chi2", "df": "adjusted", "start": ["x2"], "include": ["x3"],
-            "exclude": ["x0"], "discretize": {"x1": [0.5]}, "bins": 4, "missing": "level",
-            "seed": 7,
+            "exclude": ["x0"], "types": {"x4": "nominal"}, "discretize": {"x1": [0.5]}, "bins": 4,
+            "missing": "level", "na_values": [-9], "seed": 7,
         }  # fmt: skip
         seen: dict[str, Any] = {}
 
@@ -161,6 +161,52 @@ class TestSelection:
         selector.set_output(transform="pandas")
         with pytest.warns(UserWarning, match="No features were selected"):
             assert selector.transform(frame).shape == (600, 0)
+
+    def test_fewest_features(self) -> None:
+        selector = MarkovBlanketSelector(order=0, alpha=0.01, min_features=2).fit(COINS, XOR)
+        assert selector.blanket_.members == ()
+        kept = selector.get_support(indices=True)
+        assert kept.tolist() == sorted(np.argsort(-selector.scores_, kind="stable")[:2].tolist())
+        assert selector.transform(COINS).shape == (600, 2)
+        more = MarkovBlanketSelector(min_features=3, exclude=["x0", "x2"]).fit(COINS, XOR)
+        assert {1, 4} < set(more.get_support(indices=True).tolist()) < {1, 3, 4, 5}
+        few = MarkovBlanketSelector(min_features=1).fit(COINS, XOR)
+        assert few.get_support(indices=True).tolist() == [1, 4]
+        everything = MarkovBlanketSelector(min_features=99).fit(COINS, XOR)
+        assert everything.get_support().all()
+
+    def test_scores(self) -> None:
+        X, y = mixed()
+        X["row"] = np.arange(600)
+        selector = MarkovBlanketSelector().fit(X, y)
+        scores = dict(zip(X.columns, selector.scores_, strict=True))
+        for name in ("hall", "stairs"):
+            assert scores[name] == selector.blanket_[name].bits
+        assert scores["row"] == 0.0  # an identifier
+        marginal = komb.ci_test(X.assign(lamp=y), "day", "lamp").p_value
+        assert marginal is not None
+        assert scores["day"] == pytest.approx(-np.log2(marginal))
+        assert min(scores.values()) >= 0
+
+    def test_options_that_a_method_has_no_use_for(self) -> None:
+        """Whatever a grid search combines is tried."""
+        grid = {
+            "method": ["auto", "komb", "iamb"], "order": [None, 1], "level": [0.05, 0.1],
+            "max_conditioning": [None, 2], "discretize": [None, "mdl", "quantile"], "bins": [4, 3],
+            "missing": [None, "level"],
+        }  # fmt: skip
+        for number, options in enumerate(ParameterGrid(grid)):
+            if number % 7 == 0:
+                selector = MarkovBlanketSelector().set_params(**dict(reversed(options.items())))
+                selector.fit(COINS[:100], XOR[:100])
+
+    def test_any_target(self) -> None:
+        X = RNG.normal(size=(400, 4))
+        y = 2 * X[:, 2] + RNG.normal(size=400)
+        rank = np.argsort(np.argsort(y))  # each of 0 to 399 once, but a target numbers no rows
+        for target in (y, rank, (10 * y).round().astype(int)):
+            selector = MarkovBlanketSelector().fit(X, target)
+            assert selector.get_support().tolist() == [False, False, True, False]
 
     def test_continuous_target_is_cut_if_asked(self) -> None:
         X = RNG.normal(size=(400, 4))
@@ -369,7 +415,7 @@ class TestScikitLearn:
         theirs = signature(komb.markov_blanket).parameters
         left_out = {"data", "target", "progress", "stability", "n_jobs"}
         ours = signature(MarkovBlanketSelector).parameters
-        assert {*ours} == {*theirs} - left_out | {"handle_unknown"}
+        assert {*ours} == {*theirs} - left_out | {"handle_unknown", "min_features"}
         assert all(ours[name].default == theirs[name].default for name in {*ours} & {*theirs})
 
     def test_pickle(self) -> None:
@@ -394,15 +440,21 @@ class TestScikitLearn:
         assert tags.input_tags.string
         assert tags.input_tags.categorical
         assert not tags.input_tags.sparse
-        assert not tags.input_tags.allow_nan
-        assert MarkovBlanketSelector(missing="level").__sklearn_tags__().input_tags.allow_nan
+        assert tags.input_tags.allow_nan
+        for selector in (
+            MarkovBlanketSelector(missing="error"),
+            MarkovBlanketSelector(types="strict"),
+        ):
+            assert not selector.__sklearn_tags__().input_tags.allow_nan
+        tags = MarkovBlanketSelector(types="strict", missing="level").__sklearn_tags__()
+        assert tags.input_tags.allow_nan
 
 
 class TestUnknownLevels:
     X = pd.DataFrame(np.where(COINS, "head", "tail"), columns=NAMES)
 
-    def test_they_are_refused(self) -> None:
-        selector = MarkovBlanketSelector().fit(self.X, XOR)
+    def test_they_can_be_refused(self) -> None:
+        selector = MarkovBlanketSelector(handle_unknown="error").fit(self.X, XOR)
         odd = self.X.head(3).copy()
         odd.loc[1, "coin4"] = "edge"
         message = (
@@ -415,26 +467,43 @@ class TestUnknownLevels:
         assert selector.levels_ == {"coin1": ("head", "tail"), "coin4": ("head", "tail")}
 
     def test_only_selected_columns_count(self) -> None:
-        selector = MarkovBlanketSelector().fit(self.X, XOR)
+        selector = MarkovBlanketSelector(handle_unknown="error").fit(self.X, XOR)
         odd = self.X.head(3).copy()
         odd.loc[1, "coin0"] = "edge"
         assert selector.transform(odd).shape == (3, 2)
 
-    def test_they_can_pass(self) -> None:
-        selector = MarkovBlanketSelector(handle_unknown="ignore").fit(self.X, XOR)
+    def test_they_pass(self) -> None:
+        selector = MarkovBlanketSelector().fit(self.X, XOR)
         odd = self.X.head(3).copy()
         odd.loc[1, "coin4"] = "edge"
-        assert selector.transform(odd)[1, 1] == "edge"
+        odd.loc[2, "coin4"] = None
+        assert selector.transform(odd)[1:, 1].tolist() == ["edge", None]
+
+    def test_anything_passes(self) -> None:
+        """Whatever new rows hold, selecting columns of them does not fail."""
+        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        odd = np.array([[np.inf, np.nan, 7, -1, 0.5, 1e300]])
+        np.testing.assert_array_equal(selector.transform(odd), [[np.nan, 0.5]])
+
+    def test_cross_validation_with_rare_levels(self) -> None:
+        """Each of the folds holds a level that the others have not."""
+        X, y = mixed()
+        X["hall"] = X["hall"].where(np.arange(600) % 100 != 7, [f"odd {i}" for i in range(600)])
+        encoder = OneHotEncoder(handle_unknown="ignore")
+        model = make_pipeline(MarkovBlanketSelector(), encoder, DecisionTreeClassifier())
+        scores = cross_val_score(model, X, y, cv=4, error_score="raise")
+        assert scores.min() > 0.8
 
     def test_numbers(self) -> None:
-        selector = MarkovBlanketSelector().fit(COINS, XOR)
+        selector = MarkovBlanketSelector(handle_unknown="error").fit(COINS, XOR)
         assert selector.transform(COINS[:1].astype(float)).shape == (1, 2)
         with pytest.raises(DataError, match="levels in feature 'x1' during transform: 2; fit"):
             selector.transform(np.full((2, 6), 2))
 
     def test_a_few_rows_of_fractions_are_levels(self) -> None:
         fractions = RNG.integers(0, 7, (500, 3)) / 4
-        selector = MarkovBlanketSelector().fit(fractions, fractions[:, 1] > 0.8)
+        selector = MarkovBlanketSelector(handle_unknown="error")
+        selector.fit(fractions, fractions[:, 1] > 0.8)
         each = np.repeat(np.arange(7) / 4, 3).reshape(7, 3)
         assert selector.transform(each).ravel().tolist() == each[:, 0].tolist()
         with pytest.raises(DataError, match=r"in feature 'x1' during transform: 1\.75; fit"):
@@ -442,18 +511,9 @@ class TestUnknownLevels:
 
     def test_columns_that_were_cut_have_none(self) -> None:
         X = RNG.normal(size=(400, 3))
-        selector = MarkovBlanketSelector(discretize="quantile", alpha=0.001).fit(X, X[:, 0] > 0)
+        selector = MarkovBlanketSelector(alpha=0.001, handle_unknown="error").fit(X, X[:, 0] > 0)
         assert selector.levels_ == {}
         assert selector.transform([[99.0, 0, 0]]).tolist() == [[99.0]]
-
-    def test_but_they_must_hold_numbers(self) -> None:
-        X = pd.DataFrame(RNG.normal(size=(400, 2)), columns=["a", "b"])
-        selector = MarkovBlanketSelector(discretize="quantile").set_output(transform="pandas")
-        selector.fit(X, X["a"] > 0)
-        with pytest.raises(MissingValuesError, match="'a'"):
-            selector.transform(pd.DataFrame({"a": [0.5, np.nan], "b": 0.5}))
-        with pytest.raises(DataError, match="'a' is to be cut, but does not hold numbers"):
-            selector.transform(pd.DataFrame({"a": ["x", "y"], "b": 0.5}))
 
     def test_cut_points_can_be_used_again(self) -> None:
         X, y = mixed()
@@ -482,14 +542,15 @@ class TestMissing:
             assert np.isnan(selector.transform(gap)).all()
 
     def test_a_gap_is_a_level(self) -> None:
-        complete = MarkovBlanketSelector(missing="level").fit(COINS, XOR)
+        complete = MarkovBlanketSelector(missing="level", handle_unknown="error").fit(COINS, XOR)
         with pytest.raises(DataError, match="levels in feature 'x1' during transform: None"):
             complete.transform(np.full((2, 6), np.nan))
-        testwise = MarkovBlanketSelector(missing="testwise").fit(COINS, XOR)
+        testwise = MarkovBlanketSelector(handle_unknown="error").fit(COINS, XOR)
         assert np.isnan(testwise.transform(np.full((2, 6), np.nan))).all()
 
-    def test_refused(self) -> None:
-        selector = MarkovBlanketSelector()
+    @pytest.mark.parametrize("options", [{"missing": "error"}, {"types": "strict"}])
+    def test_refused(self, options: dict[str, Any]) -> None:
+        selector = MarkovBlanketSelector(handle_unknown="error", **options)
         with pytest.raises(ValueError, match="X contains NaN"):
             selector.fit(self.X.to_numpy(), XOR)
         for X in (self.X, pl.from_pandas(self.X)):
@@ -500,11 +561,17 @@ class TestMissing:
             with pytest.raises(ValueError, match="missing values"):
                 selector.set_output(transform=container).transform(self.X)
 
+    @pytest.mark.parametrize("types", ["auto", "strict"])
     @pytest.mark.parametrize("missing", ["error", "level", "testwise"])
-    def test_columns_without_values(self, missing: str) -> None:
+    def test_columns_without_values(self, missing: str, types: str) -> None:
         X = pd.DataFrame(COINS, columns=NAMES).assign(coin2=None)
-        with pytest.raises(MissingValuesError, match="'coin2'"):
-            MarkovBlanketSelector(missing=missing).fit(X, XOR)
+        selector = MarkovBlanketSelector(missing=missing, types=types)
+        if types == "strict" or missing == "error":
+            with pytest.raises(MissingValuesError, match="'coin2'"):
+                selector.fit(X, XOR)
+        else:
+            assert selector.fit(X, XOR).get_support(indices=True).tolist() == [1, 4]
+            assert selector.blanket_.types["coin2"].kind == "empty"
 
 
 FRAME = pd.DataFrame(COINS, columns=NAMES)
@@ -513,10 +580,12 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (FRAME, XOR[:-1], {}, ValueError, r"inconsistent numbers of samples: \[600, 599\]"),
     (COINS, None, {}, ValueError, "requires y to be passed, but the target y is None"),
     (COINS, COINS[:, :2], {}, ValueError, r"y should be a 1d array, got an array of shape"),
-    (COINS, RNG.normal(size=600), {}, ContinuousColumnError,
-     "Unknown label type: 'y' must hold classes; got 600 distinct values .*discretize='quantile'"),
+    (COINS, RNG.normal(size=600), {"types": "strict"}, ContinuousColumnError,
+     "Unknown label type: 'y' must hold classes; got 600 distinct values .*types='auto'"),
     (COINS, RNG.normal(size=600), {"discretize": "mdl"}, ContinuousColumnError,
-     "Unknown label type: 'y' must hold classes"),
+     "where others are cut by the target .'mdl'., it must hold discrete levels"),
+    (COINS, [f"name {i}" for i in range(600)], {}, DataError,
+     "'target' must name a column that can be tested; got 'y': identifier.*types={'y': 'nominal'}"),
     (COINS, np.ones(600), {}, DataError, "'y' must have at least 2 classes; got one class, 1.0"),
     (COINS, np.where(XOR, 1, np.nan), {}, ValueError, "Input y contains NaN"),
     (COINS, np.where(XOR, 1, np.nan), {"missing": "level"}, ValueError, "Input y contains NaN"),
@@ -529,7 +598,8 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (FRAME[[]], XOR, {}, DataError, r"0 feature\(s\).* while a minimum of 1 is required"),
     (COINS[:, 0], XOR, {}, ValueError, "Expected 2D array, got 1D array"),
     (csr_array(COINS), XOR, {}, TypeError, "Sparse data was passed"),
-    (RNG.normal(size=(600, 2)), XOR, {}, ContinuousColumnError, "'x0' looks continuous"),
+    (RNG.normal(size=(600, 2)), XOR, {"types": "strict"}, ContinuousColumnError,
+     "'x0' looks continuous"),
     (np.full((600, 2), np.inf), XOR, {"discretize": "quantile"}, ValueError, "infinity"),
     (FRAME.set_axis([*NAMES[:5], "coin0"], axis=1), XOR, {}, DataError,
      r"'X' must have distinct column names; got 'coin0' \(2 times\)"),
@@ -542,6 +612,10 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (COINS, XOR, {"discretize": "quantil"}, UnknownNameError, "Did you mean 'quantile'"),
     (COINS, XOR, {"bins": 1, "discretize": "quantile"}, ParameterError, "'bins' must"),
     (COINS, XOR, {"missing": "drop"}, UnknownNameError, "In 'missing'"),
+    (COINS, XOR, {"types": "loose"}, ParameterError, "'types' must be 'auto', 'strict', or map"),
+    (COINS, XOR, {"types": {"x9": "nominal"}}, UnknownNameError, "In 'types': .*no feature 'x9'"),
+    (COINS, XOR, {"na_values": -9}, ParameterError, "'na_values' must be a list of values"),
+    (COINS, XOR, {"min_features": -1}, ParameterError, "'min_features' must"),
     (COINS, XOR, {"seed": -1}, ParameterError, "'seed' must"),
     (COINS, XOR, {"handle_unknown": "warn"}, ParameterError,
      "'handle_unknown' must be 'error' or 'ignore'; got 'warn'"),

@@ -37,8 +37,8 @@ def test_other_columns_are_not_looked_at() -> None:
     data["gone"] = [None, 1] * 50
     assert not komb.ci_test(data, "x", "y").independent
     with pytest.raises(MissingValuesError):
-        komb.ci_test(data, "x", "y", ["gone"])
-    assert komb.ci_test(data, "x", "y", ["gone"], missing="testwise").n_rows == 100
+        komb.ci_test(data, "x", "y", ["gone"], types="strict")
+    assert komb.ci_test(data, "x", "y", ["gone"]).n_rows == 100
     matrix = np.array([[0, 1, 2], [1, 0, 2]] * 20)
     assert not komb.ci_test(matrix, 0, 1).independent
     table = komb.DiscreteTable.from_data({"x": [0, 1] * 9, "y": [0, 1] * 9, "z": [0, 0, 1] * 6})

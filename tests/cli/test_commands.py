@@ -117,8 +117,9 @@ class TestFind:
             "start": ["X1", "X2"],
             "include": ["E1"],
             "exclude": ["E2"],
+            "types": "auto",
             "discretize": None,
-            "missing": "error",
+            "missing": "testwise",
         }
         _, out, _ = run("find", file, "--target", "Y", "-k", "2", "-l", "3", "--json")
         assert json.loads(out)["parameters"]["max_separator"] == 3
@@ -298,12 +299,11 @@ class TestBadInput:
             (b"X,Y\n0,1\n1,1\n", ["'Y', which is 1 in every row"]),
             (b"Y,Y\n0,1\n1,1\n", ["distinct column names", "'Y' (2 times)"]),
             (b"X,Y\n0,1\n1\n", ["line 3 has 1", "--delimiter"]),
-            (b"X,Y\n0,1\nNA,0\n", ["1 in 1 column", "'X'", "--missing level"]),
             (b"1,1\n0,1\n1,0\n", ["'1' (2 times)", "--no-header"]),
             (b"\x00\x01\x02\xff" * 99, ["binary"]),
             (
-                b"X,Y\n" + b"".join(b"%f,%d\n" % (i / 7, i % 2) for i in range(99)),
-                ["'X'", "--discretize quantile"],
+                b"X,Y\n" + b"".join(b"%f,%d\n" % (1e308 * i, i % 2) for i in range(9)),
+                ["'X' holds 7 infinite values", "--na-value inf --na-value=-inf", "--discretize"],
             ),
         ],
     )
@@ -316,6 +316,25 @@ class TestBadInput:
         assert err.count("\n") == 1
         for part in parts:
             assert part in err
+
+    @pytest.mark.parametrize(
+        ("content", "parts"),
+        [
+            (b"X,Y\n0,1\nNA,0\n", ["1 in 1 column", "'X'", "--missing level"]),
+            (
+                b"X,Y\n" + b"".join(b"%f,%d\n" % (i / 7, i % 2) for i in range(99)),
+                ["'X'", "--type auto", "--discretize quantile"],
+            ),
+        ],
+    )
+    def test_strict_types(self, run: Run, tmp_path: Path, content: bytes, parts: list[str]) -> None:
+        path = tmp_path / "unclear.csv"
+        path.write_bytes(content)
+        code, out, err = run("find", path, "--target", "Y", "--type", "strict")
+        assert (code, out) == (2, "")
+        for part in parts:
+            assert part in err
+        assert run("find", path, "--target", "Y")[0] == 0
 
     def test_no_such_file(self, run: Run, file: Path) -> None:
         code, out, err = run("find", file.with_name("xor.cvs"), "--target", "Y")

@@ -13,6 +13,7 @@ from komb.api.options import DEFAULTS, DESCRIPTIONS
 from komb.cli.compare import compare
 from komb.cli.find import find
 from komb.cli.messages import in_shell
+from komb.cli.options import flag_of
 from komb.cli.report import report
 from komb.errors import Argument, InPython, KombError, ParameterError, UnknownNameError
 from tests.conftest import Run
@@ -80,11 +81,11 @@ class TestWords:
 
 class TestFiles:
     def test_no_python(self, run: Run, file: Path) -> None:
-        code, _, err = run("find", file, "-t", "Y")
+        code, _, err = run("find", file, "-t", "Y", "--type", "strict")
         assert code == 2
         assert "--missing testwise" in err
         assert "dropna" not in err
-        code, _, err = run("find", file, "-t", "Y", "--missing", "level")
+        code, _, err = run("find", file, "-t", "Y", "--type", "strict", "--missing", "level")
         assert code == 2
         assert "--discretize quantile; or say where to cut: --discretize age=1.5,2.5." in err
         assert "{" not in err
@@ -114,5 +115,5 @@ class TestOptions:
     def test_help_shows_them(self, run: Run) -> None:
         _, out, _ = run("find", "--help")
         for name in DEFAULTS:
-            assert f"--{name.replace('_', '-')}" in out
+            assert flag_of(name) in out
         assert "observed" in out

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Methods = Iterable[str] | Mapping[str, Mapping[str, Any]]
 
-_FOR_ALL = ("exclude", "discretize", "bins", "missing")  # one table for all
+_FOR_ALL = ("exclude", "types", "discretize", "bins", "missing", "na_values")  # one table for all
 _ROW_OPTIONS = [name for name in DEFAULTS if name not in _FOR_ALL]
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from komb.data.encode.codes import Name
+from komb.data.encode.treatment import MDL, STRICT
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
@@ -96,7 +97,7 @@ def explain(
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     """Encode the table that a blanket was found in, or say why it cannot be the one."""
     parameters = blanket.parameters
-    treatment = {"discretize": blanket.cuts or None, "missing": parameters.get("missing", "error")}
+    treatment: dict[str, Any] = _repeat_treatment(blanket)
     if isinstance(data, DiscreteTable):  # it has been cut already
         treatment = {}
     table = DiscreteTable.from_data(data, exclude=parameters.get("exclude", ()), **treatment)
@@ -113,6 +114,22 @@ def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     for name in (blanket.target, *blanket.members):
         table.index(name)
     return table
+
+
+def _repeat_treatment(blanket: Blanket) -> dict[str, Any]:
+    """Return how the columns of a blanket's table were treated."""
+    parameters = blanket.parameters
+    types, discretize = parameters.get("types", STRICT), parameters.get("discretize")
+    missing = parameters.get("missing", "error")
+    if types == STRICT:
+        return {"discretize": blanket.cuts or None, "missing": missing}
+    if discretize == MDL:
+        discretize = blanket.cuts
+    elif isinstance(discretize, Mapping):
+        rules = discretize.items()
+        discretize = {name: blanket.cuts[name] if rule == MDL else rule for name, rule in rules}
+    given = {name: parameters[name] for name in ("bins", "na_values") if name in parameters}
+    return {"types": types, "discretize": discretize, "missing": missing, **given}
 
 
 def _check_explained(blanket: Blanket, explanation: Explanation) -> None:

@@ -29,7 +29,14 @@ from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.api.truth import find_in_truth, open_truth
 from komb.counts.threads import use_threads
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.treatment import (
+    AUTO,
+    DEFAULT_BINS,
+    Bins,
+    Discretize,
+    NaValues,
+    TypeOption,
+)
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 
@@ -49,9 +56,11 @@ def markov_blanket(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    types: TypeOption = AUTO,
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
-    missing: str = DEFAULT_MISSING,
+    missing: str | None = None,
+    na_values: NaValues = (),
     seed: int = 0,
     time_budget: float | None = None,
     stability: int | None = None,
@@ -120,18 +129,29 @@ def markov_blanket(
         Columns that are in the blanket whatever the tests say.
     exclude
         Columns that the search ignores: neither checked nor counted.
+    types
+        ``"auto"``: the type of each column is found from its values (nominal, ordinal, continuous,
+        time, identifier, free text), and what was decided is in ``types`` of the result.
+        Identifiers and free text are left out. Types of some columns: ``{"zip": "nominal"}``.
+        ``"strict"``: every distinct value is a level; columns that look continuous or have missing
+        values are errors unless ``discretize`` and ``missing`` provide for them.
     discretize
-        How to cut numeric columns into bins. ``None``: not at all, and one that is plainly
-        continuous is an error. ``"quantile"`` (equally many rows per bin), ``"uniform"`` (bins of
-        equal width), ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target
-        change): all numeric columns that look continuous or have more than 20 distinct values. Or a
-        mapping from columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the
-        ``cuts`` of a blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
+        How to cut numeric columns into bins. ``None``: as their types and the test require.
+        ``"quantile"`` (equally many rows per bin), ``"uniform"`` (bins of equal width),
+        ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target change): all
+        numeric columns that look continuous or have more than 20 distinct values. Or a mapping from
+        columns to one of those or to ascending cut points, ``{"age": [18, 65]}``; the ``cuts`` of a
+        blanket or table are one. More in :meth:`komb.DiscreteTable.from_data`.
     bins
         Number of bins, for all columns or by column.
     missing
         How to treat missing values: ``"error"``, ``"level"`` (they are a level of their own) or
-        ``"testwise"`` (each test is made on the rows that are complete for its columns).
+        ``"testwise"`` (each test is made on the rows that are complete for its columns). If left
+        out, ``"testwise"``; an error with strict types.
+    na_values
+        What stands for a missing value, ``[-9, "unknown"]``, or by column, ``{"age": [99]}``,
+        besides NaN and null of every library, an empty text, ``NA``, ``N/A``, ``nan``, ``null``,
+        ``?`` and ``.``.
     seed
         Seed of a test that draws random numbers; the same seed gives the same answer.
     time_budget
@@ -200,8 +220,9 @@ def markov_blanket(
     options = SearchOptions(
         method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
-        include=include, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-        seed=seed, time_budget=time_budget, stability=stability, memory_limit=memory_limit,
+        include=include, exclude=exclude, types=types, discretize=discretize, bins=bins,
+        missing=missing, na_values=na_values, seed=seed, time_budget=time_budget,
+        stability=stability, memory_limit=memory_limit,
     )  # fmt: skip
     check_progress(progress)
     check_journal(resume)
@@ -219,7 +240,8 @@ def markov_blanket(
 
 @takes_options(
     also={
-        "discretize": "Not at all if left out. Only a single target can say where 'mdl' cuts.",
+        "discretize": "As types and test require if left out. Only a single target can say where "
+        "'mdl' cuts.",
         "time_budget": "Each target has a budget of its own; none if left out.",
     }
 )

@@ -141,6 +141,8 @@ def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
         names=tuple(range(table.n_columns)),
         levels=tuple(range(int(count)) for count in table.cardinalities),  # type: ignore[misc]
         cuts={},
+        numbers={table.index(name): values for name, values in table.numbers.items()},
+        types={},
     )
     return numbered.__reduce__()[1]
 

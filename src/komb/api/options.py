@@ -16,11 +16,13 @@ from typing import Any, TypeAlias, TypedDict
 
 from komb.data.checks import check_count
 from komb.data.encode.treatment import (
+    AUTO,
     DEFAULT_BINS,
-    DEFAULT_MISSING,
     Bins,
     Discretize,
+    NaValues,
     Treatment,
+    TypeOption,
     check_treatment,
 )
 from komb.data.memory_limit import check_limit
@@ -285,11 +287,21 @@ class SearchOptions:
         metavar="COLUMN",
         in_shell="Exclude this column. May be repeated.",
     )
+    types: TypeOption = _option(  # noqa: RUF009
+        AUTO,
+        "Types of columns: 'auto' finds them, 'strict' takes numbers as levels and refuses what "
+        "is unclear; or types by column: 'nominal', 'ordinal', 'continuous', 'time', 'identifier' "
+        "or 'text'.",
+        metavar="auto|strict|COLUMN=TYPE",
+        in_shell="Type of a column: 'nominal', 'ordinal', 'continuous', 'time', 'identifier' or "
+        "'text', found if left out. May be repeated. Or 'strict': take numbers as levels, and "
+        "refuse what is unclear.",
+    )
     discretize: Discretize = _option(  # noqa: RUF009
         None,
         "How to cut numeric columns into bins: 'quantile', 'uniform', 'kmeans' or 'mdl', for "
         "all of them or by column, or at which points.",
-        if_left_out="not at all",
+        if_left_out="as their types and the test require",
         metavar="RULE|COLUMN=RULE|COLUMN=CUT,CUT...",
         in_shell="Cut numeric columns into bins: 'quantile', 'uniform', 'kmeans', 'mdl', or at "
         "these cut points. May be repeated for several columns.",
@@ -300,8 +312,16 @@ class SearchOptions:
         metavar="N|COLUMN=N",
         in_shell="Number of bins. May be repeated for several columns.",
     )
-    missing: str = _option(
-        DEFAULT_MISSING, "How to treat missing values: 'error', 'level' or 'testwise'."
+    missing: str | None = _option(
+        None,
+        "How to treat missing values: 'error', 'level' or 'testwise'.",
+        if_left_out="testwise, or an error with strict types",
+    )
+    na_values: NaValues = _option(  # noqa: RUF009
+        (),
+        "What stands for a missing value, in all columns or by column, besides the usual.",
+        metavar="VALUE|COLUMN=VALUE",
+        in_shell="This value is a missing one, in all columns or in one. May be repeated.",
     )
     seed: int = _option(
         0, "Seed of tests that draw random numbers, and of half-samples.", check_count
@@ -335,7 +355,10 @@ class SearchOptions:
     def __post_init__(self) -> None:
         for name, description in DESCRIPTIONS.items():
             object.__setattr__(self, name, description.check(name, getattr(self, name)))
-        check_treatment(self.discretize, self.bins, self.missing)
+        values = self.na_values
+        if isinstance(values, Iterable) and not isinstance(values, Mapping | str):  # read it once
+            object.__setattr__(self, "na_values", tuple(self.na_values))
+        assert self.treatment
         for parameter in ("start", "include"):
             self._check_exclude(parameter)
 
@@ -355,7 +378,7 @@ class SearchOptions:
     @property
     def treatment(self) -> Treatment:
         """How raw columns become discrete ones."""
-        return check_treatment(self.discretize, self.bins, self.missing)
+        return check_treatment(self.discretize, self.bins, self.missing, self.types, self.na_values)
 
     @property
     def of_method(self) -> dict[str, Any]:
@@ -394,9 +417,11 @@ class CommonKeywords(TypedDict, total=False):
     start: Iterable[Name] | str
     include: Iterable[Name]
     exclude: Iterable[Name]
+    types: TypeOption
     discretize: Discretize
     bins: Bins
-    missing: str
+    missing: str | None
+    na_values: NaValues
     seed: int
     memory_limit: int | str | None
 

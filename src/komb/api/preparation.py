@@ -15,9 +15,10 @@ from typing import NoReturn
 from komb.api.options import SearchOptions
 from komb.api.settings import Settings, find_column
 from komb.data.encode.codes import Name
+from komb.data.encode.column_errors import and_more
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable, encode_table
-from komb.errors import Argument, DataError, ParameterError
+from komb.errors import Argument, DataError, ParameterError, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,18 @@ def _check_size(table: DiscreteTable) -> None:
     """Raise if a table is too small for any analysis."""
     if table.n_columns < 2:
         rule = "have at least 2 columns, a target and a candidate"
-        remedy = "Check how it was read: a wrong delimiter puts everything into one column."
-        raise DataError.because("data", rule, table.n_columns, remedy)
+        remedy: Text = "Check how it was read: a wrong delimiter puts everything into one column."
+        shown = f"{table.n_columns}"
+        left_out = [name for name, found in table.types.items() if found.is_left_out]
+        if left_out:
+            listed = and_more(f"{name!r}: {table.types[name]}" for name in left_out)
+            shown = f"{table.n_columns}, besides {listed}"
+            remedy = (
+                "Say what they are: ",
+                Argument("types", dict.fromkeys(left_out, "ordinal")),
+                ".",
+            )
+        raise DataError.because("data", rule, table.n_columns, remedy, shown=shown)
     if table.n_rows < 2:
         remedy = "One row says nothing about dependence: check how it was read or filtered."
         raise DataError.because("data", "have at least 2 rows", table.n_rows, remedy)

@@ -14,6 +14,7 @@ from komb.api.settings import Settings
 from komb.api.stability import Tally, Witnesses, search_halves
 from komb.api.warmup import warm_up
 from komb.data.encode.codes import Name
+from komb.data.encode.column_types import IDENTIFIER
 from komb.data.table import DiscreteTable
 from komb.errors import InPython, Interrupted
 from komb.results.blanket import Blanket
@@ -191,6 +192,7 @@ class Run:
             seconds=finding.seconds,
             remarks=self._remarks(finding.found),
             stability=stability,
+            types=table.types,
         ).with_table(table)
         return blanket if isinstance(settings.test, str) else blanket.with_test(settings.test)
 
@@ -211,11 +213,13 @@ class Run:
         return algorithm.search(session, task, **self.settings.arguments_of(algorithm))
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
-        """Candidates with so many levels that they identify rows rather than groups of rows."""
+        """Columns that identify rows rather than groups of rows, left out or not."""
         levels = self.table.cardinalities
         most = max(_FEW_LEVELS, self.table.n_rows // 2)
         candidates = (x for x in range(self.table.n_columns) if x != target)
-        return self._names(x for x in candidates if levels[x] > most)
+        kept = self._names(x for x in candidates if levels[x] > most)
+        types = self.table.types
+        return (*(name for name in types if types[name].kind == IDENTIFIER), *kept)
 
     def _member(self, finding: Finding, position: int, stability: Stability | None) -> Member:
         name, witness = self.table.names[position], finding.found.witnesses[position]

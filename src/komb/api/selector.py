@@ -40,10 +40,28 @@ from sklearn.utils.validation import (
 )
 
 from komb.api.find import markov_blanket
-from komb.api.options import DEFAULT_LEVEL, DEFAULTS, TestOption
+from komb.api.options import (
+    DEFAULT_LEVEL,
+    DEFAULTS,
+    METHOD_OPTIONS,
+    SearchOptions,
+    TestOption,
+)
+from komb.api.settings import find_searches
+from komb.data.checks import check_count
 from komb.data.encode.codes import Array, Levels, Name
-from komb.data.encode.column_errors import and_more
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.column_errors import FEW_LEVELS, and_more
+from komb.data.encode.column_types import CONTINUOUS, NOMINAL, ORDINAL
+from komb.data.encode.treatment import (
+    AUTO,
+    DEFAULT_BINS,
+    MDL,
+    STRICT,
+    Bins,
+    Discretize,
+    NaValues,
+    TypeOption,
+)
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -53,11 +71,13 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
+from komb.sessions.data import DataSession
 
-_FEW_ROWS = 40  # from here on the number of rows no longer decides what counts as continuous
+_ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 _NOTHING_SELECTED = (
     "No features were selected: no column was found to depend on y. Members can hide in larger "
-    "combinations (raise 'order'), or the tests may be too strict (raise 'alpha')."
+    "combinations (raise 'order'), or the tests may be too strict (raise 'alpha'). To keep the "
+    "best columns in any case, set 'min_features'."
 )
 
 
@@ -76,20 +96,27 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         that are selected in any case, and those that are never selected nor looked at. Text is the
         name of a feature, an integer its position; without names, features are called
         ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    types
+        As in :func:`komb.markov_blanket`: types of features are found from their values, unless
+        named here, or ``"strict"``. What was found is in ``blanket_.types``. Identifiers and free
+        text are never selected.
     discretize, bins
         As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
         A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
         mapping it goes by its name (see ``blanket_``). ``discretize=other.blanket_.cuts``
-        cuts where another selector did. Off by default: a continuous column is an error.
-    missing
-        As in :func:`komb.markov_blanket`: what to do about missing values in ``X``. There must be
-        none in ``y``.
+        cuts where another selector did.
+    missing, na_values
+        As in :func:`komb.markov_blanket`: what to do about missing values in ``X``, and what stands
+        for one. There must be none in ``y``.
     seed, time_budget
         As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
-    handle_unknown : {"error", "ignore"}
+    min_features : int
+        How many features to keep at least. Where the blanket has fewer, those with the highest
+        ``scores_`` are added; identifiers, free text and excluded features never are.
+    handle_unknown : {"ignore", "error"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
-        selector was fitted: refuse it, or pass it on unchecked. Features that were cut into levels
-        have no unknown ones.
+        selector was fitted: pass it on, for selecting needs no levels, or refuse it. Features that
+        were cut into bins have no unknown levels.
 
     Attributes
     ----------
@@ -97,6 +124,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Which features were selected and why, and in ``blanket_.cuts`` where features were cut. Its
         target has the name of ``y``, or ``"y"`` if that has none; an underscore is added while
         there is a feature of that name.
+    scores_ : ndarray
+        For each feature the evidence that it depends on ``y``, in bits (a p-value of 2^-b counts as
+        b): of a member given its witness, of any other feature marginally. 0 for features that were
+        left out.
     levels_ : dict
         The known levels of each selected feature that was not cut.
     n_features_in_ : int
@@ -112,7 +143,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Values are passed on as they came, neither encoded nor cut. ``X`` can be a pandas, polars or
     pyarrow table or an array; it must be dense. The answer depends on nothing but data and
-    parameters. If nothing is selected, :meth:`transform` warns and returns no columns.
+    parameters. If nothing is selected, :meth:`transform` warns and returns no columns, which most
+    models refuse; ``min_features=1`` keeps the best column instead. Options that the method has no
+    use for are ignored here, unlike in :func:`komb.markov_blanket`, so that a grid search can try
+    several methods at once.
 
     Examples
     --------
@@ -145,12 +179,15 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
+        types: TypeOption = AUTO,
         discretize: Discretize = None,
         bins: Bins = DEFAULT_BINS,
-        missing: str = DEFAULT_MISSING,
+        missing: str | None = None,
+        na_values: NaValues = (),
         seed: int = 0,
         time_budget: float | None = None,
-        handle_unknown: str = "error",
+        min_features: int = 0,
+        handle_unknown: str = "ignore",
     ) -> None:
         self.method = method
         self.order = order
@@ -163,11 +200,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.include = include
         self.exclude = exclude
+        self.types = types
         self.discretize = discretize
         self.bins = bins
         self.missing = missing
+        self.na_values = na_values
         self.seed = seed
         self.time_budget = time_budget
+        self.min_features = min_features
         self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -191,6 +231,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             A ``ValueError``: if data or parameters cannot be used.
         """
         self._check_handle_unknown()
+        min_features = check_count("min_features", self.min_features)
         label = _name_of(y)
         X = self._validate(X, reset=True, min_samples=2)
         names = self._feature_names()
@@ -198,19 +239,57 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y = self._validate_target(y, target)
         check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
+        options = self._options(names, target, y)
+        self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
+        table = self.blanket_._table
+        assert table is not None  # fresh from a search
+        self.scores_ = self._score(table)
+        self._selected = {*self.blanket_.members, *self._best(table, min_features)}
+        self.levels_ = {
+            name: table.levels[table.index(name)]
+            for name in names
+            if name in self._selected and name not in self.blanket_.cuts
+        }
+        return self
+
+    def _options(self, names: Sequence[str], target: str, y: Array) -> dict[str, Any]:
+        """Return what to call the search with: names for positions, and what it has no use for out.
+
+        Somebody who searches over methods gives all of them the same options.
+        """
         given = self.get_params(deep=False)
         options = {name: value for name, value in given.items() if name in DEFAULTS}
         for name in ("start", "include", "exclude"):
             options[name] = _to_names(name, options[name], names)
-        for name in ("discretize", "bins"):
-            options[name] = _to_names(name, options[name], names, target)
-        self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
-        self.levels_ = {
-            name: self._levels_of(name, column)
-            for name, column in self._selected(X).items()
-            if name not in self.blanket_.cuts
-        }
-        return self
+        for name in ("types", "discretize", "bins", "na_values"):
+            if isinstance(options[name], Mapping):
+                options[name] = _to_names(name, options[name], names, target)
+        if options["discretize"] is None or options["discretize"] == MDL:
+            options["bins"] = DEFAULT_BINS
+        options["types"] = _with_target(options["types"], target, y)
+        known = SearchOptions(method=options["method"], start=options["start"])
+        taken = {name for search in find_searches(known) for name in search.options}
+        unused = [name for name in METHOD_OPTIONS if name not in taken]
+        return options | {name: DEFAULTS[name] for name in unused}
+
+    def _score(self, table: DiscreteTable) -> npt.NDArray[np.float64]:
+        """Return the evidence for each feature, in bits."""
+        target = table.index(self.blanket_.target)
+        session = DataSession(table, self.test, alpha=_ANY_LEVEL, df=self.df, seed=self.seed)
+        others = frozenset(range(table.n_columns)) - {target}
+        marginal = session.strengths(target, [(others, frozenset())])[0]
+        scores = {table.names[position]: bits for position, bits in marginal.items()}
+        scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
+        return np.array([max(scores.get(name, 0.0), 0.0) for name in self._feature_names()])
+
+    def _best(self, table: DiscreteTable, n_features: int) -> list[str]:
+        """Return the features to add for want of members, those with the highest scores."""
+        members = set(self.blanket_.members)
+        ranked = sorted(
+            zip(self.scores_, self._feature_names(), strict=True), key=lambda pair: -pair[0]
+        )
+        left = [name for _, name in ranked if name in table.names and name not in members]
+        return left[: max(0, n_features - len(members))]
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.
@@ -235,7 +314,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         self._check_handle_unknown()
         X = self._validate(X, reset=False)
-        if not self.get_support().any():
+        if not self._selected:
             warnings.warn(_NOTHING_SELECTED, UserWarning, stacklevel=3)
         elif self.handle_unknown == "error":
             self._check_levels(X)
@@ -251,27 +330,33 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         container = _get_output_config("transform", estimator=self)["dense"]
         if container == "default":
             native = frame.to_native()
-            return check_array(native, dtype=None, ensure_all_finite=self._finite())
+            return check_array(native, dtype=None, ensure_all_finite=self._finite(is_new=True))
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars()
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
-        members = set(self.blanket_.members)
-        return np.array([name in members for name in self._feature_names()])
+        return np.array([name in self._selected for name in self._feature_names()])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.allow_nan = self._allows_missing()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _finite(self) -> bool | str:
-        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+    def _allows_missing(self) -> bool:
+        is_strict = isinstance(self.types, str) and self.types == STRICT
+        return self.missing != "error" and not (is_strict and self.missing is None)
+
+    def _finite(self, *, is_new: bool = False) -> bool | str:
+        """Return what numbers may be; those of new rows are passed on, if missing ones may be."""
+        if not self._allows_missing():
+            return True
+        return False if is_new else "allow-nan"
 
     def _feature_names(self) -> list[str]:
         known = getattr(self, "feature_names_in_", None)
@@ -281,8 +366,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check everything but values; tables stay what they are, all else becomes an array."""
         if not nw.dependencies.is_into_dataframe(X):
             return validate_data(
-                self, X, reset=reset, dtype=None, ensure_all_finite=self._finite(),
-                ensure_min_samples=min_samples,
+                self, X, reset=reset, dtype=None,
+                ensure_all_finite=self._finite(is_new=not reset), ensure_min_samples=min_samples,
             )  # fmt: skip
         _check_distinct(getattr(X, "column_names", None) or list(X.columns))
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -306,7 +391,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y", estimator_name=type(self).__name__)
         levels = self._target_levels(values, name)
-        if len(levels) < 2:
+        if len(levels) == 1:
             shown = f"one class, {levels[0]!r}, in all {len(values)} samples"
             remedy = "Choose another target, or samples in which it varies."
             raise DataError.because("y", "have at least 2 classes", levels, remedy, shown=shown)
@@ -315,18 +400,22 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _target_levels(self, y: Array, name: str) -> Levels:
         """Encode the target on its own, so that what is wrong with it is said of ``y``."""
         discretize = _share(self.discretize, name, None)
+        types = _with_target(_share(self.types, name, AUTO), name, y)
+        if discretize == MDL:  # cuts others by the target
+            discretize = None
         bins = DEFAULT_BINS if discretize is None else _share(self.bins, name, DEFAULT_BINS)
         try:
-            return DiscreteTable.from_data(
-                {name: y}, discretize=discretize, bins=bins, target=name
-            ).levels[0]
+            table = DiscreteTable.from_data(
+                {name: y, f"{name}_": np.zeros(len(y), np.int8)},  # a column must be left
+                types=types, discretize=discretize, bins=bins, missing="error",
+            )  # fmt: skip
         except ContinuousColumnError:
             raise ContinuousColumnError(
                 f"Unknown label type: 'y' must hold classes; got {len(set(y.tolist())):,} distinct "
                 f"values in {len(y):,} samples, not all of them whole numbers.",
                 (
-                    "Cut it into classes first, or let it be cut along with X: ",
-                    Argument("discretize", "quantile"),
+                    "Cut it into classes first, or let it be cut: ",
+                    Argument("types", "auto"),
                     ".",
                 ),
                 parameter="y",
@@ -336,35 +425,31 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise MissingValuesError.because(
                 "y", "have no missing values", error.value, remedy
             ) from None
-
-    def _selected(self, X: Any) -> dict[str, Any]:
-        """Return the selected columns by name."""
-        names = self._feature_names()
-        columns = _columns_of(X)
-        return {names[i]: columns[i] for i in self.get_support(indices=True)}
-
-    def _levels_of(self, name: str, column: Any) -> Levels:
-        """Encode a selected column as it was for the search."""
-        cuts = self.blanket_.cuts
-        discretize = {name: cuts[name]} if name in cuts else None
-        data = {name: column}
-        try:
-            table = DiscreteTable.from_data(data, discretize=discretize, missing=self.missing)
-            return table.levels[0]
-        except MissingValuesError:
-            if self.missing == "error":
-                raise
-            return (None,)  # nothing but missing values, which is no fault of a few new rows
+        return table.levels[0] if name in table.names else ()
 
     def _check_levels(self, X: Any) -> None:
         """Raise if a selected feature has a level that it did not have before."""
-        for name, column in self._selected(_twice_if_short(X)).items():
-            found = self._levels_of(name, column)  # refuses missing values if fit did
-            known = self.levels_.get(name, found)  # any number is in some bin of a column
-            passing = {*known, None} if self.missing == "testwise" else set(known)
-            unknown = [level for level in found if level not in passing]
-            if unknown:
-                _refuse_levels(name, unknown, known)
+        for name, column in zip(self._feature_names(), _columns_of(X), strict=True):
+            if name in self.levels_:
+                known = self.levels_[name]
+                unknown = [level for level in self._levels_of(name, column) if level not in known]
+                if unknown:
+                    _refuse_levels(name, unknown, known)
+
+    def _levels_of(self, name: str, column: Any) -> Levels:
+        """Return the levels of a column; raises if values are missing and may not be."""
+        is_strict = isinstance(self.types, str) and self.types == STRICT
+        missing = (self.missing or "testwise") if self._allows_missing() else "error"
+        beside = name + "_"  # a column without any value is no table
+        table = DiscreteTable.from_data(
+            {name: column, beside: np.zeros(len(column), np.int8)},
+            types={name: NOMINAL},
+            na_values=() if is_strict else _share(self.na_values, name, ()),
+            missing=missing,
+        )
+        if name in table.names:
+            return table.levels[0]
+        return (None,) if missing == "level" else ()
 
     def _check_handle_unknown(self) -> None:
         if self.handle_unknown not in ("error", "ignore"):
@@ -396,19 +481,14 @@ def _columns_of(X: Any) -> Sequence[Any]:
     return [column.to_native() for column in nw.from_native(X, eager_only=True).iter_columns()]
 
 
-def _twice_if_short(X: Any) -> Any:
-    """Repeat the rows of a short table.
-
-    Whether fractions are levels or measurements depends on how many there are for the rows. What
-    was a level in :meth:`fit` is one in a table of three rows as well.
-    """
-    n_rows = X.shape[0]
-    if n_rows >= _FEW_ROWS:
-        return X
-    rows = list(range(n_rows)) * 2
-    if not nw.dependencies.is_into_dataframe(X):
-        return X[rows]
-    return nw.from_native(X, eager_only=True)[rows, :].to_native()
+def _with_target(types: TypeOption, target: str, y: Array) -> TypeOption:
+    """Say that a target of many numbers is no identifier, unless something is said about it."""
+    if types != AUTO and not isinstance(types, Mapping):
+        return types
+    if y.dtype.kind not in "iuf" or np.unique(y).size <= FEW_LEVELS:
+        return types
+    kind = ORDINAL if bool((y == np.trunc(y)).all()) else CONTINUOUS
+    return {target: kind, **(types if isinstance(types, Mapping) else {})}
 
 
 def _share(option: Any, name: str, default: Any) -> Any:

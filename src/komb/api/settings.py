@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from komb.api.options import FIXED_ALPHA, METHOD_OPTIONS, SearchOptions, list_na
 from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test, make_test, name_of_test
 from komb.data.encode.codes import Name
+from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.encode.treatment import Treatment
 from komb.data.table import DiscreteTable
-from komb.errors import Argument, ParameterError, Text, UnknownNameError
+from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
 from komb.search import algorithms
 from komb.search._budget import Budget
 from komb.search.registry import AlgorithmInfo, find_algorithm
@@ -259,4 +260,16 @@ def find_column(parameter: str, name: Name, table: DiscreteTable) -> int:
     try:
         return table.index(name)
     except UnknownNameError as error:
+        if isinstance(name, Hashable) and name in table.types:
+            raise _refuse_left_out(parameter, name, table.types[name]) from None
         raise error.concerning(parameter) from None
+
+
+def _refuse_left_out(parameter: str, name: Name, found: ColumnType) -> DataError:
+    """Say why a column that was named is no part of the table."""
+    rule, shown = "name a column that can be tested", f"{name!r}: {found}"
+    remedy: Text = "Choose another column."
+    if found.kind in KINDS:
+        kinds = " or ".join(repr(kind) for kind in (NOMINAL, ORDINAL))
+        remedy = f"If it is {kinds}, say so: ", Argument("types", {name: NOMINAL}), "."
+    return DataError.because(parameter, rule, name, remedy, shown=shown)

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from komb.api.options import FIXED_ALPHA, SearchOptions, TestOption, list_names
 from komb.api.settings import find_column
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.encode.treatment import (
+    AUTO,
+    DEFAULT_BINS,
+    Bins,
+    Discretize,
+    NaValues,
+    TypeOption,
+)
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
@@ -24,9 +31,11 @@ def ci_test(
     alpha: float = FIXED_ALPHA,
     df: str = "observed",
     seed: int = 0,
+    types: TypeOption = AUTO,
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
-    missing: str = DEFAULT_MISSING,
+    missing: str | None = None,
+    na_values: NaValues = (),
 ) -> TestResult:
     """Test whether two columns are independent given others.
 
@@ -47,7 +56,7 @@ def ci_test(
         Rule for the degrees of freedom, ``"observed"`` or ``"adjusted"``, of a test that has one.
     seed
         For a test that draws random numbers.
-    discretize, bins, missing
+    types, discretize, bins, missing, na_values
         As in :func:`komb.markov_blanket`.
 
     Returns
@@ -69,8 +78,8 @@ def ci_test(
     False
     """
     options = SearchOptions(
-        method="komb", alpha=alpha, test=test, df=df, seed=seed, discretize=discretize, bins=bins,
-        missing=missing,
+        method="komb", alpha=alpha, test=test, df=df, seed=seed, types=types, discretize=discretize,
+        bins=bins, missing=missing, na_values=na_values,
     )  # fmt: skip
     held = list(dict.fromkeys(list_names("given", given)))
     for parameter, name in (("x", x), ("y", y)):

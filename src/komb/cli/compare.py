@@ -69,7 +69,7 @@ def compare(
     if plot is not None:
         check_picture(plot)  # before the work, not after it
     try:
-        with naming(data), ProgressBar() as bar:
+        with naming(options.name_of(data)), ProgressBar() as bar:
             table = options.read_data(
                 data, delimiter, no_header, phenotype, phenotype_name, search=arguments
             )

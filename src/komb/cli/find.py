@@ -110,7 +110,7 @@ def find(
     if plot is not None:
         check_picture(plot)  # before the work, not after it
     output = _Output(json, quiet, explain, plot)
-    with naming(data):
+    with naming(options.name_of(data)):
         arguments["data"] = options.read_data(
             data, delimiter, no_header, phenotype, phenotype_name, search=arguments
         )

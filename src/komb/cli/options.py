@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 from komb.api.options import DEFAULTS, DESCRIPTIONS, SearchOptions
-from komb.errors import Argument, ParameterError, UnknownNameError
+from komb.errors import Argument, FileError, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_AS_TEXT = ("start", "include", "exclude", "discretize", "bins")  # each any number of times
+_AS_TEXT = ("start", "include", "exclude", "types", "discretize", "bins", "na_values")
+"""Options that can be given any number of times."""
+_SINGULAR = {"types": "--type", "na_values": "--na-value"}  # each time one of them
 _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 
 Data = Annotated[
@@ -35,7 +38,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="CSV, TSV (also .gz), Parquet or PLINK .bed file, or a table on disk (see 'komb "
-        "encode').",
+        "encode'); '-' for standard input.",
         show_default=False,
     ),
 ]
@@ -130,10 +133,10 @@ def flag_of(parameter: str) -> str:
 
     Examples
     --------
-    >>> flag_of("max_separator")
-    '--max-separator'
+    >>> flag_of("max_separator"), flag_of("na_values")
+    ('--max-separator', '--na-value')
     """
-    return f"--{parameter.replace('_', '-')}"
+    return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
 def read_data(
@@ -166,11 +169,29 @@ def read_data(
         "memory_limit": limit,
     }
     if not is_plink(data):
-        return read_frame(data, **reading)
+        source = _standard_input() if is_standard_input(data) else data
+        return read_frame(source, **reading)
     for name in ("discretize", "bins", "missing"):
         reading[name] = search[name]
         search[name] = DEFAULTS[name]
     return read_table(data, phenotype=phenotype, phenotype_name=phenotype_name, **reading)
+
+
+def is_standard_input(data: Path) -> bool:
+    """Whether the table comes from standard input."""
+    return str(data) == "-"
+
+
+def name_of(data: Path) -> str:
+    """Return what messages call the table."""
+    return "standard input" if is_standard_input(data) else str(data)
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin.isatty():
+        remedy = "Pipe one in, or name a file."
+        raise FileError("standard input is a terminal, not a table.", remedy)
+    return sys.stdin.buffer
 
 
 def to_character(delimiter: str | None) -> str | None:
@@ -216,9 +237,44 @@ def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
         "start": to_start(given["start"], given["start_method"]),
         "include": given["include"] or (),
         "exclude": given["exclude"] or (),
+        "types": to_types(given["types"]),
+        "na_values": to_na_values(given["na_values"]),
         "discretize": to_discretize(given["discretize"]),
         "bins": to_bins(given["bins"]),
     }
+
+
+def to_types(entries: list[str] | None) -> str | dict[str, str]:
+    """Return what ``--type`` says: a word for all columns, or the types of some.
+
+    Examples
+    --------
+    >>> to_types(["strict"]), to_types(["zip=nominal", "year=ordinal"]), to_types(None)
+    ('strict', {'zip': 'nominal', 'year': 'ordinal'}, 'auto')
+    """
+    found = _by_column("types", entries, lambda _, kind: kind)
+    return DEFAULTS["types"] if found is None else found
+
+
+def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:
+    """Return what ``--na-value`` says: values for all columns, or for each of some.
+
+    Examples
+    --------
+    >>> to_na_values(["-9", "unknown"]), to_na_values(["age=99", "age=98"])
+    (['-9', 'unknown'], {'age': ['99', '98']})
+    """
+    parts = [entry.rpartition("=") for entry in entries or ()]
+    if not any(equals for _, equals, _ in parts):
+        return list(entries or ())
+    if not all(equals for _, equals, _ in parts):
+        rule = "be values for all columns, or COLUMN=VALUE for each of some"
+        remedy = "Name the column in each, or in none."
+        raise ParameterError.because("na_values", rule, " ".join(entries or ()), remedy)
+    found: dict[str, list[str]] = {}
+    for column, _, value in parts:
+        found.setdefault(column, []).append(value)
+    return found
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

@@ -57,7 +57,7 @@ def report(
     reading |= {"has_header": False} if no_header else {}
     reading |= {"phenotype": str(phenotype)} if phenotype else {}
     reading |= {"phenotype_name": phenotype_name} if phenotype_name else {}
-    with naming(data), ProgressBar() as bar:
+    with naming(options.name_of(data)), ProgressBar() as bar:
         asked = dict(arguments)
         table = options.read_data(
             data, delimiter, no_header, phenotype, phenotype_name, search=arguments

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.arrays import Columns, Later, encode_array, encode_matrix
+from komb.data.encode.arrays import Later, encode_array, encode_matrix
 from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype, compact
 from komb.data.encode.column_errors import Missing, explain
-from komb.data.encode.inputs import Parts, Request, check_shape, convert
+from komb.data.encode.column_types import ColumnType
+from komb.data.encode.inputs import Request, check_shape, convert
 from komb.data.encode.treatment import (
     DEFAULT_BINS,
-    DEFAULT_MISSING,
+    STRICT,
     Bins,
     Discretize,
+    NaValues,
     Treatment,
+    TypeOption,
     check_treatment,
 )
 from komb.data.frozen_mapping import FrozenMapping
@@ -48,6 +51,12 @@ class DiscreteTable:
         the same places.
     has_missing
         Whether there are values marked as missing.
+    numbers
+        The values of numeric columns with many of them, NaN where missing, for tests that take
+        values; the codes of these columns are bins. Only where types were found.
+    types
+        What each column was found to be, those included that were left out; empty if that was not
+        asked for.
 
     Examples
     --------
@@ -66,13 +75,18 @@ class DiscreteTable:
     levels: tuple[Levels, ...]
     cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict)
     has_missing: bool = False
+    numbers: Mapping[Name, npt.NDArray[np.float64]] = field(default_factory=dict)
+    types: Mapping[Name, ColumnType] = field(default_factory=dict)
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
         codes = np.ascontiguousarray(self.codes)[:]  # a view, so the caller's flag stays as it is
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "cuts", FrozenMapping(self.cuts))
+        for values in self.numbers.values():  # they are the table's own: see AutomaticEncoder
+            values.flags.writeable = False
+        for part in ("cuts", "numbers", "types"):
+            object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
     @classmethod
@@ -81,9 +95,11 @@ class DiscreteTable:
         data: object,
         *,
         exclude: Collection[Name] = (),
+        types: TypeOption = STRICT,
         discretize: Discretize = None,
         bins: Bins = DEFAULT_BINS,
-        missing: str = DEFAULT_MISSING,
+        missing: str | None = None,
+        na_values: NaValues = (),
         target: Name | None = None,
     ) -> DiscreteTable:
         """Encode a table of any supported kind.
@@ -97,6 +113,12 @@ class DiscreteTable:
             values; floats are fine while they are whole numbers or few.
         exclude
             Names of columns to leave out; they are not looked at, whatever they hold.
+        types
+            ``"strict"``: nothing is decided for you; numbers are levels, and a column that looks
+            continuous or has missing values is an error unless something is said about it.
+            ``"auto"``: types are found as :func:`komb.markov_blanket` finds them, and are in
+            ``types`` of the table. Or types of some columns, ``{"zip": "nominal"}``; those of the
+            others are found.
         discretize
             How to cut numeric columns into bins: ``"quantile"`` (bins of equally many rows),
             ``"uniform"`` (bins of one width), ``"kmeans"`` (bins around clusters) or ``"mdl"``
@@ -111,8 +133,12 @@ class DiscreteTable:
         missing
             What to do about missing values: ``"error"``; ``"level"``, they are a level of their
             own, ``None``, the last one; or ``"testwise"``, they are marked, and each test is made
-            on the rows that are complete for its columns. To drop all incomplete rows, do so first,
-            for instance with ``df.dropna()``.
+            on the rows that are complete for its columns. If left out, they are an error to
+            ``types="strict"`` and testwise otherwise. To drop all incomplete rows, do so first, for
+            instance with ``df.dropna()``.
+        na_values
+            What stands for a missing value besides NaN, null and (where types are found) text such
+            as ``"NA"``, ``"?"`` and ``"."``: values for all columns, or a list for each of some.
         target
             By whose levels ``"mdl"`` cuts; it must be discrete, or be cut in some other way.
 
@@ -124,9 +150,9 @@ class DiscreteTable:
         Raises
         ------
         komb.errors.DataError
-            If the table is empty, has two columns of one name, missing values that were not
-            provided for, a column without any value, continuous columns that are not to be cut or
-            columns with more than 65,535 levels.
+            If the table is empty or has two columns of one name; with strict types also if it has
+            missing values that were not provided for, a column without any value, continuous
+            columns that are not to be cut or columns with more than 65,535 levels.
 
         Examples
         --------
@@ -137,13 +163,17 @@ class DiscreteTable:
         >>> table.levels[0], table.column("age")[:3]
         (('< 18', '18 to 65', '>= 65', None), ['< 18', '18 to 65', None])
         """
-        treatment = check_treatment(discretize, bins, missing)
+        treatment = check_treatment(discretize, bins, missing, types, na_values)
         return encode_table(data, treatment, exclude=exclude, target=target)
 
     def _check_untreated(self, treatment: Treatment) -> None:
         """Raise if something is asked for that only raw data can give."""
         if treatment.discretize is not None:
             parameter = "discretize"
+        elif treatment.types:
+            parameter = "types"
+        elif treatment.na_values:
+            parameter = "na_values"
         elif treatment.missing == "level" and self.has_missing:
             parameter = "missing"
         else:
@@ -159,7 +189,7 @@ class DiscreteTable:
         names: Sequence[Name] | None = None,
         levels: Sequence[Sequence[object]] | None = None,
         *,
-        missing: str = DEFAULT_MISSING,
+        missing: str = "error",
     ) -> DiscreteTable:
         """Build a table from integers, quickly.
 
@@ -183,7 +213,7 @@ class DiscreteTable:
         ((('a', 'c'), ('e',)), [[0, 1], [0, 0]])
         """
         values = np.asarray(codes)
-        treatment = check_treatment(None, DEFAULT_BINS, missing)
+        treatment = check_treatment(missing=missing)
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
@@ -197,7 +227,7 @@ class DiscreteTable:
                 raise ParameterError.because(parameter, rule, f"{len(given)} entries", remedy)
         check_shape(labels, len(values))
         if treatment.missing == "error":
-            encoded: Columns | Parts = encode_matrix(values, labels)
+            encoded = encode_matrix(values, labels)
         else:
             masked = np.ma.masked_equal(values, -1)
             columns = {name: Later(encode_array, masked[:, i]) for i, name in enumerate(labels)}
@@ -285,7 +315,8 @@ class DiscreteTable:
         positions = [self.index(name) for name in names]
         chosen = tuple(self.names[position] for position in positions)
         check_shape(chosen, self.n_rows)
-        return self._narrowed(chosen, self.codes[positions], [self.levels[i] for i in positions])
+        levels = [self.levels[i] for i in positions]
+        return self._narrowed(chosen, self.codes[positions], levels, self.numbers)
 
     def take(self, rows: npt.ArrayLike) -> DiscreteTable:
         """Return a table of some rows, in the order given and as often as given.
@@ -303,7 +334,8 @@ class DiscreteTable:
         >>> table.column("x"), table.levels
         (['c', 'a'], (('a', 'c'),))
         """
-        codes = self.codes[:, _check_rows(rows, self.n_rows)]
+        chosen = _check_rows(rows, self.n_rows)
+        codes = self.codes[:, chosen]
         levels = []
         empty: dict[Name, Missing] = {}
         for position, old in enumerate(self.levels):
@@ -315,10 +347,15 @@ class DiscreteTable:
                 empty[self.names[position]] = Missing(np.ones(codes.shape[1], bool))
         if empty:
             raise explain(empty)
-        return self._narrowed(self.names, codes, levels)
+        numbers = {name: values[chosen] for name, values in self.numbers.items()}
+        return self._narrowed(self.names, codes, levels, numbers)
 
     def _narrowed(
-        self, names: tuple[Name, ...], codes: CodeArray, levels: Sequence[Levels]
+        self,
+        names: tuple[Name, ...],
+        codes: CodeArray,
+        levels: Sequence[Levels],
+        numbers: Mapping[Name, npt.NDArray[np.float64]],
     ) -> DiscreteTable:
         """Build a table after levels were lost, in the smallest type that still holds the codes."""
         n_codes = codes.max(axis=1).astype(np.int64) + 1
@@ -328,6 +365,8 @@ class DiscreteTable:
             tuple(levels),
             {name: self.cuts[name] for name in names if name in self.cuts},
             has_missing=bool((n_codes > [len(found) for found in levels]).any()),
+            numbers={name: numbers[name] for name in names if name in numbers},
+            types={name: self.types[name] for name in names if name in self.types},
         )
 
     def __eq__(self, other: object) -> bool:
@@ -338,6 +377,11 @@ class DiscreteTable:
             and self.levels == other.levels
             and self.cuts == other.cuts
             and np.array_equal(self.codes, other.codes)
+            and self.numbers.keys() == other.numbers.keys()
+            and all(
+                np.array_equal(values, other.numbers[name], equal_nan=True)
+                for name, values in self.numbers.items()
+            )
         )
 
     def __repr__(self) -> str:
@@ -349,8 +393,8 @@ class DiscreteTable:
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
-        values = (self.names, self.codes, self.levels, self.cuts, self.has_missing)
-        return DiscreteTable, values
+        parts = self.names, self.codes, self.levels, self.cuts, self.has_missing
+        return DiscreteTable, (*parts, self.numbers, self.types)
 
 
 def _look_up(

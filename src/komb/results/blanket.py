@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from komb.data.encode.codes import Name
+from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
 from komb.results.explainer import load_explainer
@@ -27,6 +28,7 @@ from komb.results.record import (
     Record,
     by_key,
     merged,
+    records_by_column,
     several,
     single,
 )
@@ -70,9 +72,9 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     parameters
         What it was run with: ``order``, ``max_separator``, ``max_conditioning``, ``level`` and
         ``time_budget`` (``None`` where the method has no such thing or nothing was said),
-        ``alpha``, ``test``, ``df``, ``start``, ``include``, ``exclude``, ``discretize`` and
-        ``missing``; ``bins`` if columns were cut into bins, and ``seed`` if random numbers were
-        drawn.
+        ``alpha``, ``test``, ``df``, ``start``, ``include``, ``exclude``, ``types``, ``discretize``
+        and ``missing``; ``bins`` if columns were cut into bins, ``na_values`` if there were any,
+        and ``seed`` if random numbers were drawn.
     n_rows
         How many rows the table has.
     n_columns
@@ -87,7 +89,8 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     unreliable
         How many of the tests were decided on a table too thin for the test.
     identifiers
-        Columns with more than half as many levels as there are rows; better excluded.
+        Columns that identify rows: those that were left out for it, and those with more than half
+        as many levels as there are rows, better excluded.
     cuts
         The cut points of each column that was cut into bins; ``discretize=blanket.cuts`` cuts other
         data in the same places. A column without cut points was constant for the search.
@@ -104,6 +107,10 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     stability
         How often members and groups were found in half of the rows; ``None`` if that was not asked
         for.
+    types
+        What each column was found to be and how it was treated, a :class:`komb.ColumnType`; those
+        that were left out are among them. ``types=blanket.types`` gives other data the same types.
+        Empty if types were not to be found.
 
     Examples
     --------
@@ -139,9 +146,12 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     seconds: float = field(default=0.0, compare=False)
     remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
     stability: Stability | None = field(default=None, metadata=single(Stability))
+    types: Mapping[Name, ColumnType] = field(
+        default_factory=dict, compare=False, metadata=records_by_column(ColumnType)
+    )
 
     def __post_init__(self) -> None:
-        for key in ("parameters", "cuts", "choices"):
+        for key in ("parameters", "cuts", "choices", "types"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
         object.__setattr__(self, "_table", None)
         object.__setattr__(self, "_test", None)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from komb.errors import ParameterError
 
-_COLUMN_PARAMETERS = ("discretize", "bins")  # parameters that may be mappings from columns
+_COLUMN_PARAMETERS = ("types", "discretize", "bins", "na_values")  # may be mappings from columns
 
 
 class _Form(NamedTuple):
@@ -23,8 +23,8 @@ class Record:
     """A dataclass that can be written as a dictionary of plain values, and read again.
 
     Fields are written as they are, unless their ``metadata`` is one of the forms of this module:
-    ``NAMES``, ``BY_COLUMN``, ``PARAMETERS``, :func:`single`, :func:`several`, :func:`by_key` or
-    :func:`merged`. ``None`` is ``None`` in every form.
+    ``NAMES``, ``BY_COLUMN``, ``PARAMETERS``, :func:`single`, :func:`several`, :func:`by_key`,
+    :func:`records_by_column` or :func:`merged`. ``None`` is ``None`` in every form.
     """
 
     __slots__ = ()
@@ -207,7 +207,7 @@ def from_plain(record: Mapping[str, Any]) -> dict[str, Any]:
         key: value
         if not isinstance(value, list)
         else from_entries(value)
-        if key in _COLUMN_PARAMETERS
+        if key in _COLUMN_PARAMETERS and all(isinstance(entry, Mapping) for entry in value)
         else tuple(value)
         for key, value in record.items()
     }
@@ -218,6 +218,18 @@ NAMES = _as_form(list, tuple)
 
 BY_COLUMN = _as_form(to_entries, from_entries)
 """Of a field that maps columns to numbers or tuples."""
+
+
+def records_by_column(cls: type[Any]) -> dict[str, _Form]:
+    """Write a field that maps columns to objects of a dataclass."""
+    return _as_form(
+        lambda values: [{"column": name, **_write(value)} for name, value in values.items()],
+        lambda records: {
+            record["column"]: _read(cls, {k: v for k, v in record.items() if k != "column"})
+            for record in records
+        },
+    )
+
 
 SETS_BY_COLUMN = _as_form(
     lambda sets: to_entries({name: [*map(list, of_name)] for name, of_name in sets.items()}),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from komb.citests.registry import has_df_rule, unreliable_note
-from komb.data.encode.bin_labels import show_numbers
 from komb.search.registry import algorithms
 from komb.views.remarks_text import (
     alternatives,
@@ -29,6 +28,7 @@ from komb.views.text import (
     show_seconds,
     show_statistic,
 )
+from komb.views.types_text import bin_notes, show_cuts, type_notes
 
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
@@ -74,7 +74,9 @@ def _member_grid(blanket: Blanket) -> Grid:
 def _notes(blanket: Blanket) -> Iterator[str]:
     if all(member.is_by_request for member in blanket.details):
         yield from _empty_notes(blanket)
-    yield from identifier_notes(blanket.identifiers)
+    yield from type_notes(blanket.types, str(blanket.parameters.get("missing")))
+    kept = (name for name in blanket.identifiers if not _is_left_out(blanket, name))
+    yield from identifier_notes(tuple(kept))
     yield from cut_notes(blanket)
     yield from _test_notes(blanket)
     yield from sight_notes(blanket.remarks)
@@ -208,6 +210,8 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         "seed": "seed {}",
     }
     parts = []
+    is_strict = parameters.get("types", "strict") == "strict"
+    usual = [("missing", "error" if is_strict else "testwise")]
     if "test" in parameters and not has_df_rule(parameters["test"]):
         parameters = {**parameters, "df": None}
     for key, wording in wordings.items():
@@ -215,7 +219,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
         if key in _COUNTS_OF_COLUMNS and value is not None:
             shown = plural(value, "column")
-        if shown not in (None, "") and (key, value) != ("missing", "error"):
+        if shown not in (None, "") and (key, value) not in usual:
             parts.append(wording.format(shown))
     return ", ".join(parts)
 
@@ -230,6 +234,10 @@ def shared_parameters(blankets: Iterable[Blanket]) -> dict[str, Any]:
     }
 
 
+def _is_left_out(blanket: Blanket, name: Name) -> bool:
+    return name in blanket.types and blanket.types[name].is_left_out
+
+
 def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
     """Warn of columns that identify rows instead of grouping them."""
     if identifiers:
@@ -242,15 +250,20 @@ def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
 
 def cut_notes(blanket: Blanket) -> Iterator[str]:
     """Say where columns were cut into bins: the target, the members, a few of the others."""
+    cuts, types = blanket.cuts, blanket.types
+    unasked = {name: cuts[name] for name in cuts if _way(blanket, name) is None and name in types}
+    yield from bin_notes(types, unasked)
     first = [blanket.target, *blanket.members]
-    names = [name for name in dict.fromkeys([*first, *blanket.cuts]) if name in blanket.cuts]
-    cut = [name for name in names if blanket.cuts[name]]
+    names = [
+        name for name in dict.fromkeys([*first, *cuts]) if name in cuts and name not in unasked
+    ]
+    cut = [name for name in names if cuts[name]]
     for name in cut[:_MOST_CUTS]:
-        points = show_names(show_numbers(blanket.cuts[name]), _NAMES_WIDTH)
+        points = show_names(show_cuts(name, cuts, types), _NAMES_WIDTH)
         yield f"{show_name(name)}: cut at {points}{_show_way(blanket, name)}."
     if len(cut) > _MOST_CUTS:
         yield f"{plural(len(cut) - _MOST_CUTS, 'more column')} cut into bins: see 'cuts'."
-    constant = [name for name in names if not blanket.cuts[name]]
+    constant = [name for name in names if not cuts[name]]
     if constant:
         but = " apart from missing values" if blanket.parameters.get("missing") == "level" else ""
         yield f"No cut points, so constant{but}: {show_names(constant, _NAMES_WIDTH)}."

@@ -225,8 +225,9 @@ def test_continuous_message() -> None:
         DiscreteTable.from_data({"a": [1] * 5000, "x": values, "y": values, "z": values.tolist()})
     assert str(caught.value) == (
         "Column 'x' looks continuous: 5,000 distinct values in 5,000 rows, not all of them whole "
-        "numbers; columns must hold discrete levels. So do: 'y', 'z'. Have such columns cut into "
-        "bins: discretize='quantile'; or say where to cut: discretize={'x': [1.5, 2.5]}."
+        "numbers; columns must hold discrete levels. So do: 'y', 'z'. Have types found: "
+        "types='auto'; or have such columns cut into bins: discretize='quantile'; or say where to "
+        "cut: discretize={'x': [1.5, 2.5]}."
     )
 
 
@@ -262,7 +263,7 @@ def test_missing_values_of_every_kind(values: Any) -> None:
 
 def test_missing_values_are_gathered_over_all_columns() -> None:
     columns: dict[str, list[Any]] = {f"c{i}": [1, None, 2] for i in range(7)}
-    columns["full"] = [0.5, 0.25, 0.125]  # continuous, but that has to wait
+    columns["full"] = [0.5, 0.25, 0.125]  # continuous, and that is said as well
     columns["last"] = [None, None, None]
     with pytest.raises(MissingValuesError) as caught:
         DiscreteTable.from_data(columns)
@@ -272,7 +273,11 @@ def test_missing_values_are_gathered_over_all_columns() -> None:
         f"'c0' {each}, 'c1' {each}, 'c2' {each}, 'c3' {each}, 'c4' {each} and 3 more. "
         "Say what to do: missing='testwise' makes each test on the rows that are complete for its "
         "columns, missing='level' gives them a level of their own. Or drop those rows first: "
-        "df = df.dropna(). Leave out what has no value in any row: exclude=['last']."
+        "df = df.dropna(). Leave out what has no value in any row: exclude=['last']. Also: Column "
+        "'full' looks continuous: 3 distinct values in 3 rows, not all of them whole numbers; "
+        "columns must hold discrete levels. Have types found: types='auto'; or have such columns "
+        "cut into bins: discretize='quantile'; or say where to cut: discretize={'full': [1.5, "
+        "2.5]}."
     )
 
 

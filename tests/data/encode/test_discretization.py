@@ -402,7 +402,7 @@ class TestReuse:
         ({"discretize": {"x": [0]}, "bins": 3}, ParameterError, "'bins' must be left out"),
         ({"discretize": {"x": [0]}, "bins": {"y": 3}}, ParameterError, "'y' is not; got"),
         ({"missing": "levle"}, UnknownNameError, "In 'missing'.*Did you mean 'level'"),
-        ({"missing": None}, UnknownNameError, "In 'missing'"),
+        ({"missing": 0}, UnknownNameError, "In 'missing'"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[InputError], message: str) -> None:

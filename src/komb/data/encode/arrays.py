@@ -35,12 +35,14 @@ from komb.data.encode.column_errors import (
     MAX_LEVELS,
     ColumnProblem,
     Continuous,
+    LeftOut,
     Missing,
     Unusable,
     explain,
     most_distinct_fractions,
     too_many_levels,
 )
+from komb.data.encode.column_types import ColumnType
 from komb.data.encode.python_objects import encode_objects
 
 _SAMPLE = 4_096  # rows that are sorted to guess the levels of a column
@@ -57,12 +59,15 @@ class Later(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table, encoded."""
+    """The columns of a table, encoded: what a :class:`~komb.data.table.DiscreteTable` has."""
 
+    names: tuple[Name, ...]
     codes: CodeArray
     levels: tuple[Levels, ...]
     cuts: dict[Name, tuple[float, ...]]
     has_missing: bool
+    numbers: dict[Name, npt.NDArray[np.float64]]
+    types: dict[Name, ColumnType]
 
 
 def encode_columns(
@@ -107,26 +112,38 @@ def encode_columns(
     ([[1, 0, 1]], (('a', 'b'),))
     """
     codes: CodeArray = np.empty((n_columns, n_rows), np.uint8)
-    levels: list[Levels] = []
-    cuts: dict[Name, tuple[float, ...]] = {}
+    found = Columns((), codes, (), {}, has_missing=False, numbers={}, types={})
+    levels: dict[Name, Levels] = {}
     problems: dict[Name, ColumnProblem] = {}
     has_missing = False
-    for position, (name, column) in enumerate(columns):
+    for name, column in columns:
         try:
             encoded = encode(name, column)
+        except LeftOut as left_out:
+            found.types[name] = left_out.type
+            continue
         except ColumnProblem as problem:
             problems[name] = problem
             continue
         if encoded.codes.dtype.itemsize > codes.dtype.itemsize:
             codes = codes.astype(np.uint16)
-        codes[position] = encoded.codes
-        levels.append(encoded.levels)
+        codes[len(levels)] = encoded.codes
+        levels[name] = encoded.levels
         has_missing |= encoded.has_missing
         if encoded.cuts is not None:
-            cuts[name] = encoded.cuts
+            found.cuts[name] = encoded.cuts
+        if encoded.numbers is not None:
+            found.numbers[name] = encoded.numbers
+        if encoded.type is not None:
+            found.types[name] = encoded.type
     if problems:
         raise explain(problems, is_cutting=is_cutting)
-    return Columns(codes, tuple(levels), cuts, has_missing)
+    return found._replace(
+        names=tuple(levels),
+        codes=codes[: len(levels)],
+        levels=tuple(levels.values()),
+        has_missing=has_missing,
+    )
 
 
 def encode_array(values: Array) -> Encoded:
@@ -227,7 +244,9 @@ def encode_matrix(values: Array, names: Sequence[Name] | None = None) -> Columns
     if problems:
         raise explain(problems)
     narrow = codes.astype(code_dtype(max(map(len, levels))), copy=False)
-    return Columns(narrow, tuple(levels), {}, has_missing=False)
+    return Columns(
+        tuple(labels), narrow, tuple(levels), {}, has_missing=False, numbers={}, types={}
+    )
 
 
 def _offsets(numbers: Array, low: Array, dtype: np.dtype[Any]) -> CodeArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 EVERYTHING = "any value"
@@ -11,6 +12,8 @@ EVERYTHING = "any value"
 _FEWEST_DIGITS = 4  # significant digits of a number, more where two would look alike
 _EXACT_DIGITS = 6  # a number that needs no more than these is shown as it is
 _MOST_DIGITS = 17  # tell any two numbers apart
+_DAY = 86_400  # seconds
+_EPOCH = datetime(1970, 1, 1)
 _PLAIN_BELOW = 1e15  # larger numbers have an exponent
 
 
@@ -22,7 +25,30 @@ def label_bins(cuts: Sequence[float]) -> list[str]:
     >>> label_bins([1.5, 2.3]), label_bins([])
     (['< 1.5', '1.5 to 2.3', '>= 2.3'], ['any value'])
     """
-    shown = show_numbers(cuts)
+    return _label(show_numbers(cuts))
+
+
+def label_times(cuts: Sequence[float]) -> list[str]:
+    """Name the bins between instants, which are seconds since 1970.
+
+    Examples
+    --------
+    >>> label_times([0.0, 86400.0]), label_times([3600.0])
+    (['< 1970-01-01', '1970-01-01 to 1970-01-02', '>= 1970-01-02'], ['< 01:00:00', '>= 01:00:00'])
+    """
+    return _label(show_times(cuts))
+
+
+def show_times(cuts: Sequence[float]) -> list[str]:
+    """Show instants as dates, with the time of day where they need it, or as that alone."""
+    if all(0 <= cut < _DAY for cut in cuts) and any(cuts):
+        return [str(timedelta(seconds=cut)).zfill(8) for cut in cuts]
+    days = all(cut % _DAY == 0 for cut in cuts)
+    instants = [_EPOCH + timedelta(seconds=cut) for cut in cuts]
+    return [at.date().isoformat() if days else at.isoformat(" ", "seconds") for at in instants]
+
+
+def _label(shown: Sequence[str]) -> list[str]:
     if not shown:
         return [EVERYTHING]
     inner = [f"{low} to {high}" for low, high in pairwise(shown)]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.encode.column_errors import MAX_LEVELS, too_many_levels
+from komb.data.encode.column_types import ColumnType
 from komb.data.names import Name as Name
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -29,6 +30,8 @@ class Column(NamedTuple):
     levels: Levels
     cuts: tuple[float, ...] | None = None  # only if it was cut
     has_missing: bool = False  # whether the code above the last level marks missing values
+    numbers: npt.NDArray[np.float64] | None = None  # only of many values, NaN where missing
+    type: ColumnType | None = None  # only if it was found
 
 
 def code_dtype(n_levels: int) -> np.dtype[Any]:

@@ -23,8 +23,8 @@ from komb.data.encode.column_errors import (
     Continuous,
     Missing,
     TooManyLevels,
-    Unusable,
     explain,
+    not_to_be_cut,
     too_many_levels,
 )
 from komb.data.encode.discretization import cut, find_cuts
@@ -90,28 +90,31 @@ class ColumnEncoder:
         is_named = self._treatment.is_named(name)
         if rule is None or numbers is None:
             if is_named:
-                raise Unusable(
-                    "is to be cut, but does not hold numbers.",
-                    ("Turn it into numbers, or take it out of ", Argument("discretize"), "."),
-                )
-            return self._fill(column)
+                raise not_to_be_cut()
+            return self.fill(column)
         if is_named or _has_many(numbers):
-            return self._cut(name, numbers, rule)
+            return self.cut(name, numbers, rule)
         try:
-            filled = self._fill(column)
+            filled = self.fill(column)
         except (Continuous, TooManyLevels):
-            return self._cut(name, numbers, rule)
+            return self.cut(name, numbers, rule)
         n_levels = sum(level is not None for level in filled.levels)
-        return filled if n_levels <= FEW_LEVELS else self._cut(name, numbers, rule)
+        return filled if n_levels <= FEW_LEVELS else self.cut(name, numbers, rule)
 
-    def _cut(self, name: Name, numbers: Floats, rule: Rule) -> Column:
+    def cut(self, name: Name, numbers: Floats, rule: Rule) -> Column:
+        """Cut a column of numbers, which are NaN where missing."""
         is_missing = np.isnan(numbers)
         if is_missing.all() or self._treatment.missing == "error":
             Missing.check(is_missing)
         known = numbers[~is_missing] if is_missing.any() else numbers
         cuts = rule if isinstance(rule, tuple) else self._find_cuts(name, numbers, rule)
-        kept = None if known is numbers else np.flatnonzero(~is_missing)
-        return self._spread(cut(known, cuts), kept, len(numbers), cuts)
+        return self.spread(cut(known, cuts), numbers, cuts)
+
+    def spread(self, encoded: Encoded, numbers: Floats, cuts: tuple[float, ...]) -> Column:
+        """Put the codes of numbers that were cut into the rows that have one."""
+        is_known = ~np.isnan(numbers)
+        kept = None if is_known.all() else np.flatnonzero(is_known)
+        return self._spread(encoded, kept, len(numbers), cuts)
 
     def _find_cuts(self, name: Name, numbers: Floats, way: str) -> tuple[float, ...]:
         is_used = ~np.isnan(numbers)
@@ -123,7 +126,7 @@ class ColumnEncoder:
             return ()
         return find_cuts(numbers[is_used], way, 0, self._classes.codes[is_used])
 
-    def _fill(self, column: Later) -> Column:
+    def fill(self, column: Later) -> Column:
         """Encode the values that are there, and mark the missing ones."""
         values, kept, n_rows = column.values, None, len(column.values)
         while True:

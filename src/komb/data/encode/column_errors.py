@@ -6,9 +6,11 @@ have been tried, :func:`explain` turns what was gathered into one error with a r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from komb.data.encode.column_types import NOMINAL
 from komb.errors import (
     Argument,
     ContinuousColumnError,
@@ -21,6 +23,8 @@ from komb.errors import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from komb.data.encode.column_types import ColumnType
 
 MAX_LEVELS = 65_535
 """The most levels a column may have."""
@@ -81,6 +85,31 @@ class Unusable(ColumnProblem):
     """Anything else."""
 
 
+class LeftOut(ColumnProblem):
+    """The column is no part of the table; ``type`` says why. That is no error."""
+
+    def __init__(self, found: ColumnType) -> None:
+        super().__init__(str(found))
+        self.type = found
+
+
+class Infinite(ColumnProblem):
+    """Some values are infinite."""
+
+    def __init__(self, numbers: npt.NDArray[np.float64]) -> None:
+        count = sum(1 for number in numbers.tolist() if math.isinf(number))
+        super().__init__(f"holds {count:,} infinite value{'' if count == 1 else 's'}")
+
+
+class MistakenType(ColumnProblem):
+    """The caller says that a column has a type, and it has not."""
+
+    def __init__(self, kind: str, levels: Sequence[object]) -> None:
+        examples = and_more([repr(level) for level in levels[:3]])
+        super().__init__(f"is to be {kind}, but holds no numbers: {examples}")
+        self.kind = kind
+
+
 class TooManyLevels(Unusable):
     """There are more levels than codes."""
 
@@ -90,6 +119,14 @@ def too_many_levels(count: int) -> TooManyLevels:
     return TooManyLevels(
         f"has {count:,} distinct values; a column must have at most {MAX_LEVELS:,}.",
         "Drop it if it is an identifier, or group its levels.",
+    )
+
+
+def not_to_be_cut() -> Unusable:
+    """Build the complaint about a column that is to be cut but is not numeric."""
+    return Unusable(
+        "is to be cut, but does not hold numbers.",
+        ("Turn it into numbers, or take it out of ", Argument("discretize"), "."),
     )
 
 
@@ -105,7 +142,7 @@ def most_distinct_fractions(n_rows: int) -> int:
 
 
 def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = False) -> DataError:
-    """Turn the problems of a table, by column name, into the error to raise.
+    """Turn the problems of a table, by column name, into one error that names all of them.
 
     Missing values come first: what is done about them may well change the other findings.
 
@@ -119,16 +156,62 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
     Examples
     --------
     >>> import numpy as np
-    >>> explain({"x": Missing(np.array([True, False]))}).__class__.__name__
+    >>> missing = Missing(np.array([True, False]))
+    >>> explain({"x": missing}).__class__.__name__
     'MissingValuesError'
+    >>> print(explain({"x": missing, "y": Unusable("holds lists.", "Leave it out.")}))
+    'data' must have no missing values; got 1 in 1 column, ... Also: Column 'y' holds lists. ...
     """
+    first, *others = _explain_each(problems, is_cutting)
+    for other in others:
+        first.advising(("Also: ", other.statement, " ", other.remedy))
+    return first
+
+
+def _explain_each(
+    problems: Mapping[Hashable, ColumnProblem], is_cutting: bool
+) -> Iterator[DataError]:
+    """Yield an error for each kind of problem."""
     missing = {name: p for name, p in problems.items() if isinstance(p, Missing)}
     if missing:
-        return _explain_missing(missing)
+        yield _explain_missing(missing)
     for name, problem in problems.items():
         if isinstance(problem, Unusable):
-            return DataError(f"Column {name!r} {problem.why}", problem.remedy)
-    return _explain_continuous(problems, is_cutting)
+            yield DataError(f"Column {name!r} {problem.why}", problem.remedy)
+        elif isinstance(problem, MistakenType):
+            yield _explain_type(name, problem)
+    continuous = {name: p for name, p in problems.items() if isinstance(p, Continuous)}
+    if continuous:
+        yield _explain_continuous(continuous, is_cutting)
+    infinite = {name: p for name, p in problems.items() if isinstance(p, Infinite)}
+    if infinite:
+        yield _explain_infinite(infinite)
+
+
+def _explain_type(name: Hashable, problem: MistakenType) -> DataError:
+    words = f"Column {name!r} {problem.why}."
+    remedy = (
+        "Leave it out of ",
+        Argument("types"),
+        ", or say ",
+        Argument("types", {name: NOMINAL}),
+        ".",
+    )
+    return DataError(words, remedy, parameter="types", value={name: problem.kind})
+
+
+def _explain_infinite(problems: Mapping[Hashable, ColumnProblem]) -> DataError:
+    listed = and_more(f"column {name!r} {problem.why}" for name, problem in problems.items())
+    name = next(iter(problems))
+    remedy = (
+        "Say that they are missing: ",
+        Argument("na_values", ["inf", "-inf"]),
+        "; or have them in the outermost bins: ",
+        Argument("discretize", {name: "quantile"}),
+        ".",
+    )
+    shown = f"{listed}"
+    return DataError.because("data", "have finite numbers", list(problems), remedy, shown=shown)
 
 
 def _explain_missing(problems: Mapping[Hashable, Missing]) -> MissingValuesError:
@@ -163,7 +246,9 @@ def _explain_continuous(
     (name, problem), *others = problems.items()
     also = f" So do: {and_more(repr(other) for other, _ in others)}." if others else ""
     remedy: Text = (
-        "Have such columns cut into bins: ",
+        "Have types found: ",
+        Argument("types", "auto"),
+        "; or have such columns cut into bins: ",
         Argument("discretize", "quantile"),
         "; or say where to cut: ",
         Argument("discretize", {name: [1.5, 2.5]}),

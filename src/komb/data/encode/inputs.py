@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from komb.data.encode.arrays import Later, encode_array, encode_columns, encode_matrix
-from komb.data.encode.codes import Array, CodeArray, Levels, Name
+from komb.data.encode.arrays import Columns, Later, encode_array, encode_columns, encode_matrix
+from komb.data.encode.automatic import AutomaticEncoder
+from komb.data.encode.codes import Array, Column, Name
 from komb.data.encode.column_encoder import ColumnEncoder
+from komb.data.encode.column_errors import FEW_LEVELS, MAX_LEVELS, and_more
+from komb.data.encode.column_types import LEVELS, NOMINAL, ORDINAL, ColumnType
 from komb.data.encode.python_objects import encode_objects
 from komb.data.encode.treatment import Treatment
-from komb.errors import DataError, UnknownNameError
-
-
-class Parts(NamedTuple):
-    """What a :class:`~komb.data.DiscreteTable` is made of."""
-
-    names: tuple[Name, ...]
-    codes: CodeArray
-    levels: tuple[Levels, ...]
-    cuts: Mapping[Name, tuple[float, ...]]
-    has_missing: bool
+from komb.errors import Argument, DataError, UnknownNameError
 
 
 class Request(NamedTuple):
@@ -48,18 +41,45 @@ class Request(NamedTuple):
                 raise UnknownNameError.among("column", name, names)
         return left if self.only is None else [name for name in left if name in self.only]
 
-    def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Parts:
+    def encode(self, columns: Mapping[Name, Later], n_rows: int) -> Columns:
         """Encode the columns that are left."""
         treatment = self.treatment
-        encoder = ColumnEncoder(treatment, columns, self.target)
         is_cutting = isinstance(treatment.discretize, Mapping)
-        encoded = encode_columns(
-            columns.items(), len(columns), n_rows, encoder.encode, is_cutting=is_cutting
-        )
-        return Parts(tuple(columns), *encoded)
+
+        def encode(encode_column: Callable[[Name, Later], Column]) -> Columns:
+            return encode_columns(
+                columns.items(), len(columns), n_rows, encode_column, is_cutting=is_cutting
+            )
+
+        if treatment.is_strict:
+            return encode(ColumnEncoder(treatment, columns, self.target).encode)
+        encoder = AutomaticEncoder(treatment, columns, self.target)
+        return _check_rest(encoder.revise(encode(encoder.encode)), n_rows)
+
+    def takes_matrix(self, data: Array) -> bool:
+        """Whether a matrix of whole numbers can be encoded at once."""
+        treatment = self.treatment
+        if treatment.discretize is not None or treatment.types or treatment.na_values:
+            return False
+        if treatment.is_strict or data.dtype.kind == "b" or data.dtype.itemsize == 1:
+            return True
+        low, high = data.min(axis=0), data.max(axis=0)
+        # Unsigned arithmetic wraps, so the difference is right even where a signed one overflows.
+        return bool((high.astype(np.uint64) - low.astype(np.uint64) < MAX_LEVELS).all())
+
+    def complete_matrix(self, encoded: Columns, data: Array) -> Columns:
+        """Find the types of columns that are encoded by their levels."""
+        if self.treatment.is_strict:
+            return encoded
+        kind = NOMINAL if data.dtype.kind == "b" else ORDINAL
+        types = dict.fromkeys(encoded.names, ColumnType(kind, LEVELS))
+        if all(len(levels) <= FEW_LEVELS for levels in encoded.levels):
+            return encoded._replace(types=types)
+        columns = {name: Later(encode_array, data[:, i]) for i, name in enumerate(encoded.names)}
+        return self.encode(columns, len(data))
 
 
-def convert(data: object, request: Request = Request()) -> Parts:  # noqa: B008 - it is immutable
+def convert(data: object, request: Request = Request()) -> Columns:  # noqa: B008 - it is immutable
     """Encode a table of any supported kind.
 
     Parameters
@@ -71,7 +91,7 @@ def convert(data: object, request: Request = Request()) -> Parts:  # noqa: B008 
 
     Returns
     -------
-    Parts
+    Columns
         Names, codes, levels and the rest.
 
     Examples
@@ -84,6 +104,18 @@ def convert(data: object, request: Request = Request()) -> Parts:  # noqa: B008 
     if isinstance(data, Mapping):
         return _convert_mapping(data, request)
     return _convert_frame(data, request)
+
+
+def _check_rest(encoded: Columns, n_rows: int) -> Columns:
+    """Raise if no column is left."""
+    if not encoded.names:
+        listed = and_more(f"{name!r} ({found})" for name, found in encoded.types.items())
+        rule, remedy = "have a column that can be tested", "Say what it is: "
+        raise DataError.because(
+            "data", rule, (n_rows, 0), (remedy, Argument("types", {"name": "nominal"}), "."),
+            shown=listed,
+        )  # fmt: skip
+    return encoded
 
 
 def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
@@ -121,7 +153,7 @@ def check_shape(names: Sequence[Name], n_rows: int) -> None:
         raise DataError.because("data", rule, shape, remedy, shown=f"{n_rows} x {len(names)}")
 
 
-def _convert_array(data: Array, request: Request) -> Parts:
+def _convert_array(data: Array, request: Request) -> Columns:
     if data.dtype.names is not None:
         remedy = "Pass a mapping of its fields: {name: data[name] for name in data.dtype.names}."
         raise _not_a_table("a structured array", remedy)
@@ -135,13 +167,13 @@ def _convert_array(data: Array, request: Request) -> Parts:
         data = data[:, list(names)]
     if not isinstance(data, np.ma.MaskedArray):
         data = np.asarray(data)  # np.matrix would stay two-dimensional when sliced
-        if data.dtype.kind in "iub" and request.treatment.discretize is None:
-            return Parts(names, *encode_matrix(data))
+        if data.dtype.kind in "iub" and request.takes_matrix(data):
+            return request.complete_matrix(encode_matrix(data, names), data)
     columns = {name: Later(encode_array, data[:, i]) for i, name in enumerate(names)}
     return request.encode(columns, n_rows)
 
 
-def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Parts:
+def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Columns:
     columns = {name: _column(name, data[name]) for name in request.names_left(list(data))}
     sizes = {name: len(column.values) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
@@ -154,7 +186,7 @@ def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Parts:
     return request.encode(columns, n_rows)
 
 
-def _convert_frame(data: Any, request: Request) -> Parts:
+def _convert_frame(data: Any, request: Request) -> Columns:
     import narwhals as nw
 
     from komb.data.encode.frames import encode_series

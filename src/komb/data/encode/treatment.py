@@ -1,27 +1,38 @@
-"""What a caller wants done with numbers and with missing values, checked.
+"""What a caller wants done with columns: their types, numbers and missing values, checked.
 
 >>> treatment = check_treatment({"age": "quantile", "height": [160, 180]}, 3, "level")
 >>> treatment.rule_of("age"), treatment.rule_of("height"), treatment.rule_of("sex")
 ('quantile', (160.0, 180.0), None)
+>>> check_treatment(types={"zip": "nominal"}).type_of("zip")
+'nominal'
+
+With ``types="strict"`` nothing is decided for the caller: numbers are levels, and a column that
+looks continuous or has missing values is an error unless something is said about it. Otherwise
+types are found (:mod:`komb.data.encode.automatic`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
 from typing import Any, TypeAlias
 
 from komb.data.checks import check_count
 from komb.data.encode.column_errors import MAX_LEVELS
+from komb.data.encode.column_types import KINDS, NUMERIC, ColumnType
 from komb.data.names import Name
 from komb.errors import Argument, InPython, ParameterError, UnknownNameError
 
 Discretize: TypeAlias = str | Mapping[Any, str | Sequence[float]] | None
 Bins: TypeAlias = int | Mapping[Any, int]
 Rule: TypeAlias = str | tuple[float, ...]
+TypeOption: TypeAlias = str | Mapping[Any, str | ColumnType]
+"""``"auto"``, ``"strict"``, or the types of some columns; those of the others are found."""
+NaValues: TypeAlias = Iterable[Any] | Mapping[Any, Iterable[Any]]
+"""What stands for a missing value, in all columns or by column."""
 
 MDL = "mdl"
 INTO_BINS = ("quantile", "uniform", "kmeans")
@@ -32,7 +43,8 @@ MISSING = ("error", "level", "testwise")
 """What becomes of missing values."""
 
 DEFAULT_BINS = 4
-DEFAULT_MISSING = "error"
+
+AUTO, STRICT = "auto", "strict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +60,30 @@ class Treatment:
         Number of bins, for all columns or by column.
     missing
         One of :data:`MISSING`.
+    is_strict
+        Whether nothing is decided for the caller.
+    types
+        The kinds of columns that the caller has named.
+    na_values
+        What stands for a missing value besides the usual, in all columns or by column.
     """
 
     discretize: str | Mapping[Name, Rule] | None = None
     bins: Bins = DEFAULT_BINS
-    missing: str = DEFAULT_MISSING
+    missing: str = "error"
+    is_strict: bool = True
+    types: Mapping[Name, str] = field(default_factory=dict)
+    na_values: tuple[Any, ...] | Mapping[Name, tuple[Any, ...]] = ()
+
+    def type_of(self, name: Name) -> str | None:
+        """Return the kind of a column, if the caller has named it."""
+        return self.types.get(name)
+
+    def na_values_of(self, name: Name) -> tuple[Any, ...]:
+        """Return what stands for a missing value in a column, besides the usual."""
+        if isinstance(self.na_values, Mapping):
+            return self.na_values.get(name, ())
+        return self.na_values
 
     def rule_of(self, name: Name) -> Rule | None:
         """How a column is cut if it is numeric: a word, cut points, or not at all."""
@@ -91,20 +122,19 @@ class Treatment:
         Examples
         --------
         >>> Treatment("quantile").describe()
-        {'discretize': 'quantile', 'bins': 4, 'missing': 'error'}
-        >>> Treatment().describe()
-        {'discretize': None, 'missing': 'error'}
+        {'types': 'strict', 'discretize': 'quantile', 'bins': 4, 'missing': 'error'}
+        >>> check_treatment(types="auto", na_values=[-9]).describe()
+        {'types': 'auto', 'discretize': None, 'missing': 'testwise', 'na_values': (-9,)}
         """
-        discretize = self.discretize
-        if isinstance(discretize, Mapping):
-            discretize = dict(discretize)
-        bins = dict(self.bins) if isinstance(self.bins, Mapping) else self.bins
-        used = {"bins": bins} if self.needs_bins else {}
-        return {"discretize": discretize, **used, "missing": self.missing}
+        types: object = STRICT if self.is_strict else dict(self.types) or AUTO
+        used = {"bins": _as_dict(self.bins)} if self.needs_bins else {}
+        marked = {"na_values": _as_dict(self.na_values)} if self.na_values else {}
+        cut = {"discretize": _as_dict(self.discretize), **used}
+        return {"types": types, **cut, "missing": self.missing, **marked}
 
     def check_names(self, names: Sequence[Name]) -> None:
         """Raise if a column was named that is not there."""
-        for parameter in ("discretize", "bins"):
+        for parameter in ("types", "discretize", "bins", "na_values"):
             named = getattr(self, parameter)
             for name in named if isinstance(named, Mapping) else ():
                 if name not in names:
@@ -121,11 +151,11 @@ class Treatment:
                 ", for 'mdl' cuts where the levels of the target change",
             )
             remedy = "Pass ", Argument("target", "name"), ", or use 'quantile'."
-            raise ParameterError.because("discretize", rule, self._shown(), remedy)
+            raise ParameterError.because("discretize", rule, _as_dict(self.discretize), remedy)
         if self.is_named(target) and self.rule_of(target) == MDL:
             words = "not cut the target by 'mdl', which cuts other columns by the target"
             advice = f"Use 'quantile' for {target!r}."
-            raise ParameterError.because("discretize", words, self._shown(), advice)
+            raise ParameterError.because("discretize", words, _as_dict(self.discretize), advice)
 
     def check_targets(self, targets: Iterable[Name] | None) -> None:
         """Raise if columns are to be cut by more than one target."""
@@ -137,14 +167,24 @@ class Treatment:
                 InPython(f", or cut by one target and reuse it for all: {cuts}"),
                 ".",
             )
-            raise ParameterError.because("discretize", rule, self._shown(), remedy)
-
-    def _shown(self) -> object:
-        return dict(self.discretize) if isinstance(self.discretize, Mapping) else self.discretize
+            raise ParameterError.because("discretize", rule, _as_dict(self.discretize), remedy)
 
 
-def check_treatment(discretize: object, bins: object, missing: object) -> Treatment:
+def _as_dict(option: object) -> object:
+    return dict(option) if isinstance(option, Mapping) else option
+
+
+def check_treatment(
+    discretize: object = None,
+    bins: object = DEFAULT_BINS,
+    missing: object = None,
+    types: object = STRICT,
+    na_values: object = (),
+) -> Treatment:
     """Check what can be checked before there is a table.
+
+    If nothing is said of missing values, they are an error to strict types, and are otherwise left
+    out test by test.
 
     Examples
     --------
@@ -152,13 +192,69 @@ def check_treatment(discretize: object, bins: object, missing: object) -> Treatm
     Traceback (most recent call last):
     komb.errors.UnknownNameError: In 'discretize': There is no rule 'quantil'. Did you mean ...
     """
+    is_strict = isinstance(types, str) and types == STRICT
+    if missing is None:
+        missing = "error" if is_strict else "testwise"
     treatment = Treatment(
         discretize=_check_discretize(discretize),
         bins=_check_bins(bins),
         missing=_check_word("missing", "treatment", missing, MISSING),
+        is_strict=is_strict,
+        types=_check_types(types),
+        na_values=_check_na_values(na_values, is_strict),
     )
     _check_use_of_bins(treatment)
+    _check_one_say(treatment)
     return treatment
+
+
+def _check_types(types: object) -> Mapping[Name, str]:
+    if isinstance(types, Mapping):
+        kinds = {
+            name: kind.kind if isinstance(kind, ColumnType) else kind
+            for name, kind in types.items()
+        }
+        found = {name: kind for name, kind in kinds.items() if kind in KINDS}
+        for name, kind in kinds.items():
+            if name not in found and not isinstance(types[name], ColumnType):
+                _check_word("types", f"type (of column {name!r})", kind, KINDS)
+        return found
+    if isinstance(types, str) and types in (AUTO, STRICT):
+        return {}
+    rule = f"be {AUTO!r}, {STRICT!r}, or map columns to one of {', '.join(map(repr, KINDS))}"
+    remedy = "Try ", Argument("types", {"zip": "nominal"}), "."
+    raise ParameterError.because("types", rule, types, remedy)
+
+
+def _check_na_values(
+    values: object, is_strict: bool
+) -> tuple[Any, ...] | Mapping[Name, tuple[Any, ...]]:
+    if isinstance(values, Mapping):
+        found: Any = {name: _list_values(entry) for name, entry in values.items()}
+    else:
+        found = _list_values(values)
+    if found and is_strict:
+        rule = "be left out with ", Argument("types", STRICT), ", which takes data as they are"
+        raise ParameterError.because("na_values", rule, _as_dict(found), "Leave out one of them.")
+    return found  # type: ignore[no-any-return]
+
+
+def _list_values(values: object) -> tuple[Any, ...]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        remedy = "Put it in a list: ", Argument("na_values", [values]), "."
+        raise ParameterError.because("na_values", "be a list of values", values, remedy)
+    return tuple(values)
+
+
+def _check_one_say(treatment: Treatment) -> None:
+    """Raise if a column is to be cut that has a type without an order."""
+    discretize = treatment.discretize
+    for name in discretize if isinstance(discretize, Mapping) else ():
+        kind = treatment.type_of(name)
+        if kind is not None and kind not in NUMERIC:
+            rule = f"not cut column {name!r}, whose type is to be {kind!r}"
+            remedy = "Take it out of ", Argument("discretize"), " or ", Argument("types"), "."
+            raise ParameterError.because("discretize", rule, _as_dict(discretize), remedy)
 
 
 def _check_discretize(discretize: object) -> str | Mapping[Name, Rule] | None:
@@ -220,8 +316,7 @@ def _check_use_of_bins(treatment: Treatment) -> None:
             Argument("discretize", "quantile"),
             ".",
         )
-        shown = dict(bins) if isinstance(bins, Mapping) else bins
-        raise ParameterError.because("bins", rule, shown, remedy)
+        raise ParameterError.because("bins", rule, _as_dict(bins), remedy)
 
 
 def _check_word(parameter: str, kind: str, word: object, known: Sequence[str]) -> str:

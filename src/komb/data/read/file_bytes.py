@@ -104,6 +104,24 @@ def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1)
         why = "it is a folder" if os.path.isdir(path) else (error.strerror or str(error)).lower()
         remedy = "Name one file, and check that you may read it."
         raise FileError(f"Cannot read {shorten(path)}: {why}. {remedy}") from None
+    return _unpacked(path, data, room)
+
+
+def read_stream(
+    stream: IO[bytes], name: Path, memory_limit: object = None, bytes_per_byte: int = 1
+) -> bytes:
+    """Read a stream such as standard input to its end, as :func:`read_bytes` reads a file.
+
+    Examples
+    --------
+    >>> read_stream(io.BytesIO(b"a,b"), Path("standard input"))
+    b'a,b'
+    """
+    room = _Room(check_limit(memory_limit), bytes_per_byte)
+    return _unpacked(name, _read_up_to(stream, room, shorten(name)), room)
+
+
+def _unpacked(path: Path, data: bytes, room: _Room) -> bytes:
     if data.startswith(_GZIP) or path.suffix.lower() == ".gz":
         data = _unpack(path, data, room)
     if not data:

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from komb.data.encode.inputs import check_shape
 from komb.data.encode.treatment import (
     DEFAULT_BINS,
-    DEFAULT_MISSING,
+    STRICT,
     Bins,
     Discretize,
+    NaValues,
+    TypeOption,
     check_treatment,
 )
 from komb.data.memory_limit import check_limit, refuse_beyond
@@ -34,7 +36,7 @@ from komb.data.read.csv_layout import (
     squeeze,
 )
 from komb.data.read.csv_quotes import find_quoting
-from komb.data.read.file_bytes import check_text, read_bytes, shorten, to_path
+from komb.data.read.file_bytes import check_text, read_bytes, read_stream, shorten, to_path
 from komb.data.read.parquet import read_parquet
 from komb.data.read.plink import is_plink, read_plink
 from komb.data.table import DiscreteTable
@@ -63,9 +65,11 @@ def read_table(
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
+    types: TypeOption = STRICT,
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
-    missing: str = DEFAULT_MISSING,
+    missing: str | None = None,
+    na_values: NaValues = (),
     target: str | None = None,
     memory_limit: int | str | None = None,
     phenotype: str | os.PathLike[str] | None = None,
@@ -86,8 +90,8 @@ def read_table(
         Whether the first line holds the names. Without it they are ``V1``, ``V2``, ...
     columns
         The columns to read; all if left out.
-    discretize, bins, missing, target
-        How to cut columns of numbers, and what to do about missing values; as in
+    types, discretize, bins, missing, na_values, target
+        Types of columns, how to cut those of numbers, and what to do about missing values; as in
         :meth:`DiscreteTable.from_data`. An empty field, ``NA``, ``N/A``, ``NaN``, ``nan``, ``null``
         and ``NULL``, quoted or not and with any blanks around them, are missing values in text.
     memory_limit
@@ -150,9 +154,11 @@ def read_table(
         )
         return DiscreteTable.from_data(
             frame,
+            types=types,
             discretize=discretize,
             bins=bins,
             missing=missing,
+            na_values=na_values,
             target=target,
         )
 
@@ -168,20 +174,24 @@ def naming(file: object) -> Iterator[None]:
 
 
 def read_frame(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes],
     *,
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
     memory_limit: int | str | None = None,
 ) -> pl.DataFrame:
-    """Read a file as :func:`read_table` does, without encoding or checking its columns."""
-    file = to_path(path)
+    """Read a file or stream as :func:`read_table` does, but do not encode or check its columns."""
+    is_stream = isinstance(path, io.IOBase) or hasattr(path, "read")
+    file = Path("standard input") if is_stream else to_path(cast("str", path))
     limit = check_limit(memory_limit)
     _check_delimiter(delimiter)
     _check_names_list(columns)
     is_parquet = file.suffix.lower() == ".parquet"
-    data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
+    if is_stream:
+        data = read_stream(cast("IO[bytes]", path), file, limit, BYTES_PER_BYTE)
+    else:
+        data = read_bytes(file, limit, 1 if is_parquet else BYTES_PER_BYTE)
     if is_parquet or data.startswith(b"PAR1"):
         return read_parquet(file, data, columns, lambda names: _choose(names, columns), limit)
     check_text(file, data)

@@ -20,7 +20,6 @@ from komb.data.encode.inputs import Request, check_shape
 from komb.data.encode.numbers import to_numbers
 from komb.data.encode.treatment import (
     DEFAULT_BINS,
-    DEFAULT_MISSING,
     MDL,
     Bins,
     Discretize,
@@ -52,7 +51,7 @@ def encode(
     exclude: Collection[Name] = (),
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
-    missing: str = DEFAULT_MISSING,
+    missing: str | None = None,
     target: Name | None = None,
     delimiter: str | None = None,
     has_header: bool = True,

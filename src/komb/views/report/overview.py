@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from komb.data.encode.bin_labels import show_numbers
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
 from komb.views.text import plural, show_name, show_names
+from komb.views.types_text import show_cuts, type_notes
 
 if TYPE_CHECKING:
     from komb.results.blanket import Blanket
@@ -64,6 +65,8 @@ def _notes(table: DiscreteTable, blanket: Blanket, n_missing: Sequence[int]) -> 
     excluded = blanket.parameters.get("exclude") or ()
     if excluded:
         yield f"Excluded by request: {show_names(excluded, _NAMES_WIDTH)}."
+    # missing values are counted below, of tables without types too
+    yield from type_notes({n: replace(found, missing=0) for n, found in table.types.items()})
     if any(n_missing):
         way = _way_with_missing(str(blanket.parameters.get("missing")), n_missing)
         columns = plural(sum(map(bool, n_missing)), "column")
@@ -130,5 +133,5 @@ def _show_frequencies(shown: Sequence[tuple[object, int]], n_levels: int) -> str
 def _show_cuts(table: DiscreteTable, name: Name) -> str | None:
     if name not in table.cuts:
         return None
-    points = show_names(show_numbers(table.cuts[name]), _NAMES_WIDTH)
+    points = show_names(show_cuts(name, table.cuts, table.types), _NAMES_WIDTH)
     return f"cut at {points}" if points else "not cut"

@@ -1,0 +1,102 @@
+"""What was decided about columns, in a few lines: only what a reader might not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from komb.data.encode.bin_labels import show_numbers, show_times
+from komb.data.encode.column_types import BINS, EMPTY, IDENTIFIER, NESTED, TEXT, TIME
+from komb.views.text import plural, show_name, show_names
+
+if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
+    from komb.data.encode.column_types import ColumnType
+
+_NAMES_WIDTH = 60
+_MOST_REASONS = 5  # columns whose treatment is explained
+_WORDS = {IDENTIFIER: "identifier", TEXT: "free text", NESTED: "no levels", EMPTY: "no values"}
+
+
+def type_notes(types: Mapping[Name, ColumnType], missing: str = "testwise") -> Iterator[str]:
+    r"""Say what was left out, read in another way, or has missing values.
+
+    Parameters
+    ----------
+    types
+        What was found.
+    missing
+        How missing values are treated.
+
+    Examples
+    --------
+    >>> from komb import ColumnType
+    >>> found = {
+    ...     "id": ColumnType("identifier", "left out"),
+    ...     "age": ColumnType("ordinal", "levels", 12, "'?' read as missing"),
+    ... }
+    >>> print(*type_notes(found), sep="\n")
+    Left out: id (identifier). Where that is wrong, name its type (types).
+    age: '?' read as missing.
+    12 missing values in 1 column, left out of the tests they concern.
+    """
+    yield from _left_out_notes(types)
+    kept = {name: found for name, found in types.items() if not found.is_left_out}
+    explained = [(name, found.reason) for name, found in kept.items() if found.reason]
+    for name, reason in explained[:_MOST_REASONS]:
+        yield f"{show_name(name)}: {reason}."
+    if len(explained) > _MOST_REASONS:
+        yield f"{plural(len(explained) - _MOST_REASONS, 'more column')} with remarks: see 'types'."
+    counts = [found.missing for found in kept.values() if found.missing]
+    if counts:
+        ways = {"testwise": "left out of the tests they concern", "level": "a level of their own"}
+        total, columns = plural(sum(counts), "missing value"), plural(len(counts), "column")
+        yield f"{total} in {columns}, {ways.get(missing, missing)}."
+
+
+def _left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
+    by_kind: dict[str, list[Name]] = {}
+    for name, found in types.items():
+        if found.is_left_out:
+            by_kind.setdefault(found.kind, []).append(name)
+    if not by_kind:
+        return
+    parts = [
+        f"{show_names(names, _NAMES_WIDTH)} ({_WORDS[kind]})" for kind, names in by_kind.items()
+    ]
+    hint = ""
+    if IDENTIFIER in by_kind or TEXT in by_kind:
+        hint = " Where that is wrong, name its type (types)."
+    yield f"Left out: {'; '.join(parts)}.{hint}"
+
+
+def bin_notes(
+    types: Mapping[Name, ColumnType], cuts: Mapping[Name, tuple[float, ...]]
+) -> Iterator[str]:
+    """Say which columns were cut without being asked for.
+
+    Examples
+    --------
+    >>> from komb import ColumnType
+    >>> age = ColumnType("ordinal", "bins")
+    >>> print(*bin_notes({"age": age}, {"age": (30.0, 45.0)}))
+    Cut into 3 bins of equally many rows: age (at 30, 45).
+    """
+    cut = [name for name in cuts if name in types and types[name].treatment == BINS]
+    if not cut:
+        return
+    sizes = sorted({len(cuts[name]) + 1 for name in cut})
+    bins = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+    if len(cut) == 1:
+        names = f"{show_name(cut[0])} (at {show_names(show_cuts(cut[0], cuts, types))})"
+    else:
+        names = f"{show_names(cut, _NAMES_WIDTH)}; at which values is in 'cuts'"
+    yield f"Cut into {bins} bins of equally many rows: {names}."
+
+
+def show_cuts(
+    name: Name, cuts: Mapping[Name, tuple[float, ...]], types: Mapping[Name, ColumnType]
+) -> list[str]:
+    """Show the cut points of a column, as times if that is what they are."""
+    is_time = name in types and types[name].kind == TIME
+    return (show_times if is_time else show_numbers)(cuts[name])
