@@ -156,6 +156,16 @@ def test_no_answer_depends_on_room(monkeypatch: pytest.MonkeyPatch, name: str, v
     check_questions(one, other, np.random.default_rng(1))
 
 
+def test_a_set_that_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a larger one, on a table too large to keep the rows of both."""
+    monkeypatch.setattr("komb.sessions.lot_buffers._STACK_CELLS", 0)
+    table = make_table([40, 40, 3, 5, 5], 3000, seed=1)
+    one, other = compiled(table, "g", "observed", 0.5), by_batches(table, "g", "observed", 0.5)
+    questions = [({2}, frozenset({1})), ({4}, frozenset({1, 3})), ({3}, frozenset({1}))]
+    assert one.strengths(0, questions) == other.strengths(0, questions)
+    assert one.strengths(0, [({4}, frozenset({1}))]) == other.strengths(0, [({4}, frozenset({1}))])
+
+
 def test_every_test_counts_once() -> None:
     table = make_table([2] * 6, 200, seed=2)
     session = compiled(table, "g", "observed", 0.05)

@@ -35,8 +35,8 @@ class LotBuffers:
 
         self._lots, self._counting, self._no_column = lots, counting, NO_COLUMN
         self._n_rows = n_rows
-        self._n_items, self._width = max(_ITEMS_AT_FIRST, n_columns + 1), _COLUMNS_AT_FIRST
         self._n_columns = n_columns
+        self._n_items, self._width = self._enough(_ITEMS_AT_FIRST), _COLUMNS_AT_FIRST
         self._n_settled = 1
         self.lot = self._make_lot()
         self.most_columns = _COLUMNS_AT_FIRST
@@ -111,9 +111,13 @@ class LotBuffers:
 
     def reclaim(self) -> None:
         """Give the memory of large lots back."""
-        if self._n_items > _ITEMS_KEPT:
-            self._n_items, self._n_settled = _ITEMS_KEPT, 1
+        if self._n_items > self._enough(_ITEMS_KEPT):
+            self._n_items, self._n_settled = self._enough(_ITEMS_KEPT), 1
             self.lot = self._make_lot()
+
+    def _enough(self, n_items: int) -> int:
+        """Have room for a set of all columns, whatever else is asked."""
+        return max(n_items, self._n_columns + 1)
 
     def write_sets(self, sets: Sequence[Variables], width: int) -> None:
         """Write down sets of at most so many columns."""
