@@ -95,7 +95,8 @@ def speed(data: Path | None, methods: Sequence[str]) -> None:
     rows = []
     for method in methods:
         find(table, 0, method, "g-sci", "observed")  # compile before any clock starts
-        first, later = [], []
+        first: list[float] = []
+        later: list[float] = []
         for target in samples.largest():
             for times in (first, later):
                 fresh = times is first

@@ -166,6 +166,17 @@ def test_a_set_that_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> Non
     assert one.strengths(0, [({4}, frozenset({1}))]) == other.strengths(0, [({4}, frozenset({1}))])
 
 
+def test_a_walk_with_more_members_than_may_be_given() -> None:
+    table = make_table([2] * 40, 200, seed=3)
+    one, other = compiled(table, "g", "observed", 0.5), by_batches(table, "g", "observed", 0.5)
+    columns, many = range(1, 40), frozenset(range(1, 31))
+    for members, most in ((many, 2), (many, None), (EMPTY, None), (EMPTY, 11), (EMPTY, 0)):
+        walked = one.walk(0, columns, members, most)
+        assert walked == other.walk(0, columns, members, most)
+        assert walked == walk_naively(other, 0, columns, members, most)
+    assert one.walk(0, columns, many, 2) == many
+
+
 def test_every_test_counts_once() -> None:
     table = make_table([2] * 6, 200, seed=2)
     session = compiled(table, "g", "observed", 0.05)
