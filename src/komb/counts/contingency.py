@@ -91,7 +91,8 @@ BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
 _ALL_ROWS = np.empty(0, dtype=np.int64)
 FEW_ROWS = 100_000  # up to here several buffers are kept at once
-_KEPT_BUFFERS = 12  # for given sets of some sizes, with targets of some kinds
+_KEPT_BUFFERS = 64  # for given sets of some sizes, with targets of some kinds
+_KEPT_GROUPS = 12  # of some sizes
 
 
 class Summaries(NamedTuple):
@@ -245,6 +246,8 @@ class SharedTables:
         dense = min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * self.n_rows)
         key = size, self.n_rows if largest > dense else 0
         if key not in self._groups:
+            if len(self._groups) >= _KEPT_GROUPS:
+                self._groups.clear()
             self._groups[key] = self._make_groups(*key)
         return self._groups[key]
 
