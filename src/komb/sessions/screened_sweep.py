@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.citests.contract import CITest, GScreen
 from komb.citests.measure import BoolArray
@@ -32,7 +33,17 @@ WORK_PER_THREAD = 1 << 27
 _SMALLEST_ALPHA, _LARGEST_ALPHA = 1e-290, 1.0
 _MARGIN = 1e-6  # relative, for rounding; what is listed for nothing is decided all the same
 _MARGIN_BITS = 1e-6
-_NEVER = 1 << 61
+NEVER = 1 << 61
+"""A fit that nothing reaches."""
+
+
+class ListedTables(NamedTuple):
+    """The tables of what is listed."""
+
+    unions: Int64Array  # [union, column]
+    tables: npt.NDArray[np.int32]  # [union, cell]
+    union_of: Int64Array  # of each test
+    omitted: Int64Array  # which element of the union is tested
 
 
 class Listed(NamedTuple):
@@ -43,6 +54,7 @@ class Listed(NamedTuple):
     ranks: Int64Array  # of the given sets
     places: Int64Array  # of the candidates in the pool
     fit: Int64Array  # of the given set with the candidate
+    tables: ListedTables | None = None  # if they were wanted, and not too large
 
 
 class ScreenedSweep:
@@ -78,8 +90,7 @@ class ScreenedSweep:
         self._size = size
         self._most_cells = most_cells
         self._rows_per_combination = screen.rows_per_cell * contingency.target_levels
-        bits = screen.smallest / (2.0 * math.log(2.0)) * (1.0 - _MARGIN) - _MARGIN_BITS
-        self._gain = np.minimum(bits * contingency.scale, _NEVER).astype(np.int64)
+        self._gain = needed_gain(screen, contingency.scale)
         levels = contingency.cardinalities[variables]
         self._levels = levels.astype(np.float64)
         self.is_inside: BoolArray = contingency.has_bitmaps[variables] & (levels <= most_cells)
@@ -101,7 +112,9 @@ class ScreenedSweep:
         inside: BoolArray = self.is_inside[union].all(axis=1) & is_small
         return inside
 
-    def run(self, own: Summaries | None, unions_per_chunk: int) -> Iterator[Listed]:
+    def run(
+        self, own: Summaries | None, unions_per_chunk: int, *, wants_tables: bool = False
+    ) -> Iterator[Listed]:
         """Count all sets; yield the tests that may be dependences, a chunk of sets at a time.
 
         Parameters
@@ -109,6 +122,8 @@ class ScreenedSweep:
         own : Summaries or None
             Of all given sets inside the pool, by rank; None if values are missing.
         unions_per_chunk : int
+        wants_tables : bool
+            Whether to hand over the tables of the unions as well.
         """
         sets = colex_subsets(len(self._places), self._size)
         pool_binomials = binomials(len(self._variables), self._size)
@@ -123,6 +138,7 @@ class ScreenedSweep:
             sets,
             self._most_cells,
             Need(self._needed_fit(own, ranks, kinds), self._gain, self._rows_per_combination),
+            wants_tables=wants_tables,
         )
         followers = len(columns) - 1 - sets[:, -1]
         chunks = cut(followers, unions_per_chunk)
@@ -149,15 +165,21 @@ class ScreenedSweep:
     ) -> Listed:
         """Take unions apart into tests, and number their given sets as the pool does."""
         union = self._places[np.column_stack((sets[found.given], found.candidate))]
-        ranks, places, fits = [], [], []
+        ranks, places, hits, elements = [], [], [], []
         for omitted in range(self._size + 1):
             hit = np.flatnonzero(found.tests >> omitted & 1)
             given = np.sort(np.delete(union[hit], omitted, axis=1), axis=1)
             ranks.append(rank_sets(given, pool_binomials))
             places.append(union[hit, omitted])
-            fits.append(found.fit[hit])
-        tests = (np.concatenate(parts) for parts in (ranks, places, fits))
-        return Listed(n_unions, found.n_counted, *tests)
+            hits.append(hit)
+            elements.append(np.full(len(hit), omitted))
+        union_of = np.concatenate(hits)
+        tables = None
+        if len(found.tables):
+            columns = self._variables[union]
+            tables = ListedTables(columns, found.tables, union_of, np.concatenate(elements))
+        tests = np.concatenate(ranks), np.concatenate(places), found.fit[union_of]
+        return Listed(n_unions, found.n_counted, *tests, tables)
 
 
 def screened_sweep(
@@ -172,7 +194,7 @@ def screened_sweep(
     """Prepare the part of a sweep that can be screened, if there is enough of it."""
     n_y = contingency.target_levels
     freedom = (n_y - 1) * np.arange(MOST_COMBINATIONS + 1)
-    screen = test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+    screen = screen_by_g(test, freedom, alpha)
     if screen is None or n_y == 0:
         return None
     rows_per_cell = max(screen.rows_per_cell, test.length_below)
@@ -182,6 +204,18 @@ def screened_sweep(
     screen = screen._replace(rows_per_cell=rows_per_cell)
     sweep = ScreenedSweep(contingency, screen, variables, is_asked, size, int(most_cells))
     return sweep if sweep.n_rows >= max(LEAST_WORK, 1) else None
+
+
+def screen_by_g(test: CITest, freedom: Int64Array, alpha: float) -> GScreen | None:
+    """Ask a test what it needs at a level for which there are critical values."""
+    return test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+
+
+def needed_gain(screen: GScreen, scale: float) -> Int64Array:
+    """Fit that each test needs beyond that of its given set, in fixed point, with a margin."""
+    bits = screen.smallest / (2.0 * math.log(2.0)) * (1.0 - _MARGIN) - _MARGIN_BITS
+    gain: Int64Array = np.minimum(bits * scale, NEVER).astype(np.int64)
+    return gain
 
 
 def cut(counts: Int64Array, room: int) -> Iterator[slice]:
