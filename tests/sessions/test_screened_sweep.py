@@ -125,7 +125,7 @@ def test_any_number_of_threads_says_the_same(
 @given(
     tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
     st.integers(1, 3),
-    st.sampled_from([("auto", "observed"), ("g", "adjusted")]),
+    st.sampled_from([("auto", "observed"), ("g", "adjusted"), ("g-sci", "adjusted")]),
     st.floats(0.0, 20.0),
     st.sampled_from([1, 4]),
 )
@@ -141,6 +141,11 @@ def test_tables_that_are_read_for_all_tests_say_the_same(
         assert unscreened(*arguments) == expected
         patch.setattr(tabled_sweep, "MOST_CELLS", 60)  # larger ones are counted as ever
         assert unscreened(*arguments) == expected
+        patch.setattr(screened_sweep, "LEAST_WORK", 1)  # tables are those of the screen
+        patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
+        assert everything(*arguments) == expected
+        patch.setattr(union_screen, "TABLE_BYTES", 0)
+        assert everything(*arguments) == expected
 
 
 # ------------------------------------------------------------------------------------------- kernel

@@ -34,7 +34,7 @@ from komb.counts.union_tables import UnionTables
 from komb.sessions.questions import OnProgress, Variables
 from komb.sessions.screened_sweep import Listed, cut, screened_sweep
 from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets
-from komb.sessions.tabled_sweep import TabledSweep
+from komb.sessions.tabled_sweep import tabled_sweep
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
 UNIONS_PER_CHUNK = 1 << 17
@@ -99,11 +99,7 @@ class Sweeper:
             if self._is_by_union
             else None
         )
-        self._tabled = (
-            TabledSweep(contingency, test, alpha, self._variables, self._is_asked, size)
-            if self._wants_tables and self._screen is not None
-            else None
-        )
+        self._tabled = tabled_sweep(contingency, test, alpha, self._variables, self._is_asked, size)
         self.n_tables = self._n_unions = self._n_decided = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -253,7 +249,7 @@ class Sweeper:
         self, sets: Int64Array, own: Summaries
     ) -> Iterator[tuple[Int64Array, Int64Array]]:
         """Count every union once, and read the tests of all its elements from its table."""
-        if self._tabled is None or not self._tabled.has_any:
+        if self._tabled is None:
             return
         for chunk, counts, union in self._unions(sets, is_tabled=True):
             self.n_tables += len(union)
@@ -285,7 +281,7 @@ class Sweeper:
         n_pool = len(self._variables)
         if self._screened is not None and self._screened.has_all:
             return
-        tabled = self._tabled if self._tabled is not None and self._tabled.has_any else None
+        tabled = self._tabled
         if tabled is not None and tabled.has_all and not is_tabled:
             return
         followers = n_pool - 1 - sets[:, -1]

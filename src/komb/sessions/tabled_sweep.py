@@ -3,6 +3,9 @@
 A statistic that needs the table of each test would have every set counted again for each of its
 elements. Where there are many more rows than cells, the table of a set is read for all of them
 (:mod:`komb.counts.union_tables`). Sums are the same, so answers are.
+
+That takes a copy of the columns of the sweep, their rows sorted by the target, as long as the sweep
+lasts; and 2 bytes per row and half a MiB for every thread.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ class TabledSweep:
 
     Attributes
     ----------
-    has_any, has_all : bool
-        Whether there are sets to be counted here, and whether all are.
+    has_all : bool
+        Whether all sets are counted here.
     """
 
     def __init__(
@@ -63,22 +66,10 @@ class TabledSweep:
         self._tables = UnionTables(contingency)
         self._is_sorted = False
         self._levels = contingency.cardinalities[variables].astype(np.float64)
-        self._most = self._most_combinations()
-        self.has_any = self._most > 0
+        # of combinations of levels
+        self._most = min(MOST_CELLS, contingency.n_rows) / contingency.target_levels
         largest = np.sort(self._levels)[-size - 1 :]
-        self.has_all = self.has_any and math.prod(largest.tolist()) <= self._most
-
-    def _most_combinations(self) -> float:
-        """Return how many combinations of levels a set may have; 0 if nothing is counted here."""
-        contingency = self._contingency
-        n_rows, n_y = contingency.n_rows, contingency.target_levels
-        if contingency.has_missing or n_rows < LONG_ROWS or n_y == 0 or self._test.length_below > 0:
-            return 0.0
-        screen = screen_by_g(self._test, np.ones(1, dtype=np.int64), self._alpha)
-        if screen is None or screen.rows_per_cell > 0:
-            return 0.0
-        most: float = min(MOST_CELLS, n_rows) / n_y
-        return most
+        self.has_all = math.prod(largest.tolist()) <= self._most
 
     def has(self, union: Int64Array) -> BoolArray:
         """Which sets, rows of places in the pool, are counted here."""
@@ -134,7 +125,7 @@ class TabledSweep:
         levels = self._contingency.cardinalities[self._variables[places]]
         freedom = (levels - 1) * (self._contingency.target_levels - 1) * own.strata[ranks]
         screen = screen_by_g(self._test, freedom.ravel(), self._alpha)
-        assert screen is not None  # or nothing is counted here
+        assert screen is not None  # or there would be no such sweep
         gain = needed_gain(screen, self._contingency.scale).reshape(ranks.shape)
         return np.where(self._is_asked[places], own.fit[ranks] + gain, NEVER)
 
@@ -148,3 +139,27 @@ class TabledSweep:
             lo, hi = int(starts[0]), int(starts[-1])
             given = self._variables[sets[first : first + _SETS_PER_PART]]
             yield given, starts - lo, columns[lo:hi], least_fit[lo:hi]
+
+
+def tabled_sweep(
+    contingency: Contingency,
+    test: CITest,
+    alpha: float,
+    variables: Int64Array,
+    is_asked: BoolArray,
+    size: int,
+) -> TabledSweep | None:
+    """Prepare the part of a sweep whose tables are read, if that is worth while.
+
+    That is for statistics that need the tables of tests, but no code lengths, and that can be ruled
+    out by G alone.
+    """
+    if not (test.needs_tables and test.can_screen) or test.length_below > 0:
+        return None
+    n_rows, n_y = contingency.n_rows, contingency.target_levels
+    if contingency.has_missing or n_rows < LONG_ROWS or n_y == 0:
+        return None
+    screen = screen_by_g(test, np.ones(1, dtype=np.int64), alpha)
+    if screen is None or screen.rows_per_cell > 0:
+        return None
+    return TabledSweep(contingency, test, alpha, variables, is_asked, size)
