@@ -386,6 +386,11 @@ class Contingency:
         return entropy
 
     @property
+    def has_rows(self) -> bool:
+        """Whether kernels can go through the rows."""
+        return True
+
+    @property
     def rows_per_table(self) -> int:
         """How many rows are gone through for one more table: about how much work it is."""
         return int(self.n_rows)

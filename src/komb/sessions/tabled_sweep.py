@@ -158,7 +158,7 @@ def tabled_sweep(
     if not (test.needs_tables and test.can_screen) or test.length_below > 0:
         return None
     n_rows, n_y = contingency.n_rows, contingency.target_levels
-    if contingency.has_missing or n_rows < LONG_ROWS or n_y == 0:
+    if not contingency.has_rows or contingency.has_missing or n_rows < LONG_ROWS or n_y == 0:
         return None
     screen = screen_by_g(test, np.ones(1, dtype=np.int64), alpha)
     if screen is None or screen.rows_per_cell > 0:
