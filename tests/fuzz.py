@@ -35,7 +35,8 @@ from komb.citests import tests as registered
 from komb.cli import main
 from komb.errors import InputError
 from komb.reproduction.journal import Journal, Record
-from komb.sessions.sweep_journal import Listed, SweepJournal
+from komb.sessions.listed_tests import Listed
+from komb.sessions.sweep_journal import SweepJournal
 from tests import naive
 from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import komb
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Summaries
+from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
 from tests import naive
@@ -107,6 +108,25 @@ def test_each_way_of_counting_equals_its_twin(
     table = make_table(kinds, n_rows, seed=size)
     questions = all_questions(table.n_columns, 0, size)[:5]
     check_against_twin(table, 0, questions)
+
+
+@pytest.mark.parametrize("kinds", [[2, 3, 2, "copy", 4], [60, 3, 80, 70, 50, 2]])
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_any_number_of_threads_counts_the_same(
+    monkeypatch: pytest.MonkeyPatch, kinds: list[int | str], size: int
+) -> None:
+    monkeypatch.setattr(contingency_module, "WORK_PER_THREAD", 1)
+    table = make_table(kinds, 3000, seed=4)
+    questions = all_questions(table.n_columns, 0, size)
+    answers = []
+    for threads in (1, 2, 4):
+        with use_threads(threads):
+            contingency = prepare(table, 0)
+            assert len(contingency.workers(10)) == threads
+            answers += [summarise(contingency, questions) for _ in range(2)]
+    for answer in answers[1:]:
+        for one, other in zip(answers[0], answer, strict=True):
+            assert np.array_equal(one, other)
 
 
 def test_codes_are_as_wide_as_they_must_be() -> None:

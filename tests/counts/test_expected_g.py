@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency
 from komb.counts.expected_g import ExpectedG
+from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
 from tests import naive
 from tests.counts.reorderings import reorder
@@ -178,3 +180,19 @@ def test_every_way_of_counting_gives_the_same_moments(
     assert measure(is_by_rows=True) == by_default
     monkeypatch.setattr("komb.counts.contingency.MAX_BITMAP_LEVELS", 0)
     assert measure() == by_default
+
+
+@quick
+@given(tables(n_rows=(1, 400), n_columns=(4, 6)), st.integers(0, 2), st.integers(2, 4))
+def test_any_number_of_threads_finds_the_same(
+    table: DiscreteTable, size: int, threads: int
+) -> None:
+    contingency = Contingency(table.codes, table.cardinalities, 0)
+    sets = np.array(list(combinations(range(2, table.n_columns), size)), dtype=np.int64)
+    candidates, index = np.ones(len(sets), dtype=np.int64), np.arange(len(sets))
+    expected = ExpectedG(table.codes, table.cardinalities)
+    alone = expected.moments(contingency, sets, index, candidates)
+    with pytest.MonkeyPatch.context() as patch, use_threads(threads):
+        patch.setattr(contingency_module, "WORK_PER_THREAD", 1)
+        together = expected.moments(contingency, sets, index, candidates)
+    assert np.array_equal(alone, together)

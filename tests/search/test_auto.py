@@ -153,6 +153,21 @@ def test_dice_with_small_pools(n: int, seed: int, bias: float, pool: int) -> Non
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(3, 7), st.integers(0, 10**6), st.sampled_from([0.1, 0.3, 0.6]))
+def test_either_of_two_searches_settles_whether_they_are_joined(
+    n: int, seed: int, bias: float
+) -> None:
+    def begin() -> _region.Region:
+        return _region.Region(Dice(n, seed, bias, sides=30), frozenset(range(n)), 2)
+
+    one, other = begin(), begin()
+    for a in range(n):
+        for b in one.alone(a):
+            expected = one.joint_bits(one.search_from(a), b) > 0
+            assert begin().are_joined(a, b) == other.are_joined(a, b) == expected
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(2, 8), st.integers(0, 10**6), st.sampled_from([0.001, 0.05, 0.3, 0.9]))
 def test_dice_at_other_levels(n: int, seed: int, level: float) -> None:
     dice, twin = Dice(n, seed, 0.4, sides=15), Dice(n, seed, 0.4, sides=15)

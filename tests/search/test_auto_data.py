@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import komb
+from komb.counts import contingency
+from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
+from komb.sessions import screened_sweep, tabled_sweep
 from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 
@@ -203,6 +206,23 @@ def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
 
 
 @pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(seeds, st.booleans())
+def test_the_number_of_threads(seed: int, has_gaps: bool) -> None:
+    columns = draw_columns(seed, has_gaps=has_gaps)
+    target = list(columns)[seed % len(columns)]
+    found = [find(columns, target)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contingency, "WORK_PER_THREAD", 1)
+        patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
+        patch.setattr(tabled_sweep, "LONG_ROWS", 1)
+        for least_work, threads in [(1 << 60, 1), (1 << 60, 2), (1 << 60, 4), (1, 2)]:
+            patch.setattr(screened_sweep, "LEAST_WORK", least_work)
+            with use_threads(threads):
+                found.append(find(columns, target))
+    assert all(each == found[0] for each in found)
+
+
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_names_of_the_levels(seed: int, shuffle: int, has_gaps: bool) -> None:

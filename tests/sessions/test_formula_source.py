@@ -156,6 +156,27 @@ def test_no_answer_depends_on_room(monkeypatch: pytest.MonkeyPatch, name: str, v
     check_questions(one, other, np.random.default_rng(1))
 
 
+def test_a_set_that_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a larger one, on a table too large to keep the rows of both."""
+    monkeypatch.setattr("komb.sessions.lot_buffers._STACK_CELLS", 0)
+    table = make_table([40, 40, 3, 5, 5], 3000, seed=1)
+    one, other = compiled(table, "g", "observed", 0.5), by_batches(table, "g", "observed", 0.5)
+    questions = [({2}, frozenset({1})), ({4}, frozenset({1, 3})), ({3}, frozenset({1}))]
+    assert one.strengths(0, questions) == other.strengths(0, questions)
+    assert one.strengths(0, [({4}, frozenset({1}))]) == other.strengths(0, [({4}, frozenset({1}))])
+
+
+def test_a_walk_with_more_members_than_may_be_given() -> None:
+    table = make_table([2] * 40, 200, seed=3)
+    one, other = compiled(table, "g", "observed", 0.5), by_batches(table, "g", "observed", 0.5)
+    columns, many = range(1, 40), frozenset(range(1, 31))
+    for members, most in ((many, 2), (many, None), (EMPTY, None), (EMPTY, 11), (EMPTY, 0)):
+        walked = one.walk(0, columns, members, most)
+        assert walked == other.walk(0, columns, members, most)
+        assert walked == walk_naively(other, 0, columns, members, most)
+    assert one.walk(0, columns, many, 2) == many
+
+
 def test_every_test_counts_once() -> None:
     table = make_table([2] * 6, 200, seed=2)
     session = compiled(table, "g", "observed", 0.05)

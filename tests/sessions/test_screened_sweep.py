@@ -25,7 +25,7 @@ from komb.counts.contingency import Contingency
 from komb.counts.contingency_kernels import union_screens
 from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
-from komb.sessions import screened_sweep, sweep_counting
+from komb.sessions import screened_sweep, sweep_counting, tabled_sweep
 from komb.sessions.data import DataSession
 from komb.sessions.screened_sweep import ScreenedSweep
 from tests.citests.kinds import EVERY_TEST
@@ -124,6 +124,33 @@ def test_any_number_of_threads_says_the_same(
             with use_threads(threads):
                 answers.append(everything(table, test, "observed", 0, size, 4.0))
         assert all(answer == answers[0] for answer in answers)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
+    st.integers(1, 3),
+    st.sampled_from([("auto", "observed"), ("g", "adjusted"), ("g-sci", "adjusted")]),
+    st.floats(0.0, 20.0),
+    st.sampled_from([1, 4]),
+)
+def test_tables_that_are_read_for_all_tests_say_the_same(
+    table: DiscreteTable, size: int, test: tuple[str, str], bits: float, threads: int
+) -> None:
+    arguments = table, *test, 0, size, bits
+    expected = unscreened(*arguments)
+    with pytest.MonkeyPatch.context() as patch, use_threads(threads):
+        patch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 5)
+        patch.setattr(tabled_sweep, "LONG_ROWS", 1)
+        patch.setattr(tabled_sweep, "_SETS_PER_PART", 2)
+        assert unscreened(*arguments) == expected
+        patch.setattr(tabled_sweep, "MOST_CELLS", 60)  # larger ones are counted as ever
+        assert unscreened(*arguments) == expected
+        patch.setattr(screened_sweep, "LEAST_WORK", 1)  # tables are those of the screen
+        patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
+        assert everything(*arguments) == expected
+        patch.setattr(union_screen, "TABLE_BYTES", 0)
+        assert everything(*arguments) == expected
 
 
 # ------------------------------------------------------------------------------------------- kernel

@@ -112,6 +112,11 @@ class AddedContingency(Contingency):
         raise AssertionError
 
     @property
+    def has_rows(self) -> bool:
+        """No rows are at hand."""
+        return False
+
+    @property
     def has_bitmaps(self) -> npt.NDArray[np.bool_]:
         """No column has any: rows are not at hand."""
         return np.zeros(len(self.cardinalities), dtype=np.bool_)

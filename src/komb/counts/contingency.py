@@ -50,14 +50,18 @@ were counted with a condition and only as many as fit into three quarters of the
 (or ``BITMAP_BYTES``, if that is more; three levels and a missing one take a little over half),
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
-is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. Missing
+is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. All but the
+bitmaps of levels and the code lengths are there once for every thread that counts. Missing
 values take one more bitmap for each column that has any, 21 bytes per row and half a MiB. Nothing
 grows with a product of cardinalities.
 """
 
 from __future__ import annotations
 
+import copy
 import math
+from collections import deque
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +81,7 @@ from komb.counts.fixedpoint import (
     length_table,
     scale_for,
 )
+from komb.counts.threads import map_in_order, n_threads
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.errors import DataError
 
@@ -90,8 +95,11 @@ STRATA_BYTES = 8 << 20
 BITMAP_BYTES = 16 << 20
 MAX_ROWS = (1 << 31) - 2  # rows are numbered in 32 bits
 _ALL_ROWS = np.empty(0, dtype=np.int64)
+WORK_PER_THREAD = 1 << 22  # rows of all tables that are worth starting a thread for
 FEW_ROWS = 100_000  # up to here several buffers are kept at once
-_KEPT_BUFFERS = 12  # for given sets of some sizes, with targets of some kinds
+_KEPT_BUFFERS = 64  # for given sets of some sizes, with targets of some kinds
+_KEPT_GROUPS = 12  # of some sizes
+_PARTS_PER_THREAD = 4  # of a batch: some tables take longer than others
 
 
 class Summaries(NamedTuple):
@@ -153,6 +161,16 @@ class SharedTables:
         self._buffers: dict[tuple[int, int, int], tuple[object, object]] = {}
         self._groups: dict[tuple[int, int], object] = {}
         self._arena: dict[str, npt.NDArray[Any]] = {}
+        self._others: list[SharedTables] = []
+
+    def others(self, count: int) -> list[SharedTables]:
+        """Return the same so many times, each with buffers of its own, for other threads."""
+        while len(self._others) < count:
+            other = copy.copy(self)
+            other.labels = self._make_labels()
+            other._buffers, other._groups, other._arena = {}, {}, {}
+            self._others.append(other)
+        return self._others[:count]
 
     def lengths(self, levels: int) -> Int64Array:
         """Code lengths of columns of this many levels."""
@@ -245,6 +263,8 @@ class SharedTables:
         dense = min(MAX_DENSE_CELLS, DENSE_CELLS_PER_ROW * self.n_rows)
         key = size, self.n_rows if largest > dense else 0
         if key not in self._groups:
+            if len(self._groups) >= _KEPT_GROUPS:
+                self._groups.clear()
             self._groups[key] = self._make_groups(*key)
         return self._groups[key]
 
@@ -354,10 +374,21 @@ class Contingency:
         return has
 
     @property
+    def row_order(self) -> npt.NDArray[np.int32]:
+        """Rows in order of the target's level."""
+        order: npt.NDArray[np.int32] = self._prepared.order
+        return order
+
+    @property
     def entropy(self) -> Int64Array:
         """``n log2 n`` in fixed point, for every number of rows."""
         entropy: Int64Array = self._shared.entropy[0]
         return entropy
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether kernels can go through the rows."""
+        return True
 
     @property
     def rows_per_table(self) -> int:
@@ -449,9 +480,22 @@ class Contingency:
             is_asked[candidates] = True
             is_asked[given] = True
             self._pack(np.flatnonzero(is_asked & self._is_to_pack))
-        return self._prepared, *self._buffers_for(given.shape[1])
+        return self._prepared, *self.buffers_for(given.shape[1])
 
-    def _buffers_for(self, size: int) -> tuple[object, object]:
+    def workers(self, n_tables: int) -> list[Contingency]:
+        """Return this one and others like it that may count so many tables at the same time.
+
+        As many as threads are worth starting. What they count has to be packed before.
+        """
+        work = n_tables * self.n_rows // WORK_PER_THREAD
+        threads = min(n_threads(), work) if work > 1 else 1
+        others = [copy.copy(self) for _ in range(threads - 1)]
+        for other, shared in zip(others, self._shared.others(threads - 1), strict=True):
+            other._shared = shared
+        return [self, *others]
+
+    def buffers_for(self, size: int) -> tuple[object, object]:
+        """Return buffers of this thread for given sets of one size."""
         n_words = self._prepared.bitmaps.shape[1]
         return self._shared.buffers(size, n_words, self.target_levels)
 
@@ -482,7 +526,7 @@ class Contingency:
         Tests with conditions want :meth:`pack_all` first.
         """
         terms = self._terms(size, length_below, wants_tables)
-        scratch, groups = self._buffers_for(size)
+        scratch, groups = self.buffers_for(size)
         return self._prepared, terms, scratch, self._shared.labels, groups
 
     def summarise(
@@ -516,15 +560,28 @@ class Contingency:
                 given, candidate_start, candidates, no_margins, length_below, wants_tables
             )
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        prepared, scratch, groups = self.prepared_for(given, candidates)
+        self.prepared_for(given, candidates)
         sums = np.empty((len(given), 3), dtype=np.int64)
         n_classes = len(self.class_levels) if wants_splits else 0
         splits = np.zeros((len(given), n_classes), dtype=np.int64)
         unions = np.empty((len(candidates), 9), dtype=np.int64)
-        self._shared.summarise(
-            prepared, terms, scratch, self._shared.labels, groups, given, candidate_start,
-            candidates, self.length_class, sums, splits, unions,
-        )  # fmt: skip
+        workers = deque(self.workers(len(given) + len(candidates)))
+
+        def count(part: slice) -> None:
+            worker = workers.pop()
+            first, end = candidate_start[part.start], candidate_start[part.stop]
+            starts = candidate_start[part.start : part.stop + 1] - first
+            scratch, groups = worker.buffers_for(given.shape[1])
+            worker._shared.summarise(
+                self._prepared, terms, scratch, worker._shared.labels, groups, given[part], starts,
+                candidates[first:end], self.length_class, sums[part], splits[part],
+                unions[first:end],
+            )  # fmt: skip
+            workers.append(worker)
+
+        n_workers = len(workers)
+        for _ in map_in_order(count, _parts_of(candidate_start, n_workers), n_workers):
+            pass
         fit, strata, length = sums.T
         return Summaries(fit, strata, length, splits, _ALL_ROWS, *unions.T)
 
@@ -574,6 +631,10 @@ class Contingency:
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
         return Summaries(fit, strata, length, no_splits, rows, *tests[:, :9].T)
 
+    def table_terms(self) -> object:
+        """Terms for kernels of other modules that sum over tables, without code lengths."""
+        return self._terms(0, 0.0, wants_tables=True)
+
     def _terms(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)
         key = length_below, wants_tables
@@ -591,6 +652,17 @@ class Contingency:
             variance_scales=self.variance_scales,
             third_scales=self.third_scales,
         )
+
+
+def _parts_of(candidate_start: Int64Array, n_workers: int) -> list[slice]:
+    """Cut given sets into parts of about as many tables each; one part for a single worker."""
+    n_sets = len(candidate_start) - 1
+    if n_workers == 1:
+        return [slice(0, n_sets)]
+    n_tables = candidate_start + np.arange(n_sets + 1)
+    ends = np.linspace(0, n_tables[-1], _PARTS_PER_THREAD * n_workers + 1)
+    cuts = np.unique(np.searchsorted(n_tables, ends)).tolist()
+    return [slice(lo, hi) for lo, hi in pairwise(cuts)]
 
 
 def _find_incomplete(codes: Codes, cardinalities: Int64Array) -> npt.NDArray[np.bool_]:

@@ -14,19 +14,32 @@ Of the 6 ways to arrange two pairs, 2 are as these, with ``G = 8 ln 2``, and 4 h
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections import deque
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from komb.counts.contingency import Codes, Contingency
 from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.threads import map_in_order
 
 ROWS_PER_CALL = 1 << 25
 """Rows of all tests of one call of the kernel; interrupts are heard between calls."""
 
 CELL_BITS = 15
 """Binary logarithm of the number of cells kept: 1.3 MB."""
+
+
+_PARTS_PER_THREAD = 4
+
+
+class _Room(NamedTuple):
+    """Buffers of one thread."""
+
+    strata: object
+    levels: object
+    cells: object
 
 
 class GMoments(Protocol):
@@ -54,17 +67,30 @@ class ExpectedG:
 
     Notes
     -----
-    Memory: about 90 bytes per row, most of them only if rows have to be sorted, and 1.8 MB.
+    Memory: about 90 bytes per row, most of them only if rows have to be sorted, and 1.8 MB; once
+    for every thread.
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
         from komb.counts import expected_g_kernels, expected_g_margin_kernels
 
-        self._sum_moments = expected_g_margin_kernels.sum_moments
-        self._fraction = expected_g_kernels.FRACTION
-        self.n_rows = n_rows = codes.shape[1]
+        self._kernels, self._margins = expected_g_kernels, expected_g_margin_kernels
+        self.n_rows = codes.shape[1]
+        self._cardinalities = cardinalities
+        self._logarithms = np.log(np.maximum(np.arange(self.n_rows + 1.0), 1.0))
+        self._rooms: deque[_Room] = deque()  # buffers that no thread is using
+
+    def _take_room(self) -> _Room:
+        """Return buffers that no other thread is using."""
+        try:
+            return self._rooms.pop()
+        except IndexError:
+            return self._make_room()
+
+    def _make_room(self) -> _Room:
+        n_rows, cardinalities = self.n_rows, self._cardinalities
         n_slots = 1 << max(1, (2 * n_rows - 1).bit_length())
-        self._strata = expected_g_margin_kernels.Strata(
+        strata = self._margins.Strata(
             counts=np.zeros(1, dtype=np.int64),
             keys=np.empty(n_rows, dtype=np.int64),
             starts=np.empty(n_rows + 1, dtype=np.int32),
@@ -74,7 +100,7 @@ class ExpectedG:
             slot_labels=np.empty(n_slots, dtype=np.int32),
         )
         most_levels = max(1, int(cardinalities.max()))
-        self._levels = expected_g_margin_kernels.Levels(
+        levels = self._margins.Levels(
             counts=np.zeros((2, most_levels), dtype=np.int32),
             seen=np.empty((2, most_levels), dtype=np.int32),
             sizes=np.empty((2, 8, most_levels)),
@@ -83,12 +109,13 @@ class ExpectedG:
             is_counted=np.zeros(len(cardinalities), dtype=np.bool_),
             of_column=np.zeros(int(cardinalities.sum()), dtype=np.int32),
         )
-        self._cells = expected_g_kernels.Cells(
+        cells = self._kernels.Cells(
             keys=np.zeros(1 << CELL_BITS, dtype=np.uint64),
             found=np.empty((1 << CELL_BITS, 4)),
-            logarithms=np.log(np.maximum(np.arange(n_rows + 1.0), 1.0)),
+            logarithms=self._logarithms,
             shift=np.uint64(64 - CELL_BITS),
         )
+        return _Room(strata, levels, cells)
 
     def moments(
         self,
@@ -110,16 +137,30 @@ class ExpectedG:
             One per test.
         """
         sums = np.empty((len(candidates), 4), dtype=np.int64)
-        prepared, scratch, _ = contingency.prepared_for(given, candidates)
-        step = max(1, ROWS_PER_CALL // max(self.n_rows, 1))
+        prepared, *_ = contingency.prepared_for(given, candidates)
         n_bitmaps, n_words = prepared.bitmaps.shape
-        totals, all_words = np.empty((n_bitmaps, 1), dtype=np.int32), np.array([0, n_words])
-        for first in range(0, len(candidates), step):
-            part = slice(first, first + step)
-            self._sum_moments(
-                prepared, contingency.has_missing, scratch, self._strata, self._levels,
-                self._cells, given, index[part], candidates[part], totals, all_words, sums[part],
+        all_words = np.array([0, n_words])
+        workers = deque(contingency.workers(len(candidates)))
+        n_workers = len(workers)
+
+        def work(part: slice) -> None:
+            worker, room = workers.pop(), self._take_room()
+            scratch, _ = worker.buffers_for(given.shape[1])
+            totals = np.empty((n_bitmaps, 1), dtype=np.int32)
+            self._margins.sum_moments(
+                prepared, contingency.has_missing, scratch, *room, given, index[part],
+                candidates[part], totals, all_words, sums[part],
             )  # fmt: skip
+            self._rooms.append(room)
+            workers.append(worker)
+
+        step = max(1, ROWS_PER_CALL // max(self.n_rows, 1))
+        if n_workers > 1:
+            step = min(step, -(-len(candidates) // (_PARTS_PER_THREAD * n_workers)))
+        parts = (slice(first, first + step) for first in range(0, len(candidates), step))
+        for _ in map_in_order(work, parts, n_workers):
+            pass
         mean_whole, mean_part, variance_whole, variance_part = sums.T
-        mean = 2.0 * (mean_whole + mean_part / self._fraction)
-        return mean, 4.0 * (variance_whole + variance_part / self._fraction)
+        fraction = self._kernels.FRACTION
+        mean = 2.0 * (mean_whole + mean_part / fraction)
+        return mean, 4.0 * (variance_whole + variance_part / fraction)

@@ -26,6 +26,9 @@ MOST_COMBINATIONS = 256
 SETS_PER_BLOCK = 128
 """Given sets that are compared with one block of columns; their bitmaps stay in the cache."""
 
+TABLE_BYTES = 256 << 20
+"""Of the tables of a chunk if all of its unions were listed; memory is taken by those that are."""
+
 BLOCK_BYTES = 8 << 20
 """Of the bitmaps of these sets, and of their tables, at most."""
 
@@ -64,6 +67,7 @@ class Screened(NamedTuple):
     candidate: Int64Array
     tests: Int64Array  # bit i: the test of the i-th element, the candidate being the last
     fit: Int64Array  # of the union
+    tables: npt.NDArray[np.int32]  # of the union, see ``UnionTables.read``; empty if not wanted
 
 
 class UnionScreen:
@@ -85,6 +89,8 @@ class UnionScreen:
     most_cells : int
         Unions of more combinations of levels are left out.
     need : Need
+    wants_tables : bool
+        Whether to hand over the tables of what is listed, unless they could take too much memory.
     """
 
     def __init__(
@@ -96,6 +102,8 @@ class UnionScreen:
         sets: Int64Array,
         most_cells: int,
         need: Need,
+        *,
+        wants_tables: bool = False,
     ) -> None:
         from komb.counts.contingency_kernels import lanes, union_screens
 
@@ -122,6 +130,8 @@ class UnionScreen:
         largest = np.sort(levels)[::-1]
         self._most_levels = int(largest[0])
         self._most_strata = min(math.prod(largest[: sets.shape[1]].tolist()), most_cells)
+        most_combinations = min(math.prod(largest[: sets.shape[1] + 1].tolist()), most_cells)
+        self._cells = most_combinations * contingency.target_levels if wants_tables else 0
         self._blocks: deque[object] = deque()  # buffers that no thread is using
 
     def cut(self, room: int) -> Iterator[Rectangle]:
@@ -155,7 +165,11 @@ class UnionScreen:
     def screen(self, part: Rectangle) -> Screened:
         """Screen the unions of a rectangle; threads may do so at the same time."""
         sets, columns = part
-        listed = self._kernels.Listed(*np.empty((4, self.count(part)), dtype=np.int64))
+        n_unions = self.count(part)
+        n_tables = n_unions if 0 < 4 * self._cells * n_unions <= TABLE_BYTES else 0
+        given, candidate, tests, fit = np.empty((4, n_unions), dtype=np.int64)
+        tables = np.empty((n_tables, self._cells), dtype=np.int32)
+        listed = self._kernels.Listed(given, candidate, tests, fit, tables)
         try:
             block = self._blocks.pop()
         except IndexError:

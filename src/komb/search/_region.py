@@ -64,12 +64,20 @@ class NeighbourSearch:
 
     def bits(self, other: int) -> float:
         """How strong the weakest dependence of a neighbour is; 0 if it is none."""
-        while not self._is_complete and other not in self.separators:
-            if other in self._untested:
-                self._confront({other})
-            else:
-                self._go_on()
+        while not self.is_settled(other):
+            self.approach(other)
         return 0.0 if other in self.separators else self.members.get(other, 0.0)
+
+    def is_settled(self, other: int) -> bool:
+        """Whether it is known if another variable is a neighbour."""
+        return self._is_complete or other in self.separators
+
+    def approach(self, other: int) -> None:
+        """Go one step towards knowing whether another variable is a neighbour."""
+        if other in self._untested:
+            self._confront({other})
+        else:
+            self._go_on()
 
     def finish(self) -> NeighbourSearch:
         """Search to the end."""
@@ -294,11 +302,44 @@ class Region:
             bits = self.search_from(other).bits(variable)
         return bits if bits >= least else 0.0
 
+    def are_joined(self, variable: int, other: int) -> bool:
+        """Whether one of two variables, which depend on each other, finds no separator.
+
+        That is whether :meth:`joint_bits` of the search from ``variable`` are positive. One of the
+        two may have hundreds of neighbours, and the other one a few, so both search, the one with
+        fewer members so far first. A search that finds no separator settles it, unless the other
+        one could yet find one that explains the dependence.
+        """
+        own = self.search_from(variable)
+        if self._could_be_explained(variable, other):
+            return self.joint_bits(own, other) > 0.0
+        back = self.search_from(other)
+        while not (own.is_settled(other) or back.is_settled(variable)):
+            if len(back.members) < len(own.members):
+                back.approach(variable)
+            else:
+                own.approach(other)
+        if own.is_settled(other):
+            return self.joint_bits(own, other) > 0.0
+        return back.bits(variable) > 0.0 or self.joint_bits(own, other) > 0.0
+
+    def _could_be_explained(self, variable: int, other: int) -> bool:
+        """Whether any single separator would be close enough to the other one."""
+        alone = self.alone(other)
+        closest = max((bits for x, bits in alone.items() if x != variable), default=0.0)
+        return _is_closer(closest, alone.get(variable, 0.0))
+
     def _is_explained(self, variable: int, other: int, separator: Variables) -> bool:
         """Whether a single variable separates two, and is much closer to the other one."""
         if len(separator) != 1:
             return not separator  # without any, they are independent
         [middle] = separator
-        alone = self.alone(other)
-        # an oracle's evidence is infinite, so to it nothing is closer
-        return alone.get(middle, 0.0) >= CLOSENESS_RATIO * alone.get(variable, 0.0) < math.inf
+        # of hundreds of variables only these two matter here
+        [alone] = self.session.strengths(other, [({middle, variable}, EMPTY)])
+        return _is_closer(alone.get(middle, 0.0), alone.get(variable, 0.0))
+
+
+def _is_closer(bits: float, others: float) -> bool:
+    """Whether a dependence is so much stronger than another that it explains it."""
+    # an oracle's evidence is infinite, so to it nothing is closer
+    return bits >= CLOSENESS_RATIO * others < math.inf

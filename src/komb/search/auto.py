@@ -189,9 +189,7 @@ def find_spouses(search: _Search) -> None:
     for child in sorted(search.blanket):
         family |= region.alone(child).keys() & others
         for bits, x, given in _moved_by(search, child, others):
-            if bits > found.get(x, (0.0, EMPTY))[0] and region.joint_bits(
-                region.search_from(child), x
-            ):
+            if bits > found.get(x, (0.0, EMPTY))[0] and region.are_joined(child, x):
                 found[x] = bits, given
     needed = false_discovery_bits([bits for bits, _ in found.values()], len(family))
     for x, (bits, given) in sorted(found.items()):

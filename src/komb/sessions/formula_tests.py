@@ -117,14 +117,27 @@ class FormulaTests:
         self, contingency: Contingency, columns: Sequence[int], members: Variables, most_given: int
     ) -> Variables:
         """As :meth:`~komb.sessions.session.Session.walk`."""
-        most = min(most_given, len(members.union(columns)))
-        lot = self._buffers.lot_for(max(len(columns), len(members)), most)
+        room = max(_COLUMNS_AT_FIRST, len(members))
+        done = 0
+        while True:  # with room for as many as there are, not for all that there could be
+            most = min(room, most_given)
+            walked, members = self._walk(contingency, columns[done:], members, most)
+            done += walked
+            if done == len(columns) or most == most_given:
+                return members
+            room *= 2
+
+    def _walk(
+        self, contingency: Contingency, columns: Sequence[int], members: Variables, most: int
+    ) -> tuple[int, Variables]:
+        """Return how many columns were tested, before one given too many, and the set then."""
+        lots, lot = self._lots, self._buffers.lot_for(len(columns), most)
         lot.columns[: len(columns)] = columns
         lot.pool[: len(members)] = sorted(members)
-        lots = self._lots
-        asked = {lots.N_COLUMNS: len(columns), lots.N_POOL: len(members), lots.MAX_SIZE: most_given}
+        asked = {lots.N_COLUMNS: len(columns), lots.N_POOL: len(members), lots.MAX_SIZE: most}
         self._run(contingency, most, lots.WALK, asked)
-        return frozenset(lot.free[: lot.place[lots.N_ANSWERS]].tolist())
+        members = frozenset(lot.free[: lot.place[lots.N_ANSWERS]].tolist())
+        return int(lot.place[lots.LINE]), members
 
     def first_inseparable(
         self,

@@ -35,8 +35,8 @@ class LotBuffers:
 
         self._lots, self._counting, self._no_column = lots, counting, NO_COLUMN
         self._n_rows = n_rows
-        self._n_items, self._width = max(_ITEMS_AT_FIRST, n_columns + 1), _COLUMNS_AT_FIRST
         self._n_columns = n_columns
+        self._n_items, self._width = self._enough(_ITEMS_AT_FIRST), _COLUMNS_AT_FIRST
         self._n_settled = 1
         self.lot = self._make_lot()
         self.most_columns = _COLUMNS_AT_FIRST
@@ -45,9 +45,9 @@ class LotBuffers:
     def lot_for(self, n_items: int, width: int, n_settled: int = 0) -> Any:
         """Return the lot, with room for so many items, and for sets of so many columns."""
         if n_items > self._n_items or width > self._width or n_settled > self._n_settled:
-            self._n_items = max(2 * self._n_items, n_items)
-            self._width = max(2 * self._width, width)
-            self._n_settled = max(2 * self._n_settled, n_settled)
+            self._n_items = _grown(self._n_items, n_items)
+            self._width = _grown(self._width, width)
+            self._n_settled = _grown(self._n_settled, n_settled)
             self.lot = self._make_lot()
         return self.lot
 
@@ -111,9 +111,13 @@ class LotBuffers:
 
     def reclaim(self) -> None:
         """Give the memory of large lots back."""
-        if self._n_items > _ITEMS_KEPT:
-            self._n_items, self._n_settled = _ITEMS_KEPT, 1
+        if self._n_items > self._enough(_ITEMS_KEPT):
+            self._n_items, self._n_settled = self._enough(_ITEMS_KEPT), 1
             self.lot = self._make_lot()
+
+    def _enough(self, n_items: int) -> int:
+        """Have room for a set of all columns, whatever else is asked."""
+        return max(n_items, self._n_columns + 1)
 
     def write_sets(self, sets: Sequence[Variables], width: int) -> None:
         """Write down sets of at most so many columns."""
@@ -137,6 +141,11 @@ class LotBuffers:
         for each, row in rows.items():
             marks[row, list(each)] = 1
         return [-1 if each is None else rows[each] for each in settled]
+
+
+def _grown(room: int, needed: int) -> int:
+    """Return how much room to make: as much as there is, or at least twice that."""
+    return room if needed <= room else max(2 * room, needed)
 
 
 def ranges_of(parts: Sequence[Variables]) -> tuple[list[tuple[int, int]], list[int]]:

@@ -28,7 +28,8 @@ from komb.counts.union_screen import (
     Screened,
     UnionScreen,
 )
-from komb.sessions.sweep_journal import Listed, SweepJournal, hash_arrays
+from komb.sessions.listed_tests import Listed, ListedTables
+from komb.sessions.sweep_journal import SweepJournal, hash_arrays
 from komb.sessions.sweeps import colex_subsets, rank_sets
 
 LEAST_WORK = 1 << 29
@@ -40,7 +41,8 @@ WORK_PER_THREAD = 1 << 27
 _SMALLEST_ALPHA, _LARGEST_ALPHA = 1e-290, 1.0
 _MARGIN = 1e-6  # relative, for rounding; what is listed for nothing is decided all the same
 _MARGIN_BITS = 1e-6
-_NEVER = 1 << 61
+NEVER = 1 << 61
+"""A fit that nothing reaches."""
 
 
 class ScreenedSweep:
@@ -76,8 +78,7 @@ class ScreenedSweep:
         self._size = size
         self._most_cells = most_cells
         self._rows_per_combination = screen.rows_per_cell * contingency.target_levels
-        bits = screen.smallest / (2.0 * math.log(2.0)) * (1.0 - _MARGIN) - _MARGIN_BITS
-        self._gain = np.minimum(bits * contingency.scale, _NEVER).astype(np.int64)
+        self._gain = needed_gain(screen, contingency.scale)
         levels = contingency.cardinalities[variables]
         self._levels = levels.astype(np.float64)
         self.is_inside: BoolArray = contingency.has_bitmaps[variables] & (levels <= most_cells)
@@ -100,7 +101,12 @@ class ScreenedSweep:
         return inside
 
     def run(
-        self, own: Summaries | None, unions_per_chunk: int, journal: SweepJournal | None = None
+        self,
+        own: Summaries | None,
+        unions_per_chunk: int,
+        journal: SweepJournal | None = None,
+        *,
+        wants_tables: bool = False,
     ) -> Iterator[Listed]:
         """Count all sets; yield the tests that may be dependences, a part of the sets at a time.
 
@@ -111,6 +117,8 @@ class ScreenedSweep:
         unions_per_chunk : int
         journal : SweepJournal, optional
             Where earlier runs may have noted what they counted; this one does too.
+        wants_tables : bool
+            Whether to hand over the tables of the unions as well; a journal has no room for them.
         """
         sets = colex_subsets(len(self._places), self._size)
         pool_binomials = binomials(len(self._variables), self._size)
@@ -125,6 +133,7 @@ class ScreenedSweep:
             sets,
             self._most_cells,
             Need(self._needed_fit(own, ranks, kinds), self._gain, self._rows_per_combination),
+            wants_tables=wants_tables,
         )
         threads = max(1, min(n_threads(), self.n_rows // WORK_PER_THREAD))
 
@@ -166,15 +175,21 @@ class ScreenedSweep:
     ) -> Listed:
         """Take unions apart into tests, and number their given sets as the pool does."""
         union = self._places[np.column_stack((sets[found.given], found.candidate))]
-        ranks, places, fits = [], [], []
+        ranks, places, hits, elements = [], [], [], []
         for omitted in range(self._size + 1):
             hit = np.flatnonzero(found.tests >> omitted & 1)
             given = np.sort(np.delete(union[hit], omitted, axis=1), axis=1)
             ranks.append(rank_sets(given, pool_binomials))
             places.append(union[hit, omitted])
-            fits.append(found.fit[hit])
-        tests = (np.concatenate(parts) for parts in (ranks, places, fits))
-        return Listed(n_unions, found.n_counted, *tests)
+            hits.append(hit)
+            elements.append(np.full(len(hit), omitted))
+        union_of = np.concatenate(hits)
+        tables = None
+        if len(found.tables):
+            columns = self._variables[union]
+            tables = ListedTables(columns, found.tables, union_of, np.concatenate(elements))
+        tests = np.concatenate(ranks), np.concatenate(places), found.fit[union_of]
+        return Listed(n_unions, found.n_counted, *tests, tables)
 
 
 def screened_sweep(
@@ -189,7 +204,7 @@ def screened_sweep(
     """Prepare the part of a sweep that can be screened, if there is enough of it."""
     n_y = contingency.target_levels
     freedom = (n_y - 1) * np.arange(MOST_COMBINATIONS + 1)
-    screen = test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+    screen = screen_by_g(test, freedom, alpha)
     if screen is None or n_y == 0:
         return None
     rows_per_cell = max(screen.rows_per_cell, test.length_below)
@@ -199,3 +214,15 @@ def screened_sweep(
     screen = screen._replace(rows_per_cell=rows_per_cell)
     sweep = ScreenedSweep(contingency, screen, variables, is_asked, size, int(most_cells))
     return sweep if sweep.n_rows >= max(LEAST_WORK, 1) else None
+
+
+def screen_by_g(test: CITest, freedom: Int64Array, alpha: float) -> GScreen | None:
+    """Ask a test what it needs at a level for which there are critical values."""
+    return test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+
+
+def needed_gain(screen: GScreen, scale: float) -> Int64Array:
+    """Fit that each test needs beyond that of its given set, in fixed point, with a margin."""
+    bits = screen.smallest / (2.0 * math.log(2.0)) * (1.0 - _MARGIN) - _MARGIN_BITS
+    gain: Int64Array = np.minimum(bits * scale, NEVER).astype(np.int64)
+    return gain

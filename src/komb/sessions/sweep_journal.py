@@ -20,13 +20,13 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
-from komb.counts.fixedpoint import Int64Array
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, ParameterError
+from komb.sessions.listed_tests import Listed
 
 FORMAT = 1
 """Of the file; one more whenever it changes, or the order in which a sweep is counted."""
@@ -36,16 +36,6 @@ SECONDS_PER_BLOCK = 1.0
 
 _ABOUT = "komb journal"  # what the first line begins with
 _DAMAGED = "Delete it to start again."
-
-
-class Listed(NamedTuple):
-    """Tests of one part of a sweep that may be dependences."""
-
-    n_unions: int  # that the part stands for
-    n_counted: int
-    ranks: Int64Array  # of the given sets
-    places: Int64Array  # of the candidates in the pool
-    fit: Int64Array  # of the given set with the candidate
 
 
 class SweepJournal:
@@ -159,7 +149,7 @@ class SweepJournal:
 
     def add(self, key: str, first: int, n_parts: int, listed: Listed) -> None:
         """Write down that so many parts of a sweep, from some part on, are done: what they list."""
-        arrays = np.stack(listed[2:]).astype("<i8")
+        arrays = np.stack((listed.ranks, listed.places, listed.fit)).astype("<i8")
         block = json.dumps(
             {
                 "sweep": key,
@@ -233,9 +223,12 @@ class JournalSection:
 
 def join(parts: list[Listed]) -> Listed:
     """Join what consecutive parts list."""
-    arrays = (np.concatenate(each) for each in list(zip(*parts, strict=True))[2:])
     return Listed(
-        sum(part.n_unions for part in parts), sum(part.n_counted for part in parts), *arrays
+        sum(part.n_unions for part in parts),
+        sum(part.n_counted for part in parts),
+        np.concatenate([part.ranks for part in parts]),
+        np.concatenate([part.places for part in parts]),
+        np.concatenate([part.fit for part in parts]),
     )
 
 

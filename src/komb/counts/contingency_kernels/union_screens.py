@@ -84,6 +84,7 @@ class Listed(NamedTuple):
     candidate: Any
     tests: Any  # bit i: the test of the union's i-th element reaches it
     fit: Any
+    tables: Any  # [union, cell]: [code of the given set, y, level], flat; empty if not wanted
 
 
 @inner
@@ -370,6 +371,8 @@ def _screen_block(first_column, sets, first, last, pool, bounds, block, listed, 
                                      needed_fit)  # fmt: skip
                 if tests:
                     _put(n_listed, index, x, tests, fits[lane], listed)
+                    _put_table(n_listed, combinations[t], block.codes[t], n_strata, n_levels,
+                               levels[x], n_y, table, base + lane, listed.tables)  # fmt: skip
                     n_listed += 1
     return n_counted, n_listed
 
@@ -381,6 +384,21 @@ def _put(place, index, x, tests, fit, listed):
     listed.candidate[place] = x
     listed.tests[place] = tests
     listed.fit[place] = fit
+
+
+@inner
+def _put_table(place, product, codes, n_strata, n_levels, levels, n_y, table, first, tables):
+    """Write down the table of one union, out of its lane, if tables are wanted."""
+    if tables.shape[0] == 0:
+        return
+    for cell in range(np.uint64(product * n_y * levels)):
+        tables[place, cell] = 0
+    for y in range(n_y):
+        for stratum in range(n_strata):
+            source = first + (y * n_strata + stratum) * n_levels * LANES
+            sink = (np.int64(codes[stratum]) * n_y + y) * levels
+            for level in range(levels):
+                tables[place, sink + level] = table[source + level * LANES]
 
 
 @kernel

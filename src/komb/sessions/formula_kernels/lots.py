@@ -195,10 +195,10 @@ def _test_next(lot, work):
     column, n_set, n_given = lot.columns[place[LINE]], place[N_ANSWERS], 0
     for index in range(n_set):
         if lot.free[index] != column:
+            if n_given == lot.asked[MAX_SIZE]:  # there is no room for more
+                return False
             given.columns[n_given] = lot.free[index]
             n_given += 1
-    if n_given > lot.asked[MAX_SIZE]:
-        return False
     begin_set(n_given, work)
     depends = evidence(column, False, work) > 0.0
     if depends and n_given == n_set:

@@ -1,0 +1,166 @@
+"""Sweeps of long tables, whose sets are counted once for the tests of all their elements.
+
+A statistic that needs the table of each test would have every set counted again for each of its
+elements. Where there are many more rows than cells, the table of a set is read for all of them
+(:mod:`komb.counts.union_tables`). Sums are the same, so answers are.
+
+That takes a copy of the columns of the sweep, their rows sorted by the target, as long as the sweep
+lasts; and 2 bytes per row and half a MiB for every thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from komb.citests.contract import CITest
+from komb.citests.measure import BoolArray
+from komb.counts.contingency import Contingency, Summaries
+from komb.counts.fixedpoint import Int64Array
+from komb.counts.threads import map_in_order, n_threads
+from komb.counts.union_tables import MOST_CELLS, UnionTables
+from komb.sessions.listed_tests import ListedTables
+from komb.sessions.screened_sweep import NEVER, needed_gain, screen_by_g
+
+LONG_ROWS = 1 << 16
+"""Rows from which on tables are read for all tests."""
+
+_SETS_PER_PART = 8  # given sets that a thread counts at a time
+
+
+class TabledSweep:
+    """The part of a sweep whose tables are read.
+
+    Parameters
+    ----------
+    contingency : Contingency
+    test : CITest
+    alpha : float
+        What is no dependence at this level may be ruled out.
+    variables : int array
+        The pool.
+    is_asked : bool array
+        Which of the pool are candidates.
+    size : int
+        Number of conditions.
+
+    Attributes
+    ----------
+    has_all : bool
+        Whether all sets are counted here.
+    """
+
+    def __init__(
+        self,
+        contingency: Contingency,
+        test: CITest,
+        alpha: float,
+        variables: Int64Array,
+        is_asked: BoolArray,
+        size: int,
+    ) -> None:
+        self._contingency = contingency
+        self._test, self._alpha = test, alpha
+        self._variables, self._is_asked = variables, is_asked
+        self._tables = UnionTables(contingency)
+        self._is_sorted = False
+        self._levels = contingency.cardinalities[variables].astype(np.float64)
+        # of combinations of levels
+        self._most = min(MOST_CELLS, contingency.n_rows) / contingency.target_levels
+        largest = np.sort(self._levels)[-size - 1 :]
+        self.has_all = math.prod(largest.tolist()) <= self._most
+
+    def has(self, union: Int64Array) -> BoolArray:
+        """Which sets, rows of places in the pool, are counted here."""
+        inside: BoolArray = self._levels[union].prod(axis=1) <= self._most
+        return inside
+
+    def count(
+        self,
+        sets: Int64Array,
+        counts: Int64Array,
+        largest: Int64Array,
+        ranks: Int64Array,
+        places: Int64Array,
+        own: Summaries,
+    ) -> tuple[BoolArray, Int64Array]:
+        """Count some sets, by several threads.
+
+        Parameters
+        ----------
+        sets, counts, largest : int arrays
+            Given sets, how many larger elements each is counted with, and these.
+        ranks, places : int arrays of shape (n_unions, size + 1)
+            Given set and candidate of the tests of all elements.
+        own : Summaries
+            Of all given sets, by rank.
+
+        Returns
+        -------
+        is_reached : bool array
+            Which tests may be dependences.
+        sums : int array
+            Over the tables of these.
+        """
+        if not self._is_sorted:
+            self._tables.sort(self._variables)
+            self._is_sorted = True
+        least_fit = self._least_fit(ranks, places, own)
+        parts = self._parts(sets, counts, self._variables[largest], least_fit)
+
+        def work(part: tuple[Int64Array, ...]) -> Int64Array:
+            return self._tables.count(*part)
+
+        sums = np.concatenate([*map_in_order(work, parts, n_threads())])
+        is_reached = sums[:, :, 0] >= least_fit
+        return is_reached, sums[is_reached]
+
+    def read(self, listed: ListedTables) -> Int64Array:
+        """Sum over the tables of tests that were counted elsewhere."""
+        return self._tables.read(listed.tables, listed.unions, listed.union_of, listed.omitted)
+
+    def _least_fit(self, ranks: Int64Array, places: Int64Array, own: Summaries) -> Int64Array:
+        """Fit of a union that the test of each of its elements needs to be a dependence."""
+        levels = self._contingency.cardinalities[self._variables[places]]
+        freedom = (levels - 1) * (self._contingency.target_levels - 1) * own.strata[ranks]
+        screen = screen_by_g(self._test, freedom.ravel(), self._alpha)
+        assert screen is not None  # or there would be no such sweep
+        gain = needed_gain(screen, self._contingency.scale).reshape(ranks.shape)
+        return np.where(self._is_asked[places], own.fit[ranks] + gain, NEVER)
+
+    def _parts(
+        self, sets: Int64Array, counts: Int64Array, columns: Int64Array, least_fit: Int64Array
+    ) -> Iterator[tuple[Int64Array, ...]]:
+        """Cut given sets with their candidates into parts for threads."""
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        for first in range(0, len(sets), _SETS_PER_PART):
+            starts = ends[first : first + _SETS_PER_PART + 1]
+            lo, hi = int(starts[0]), int(starts[-1])
+            given = self._variables[sets[first : first + _SETS_PER_PART]]
+            yield given, starts - lo, columns[lo:hi], least_fit[lo:hi]
+
+
+def tabled_sweep(
+    contingency: Contingency,
+    test: CITest,
+    alpha: float,
+    variables: Int64Array,
+    is_asked: BoolArray,
+    size: int,
+) -> TabledSweep | None:
+    """Prepare the part of a sweep whose tables are read, if that is worth while.
+
+    That is for statistics that need the tables of tests, but no code lengths, and that can be ruled
+    out by G alone.
+    """
+    if not (test.needs_tables and test.can_screen) or test.length_below > 0:
+        return None
+    n_rows, n_y = contingency.n_rows, contingency.target_levels
+    if not contingency.has_rows or contingency.has_missing or n_rows < LONG_ROWS or n_y == 0:
+        return None
+    screen = screen_by_g(test, np.ones(1, dtype=np.int64), alpha)
+    if screen is None or screen.rows_per_cell > 0:
+        return None
+    return TabledSweep(contingency, test, alpha, variables, is_asked, size)
