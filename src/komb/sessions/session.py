@@ -83,9 +83,7 @@ class Session:
     @property
     def counts(self) -> SessionCounts:
         """How much work has been done so far."""
-        source = self.source
-        n_tests = self._memory.n_tests + self._n_swept + source.tests
-        return SessionCounts(n_tests, source.tables, source.fallbacks, source.unreliable)
+        return self.source.work + SessionCounts(self._memory.n_tests + self._n_swept, 0, 0, 0)
 
     @property
     def n_rows(self) -> int | None:
@@ -96,6 +94,11 @@ class Session:
     def n_levels(self) -> Sequence[int]:
         """Levels of each variable; empty if the source does not know."""
         return self.source.n_levels
+
+    @property
+    def n_strata(self) -> int:
+        """Strata that every test is made in, whatever it is given besides."""
+        return self.source.n_strata
 
     @property
     def alpha(self) -> float | None:

@@ -11,13 +11,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from komb.sessions.questions import (
     Candidates,
     OnProgress,
     Outcome,
     Question,
+    SessionCounts,
     StrongDependence,
     Variables,
 )
@@ -60,11 +61,16 @@ class Source(ABC):
         Whether it remembers its answers, so that no one else has to.
     """
 
-    remembers: ClassVar[bool] = False
+    remembers: bool = False
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self.tests = self.tables = self.fallbacks = self.unreliable = 0
+
+    @property
+    def work(self) -> SessionCounts:
+        """How much work was done so far."""
+        return SessionCounts(self.tests, self.tables, self.fallbacks, self.unreliable)
 
     @property
     def n_rows(self) -> int | None:
@@ -75,6 +81,11 @@ class Source(ABC):
     def n_levels(self) -> Sequence[int]:
         """Levels of each variable; empty if the source does not know."""
         return ()
+
+    @property
+    def n_strata(self) -> int:
+        """Strata that every test is made in, whatever it is given besides."""
+        return 1
 
     @property
     def alpha(self) -> float | None:
