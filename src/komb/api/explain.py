@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from komb.data.arrange.arrangement import arrange
+from komb.data.arrange.plan import Plan, check_groups, check_weight_column
+from komb.data.arrange.strata import strata_name
 from komb.data.encode.codes import Name
+from komb.data.encode.treatment import DEFAULT_BINS, check_treatment
+from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
@@ -96,10 +101,13 @@ def explain(
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     """Encode the table that a blanket was found in, or say why it cannot be the one."""
     parameters = blanket.parameters
-    treatment = {"discretize": blanket.cuts or None, "missing": parameters.get("missing", "error")}
-    if isinstance(data, DiscreteTable):  # it has been cut already
-        treatment = {}
-    table = DiscreteTable.from_data(data, exclude=parameters.get("exclude", ()), **treatment)
+    is_cut = isinstance(data, DiscreteTable)
+    treatment = check_treatment(
+        None if is_cut else blanket.cuts or None,
+        DEFAULT_BINS,
+        "error" if is_cut else parameters.get("missing", "error"),
+    )
+    table = arrange(data, treatment, _plan(parameters), exclude=parameters.get("exclude", ())).table
     shape, wanted = (table.n_rows, table.n_columns), (blanket.n_rows, blanket.n_columns)
     if shape != wanted:
         found_in, got = (
@@ -113,6 +121,15 @@ def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     for name in (blanket.target, *blanket.members):
         table.index(name)
     return table
+
+
+def _plan(parameters: Mapping[str, Any]) -> Plan:
+    """Return how the table of a search was arranged."""
+    return Plan(
+        tuple(parameters.get("given", ())),
+        check_groups("groups", parameters.get("groups")),  # type: ignore[arg-type]
+        check_weight_column("weights", parameters.get("weights")),
+    )
 
 
 def _check_explained(blanket: Blanket, explanation: Explanation) -> None:
@@ -187,7 +204,17 @@ def open_session(
     True
     """
     known = {key: parameters[key] for key in ("test", "alpha", "df", "seed") if key in parameters}
-    return DataSession(table, **(known if test is None else known | {"test": test}))
+    known |= {} if test is None else {"test": test}
+    if "knowledge" in parameters:
+        also = {*parameters.get("given", ()), *parameters.get("exclude", ())}
+        known["knowledge"] = Knowledge.of(parameters["knowledge"]).in_columns(table.names, also)
+    return DataSession(table, given=_held_fixed(table, parameters), **known)
+
+
+def _held_fixed(table: DiscreteTable, parameters: Mapping[str, Any]) -> Variables:
+    """Return the column of strata, if covariates were held fixed."""
+    given = parameters.get("given", ())
+    return frozenset({table.index(strata_name(given))}) if given else EMPTY
 
 
 class _Inquiry:
@@ -217,7 +244,8 @@ class _Inquiry:
     def explain(self, *, is_automatic: bool = False) -> Explanation:
         """Ask everything, and put it together."""
         everything = frozenset(range(self.table.n_columns))
-        outside = everything - self.blanket - {self.target}
+        held_fixed = _held_fixed(self.table, self.parameters)
+        outside = everything - self.blanket - {self.target} - held_fixed
         requested = {x for x, witness in self.witnesses.items() if witness is None}
         order = self._largest_order(len(outside), is_automatic)
         found = self._dependences(outside | requested, order)

@@ -64,6 +64,7 @@ class Run:
         settings = self.settings
         return DataSession(
             self.table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
+            given=frozenset(settings.given), knowledge=settings.knowledge,
         )  # fmt: skip
 
     def find(self, target: int, number: int = 0, session: DataSession | None = None) -> Blanket:
@@ -117,14 +118,19 @@ class Run:
 
     def _task(self, target: int, observe: TaskObserver) -> Task:
         settings = self.settings
-        everything = frozenset(range(self.table.n_columns))
+        known = settings.knowledge
+        required = frozenset[int]() if known is None else known.required_of(target)
         return Task(
             target=target,
-            candidates=everything - {target},
+            candidates=self._candidates(target),
             start=frozenset(settings.start) - {target},
-            include=frozenset(settings.include) - {target},
+            include=(frozenset(settings.include) | required) - {target} - set(settings.given),
             observer=observe,
         )
+
+    def _candidates(self, target: int) -> frozenset[int]:
+        """Columns that may be members: all but the target and what is held fixed."""
+        return frozenset(range(self.table.n_columns)) - {target} - set(self.settings.given)
 
     def _search(self, task: Task, session: DataSession | None) -> Finding:
         settings = self.settings
@@ -142,6 +148,9 @@ class Run:
             for position, witness in found.witnesses.items()
             if witness is not None
         }
+        by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
+        if by_request:  # known neighbours that no test shows
+            found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
         return Finding(task.target, found, outcomes, counts, seconds)
 
     def _begin(self, task: Task, session: DataSession) -> Task:
@@ -156,7 +165,8 @@ class Run:
         settings, table, counts = self.settings, self.table, finding.counts
         stability = None
         if finding.halves is not None:
-            stability = finding.halves.settle(table.names, table.n_columns - 1)
+            n_candidates = len(self._candidates(finding.target))
+            stability = finding.halves.settle(table.names, n_candidates)
         blanket = Blanket(
             target=table.names[finding.target],
             details=tuple(
@@ -200,7 +210,7 @@ class Run:
         """Candidates with so many levels that they identify rows rather than groups of rows."""
         levels = self.table.cardinalities
         most = max(_FEW_LEVELS, self.table.n_rows // 2)
-        candidates = (x for x in range(self.table.n_columns) if x != target)
+        candidates = sorted(self._candidates(target))
         return self._names(x for x in candidates if levels[x] > most)
 
     def _member(self, finding: Finding, position: int, stability: Stability | None) -> Member:
