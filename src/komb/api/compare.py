@@ -52,7 +52,15 @@ if TYPE_CHECKING:
 
 Methods = Iterable[str] | Mapping[str, Mapping[str, Any]]
 
-_FOR_ALL = ("exclude", "given", "groups", "weights", "discretize", "bins", "missing")  # one table for all
+_FOR_ALL = (
+    "exclude",
+    "given",
+    "groups",
+    "weights",
+    "discretize",
+    "bins",
+    "missing",
+)  # one table for all
 _ROW_OPTIONS = [name for name in DEFAULTS if name not in _FOR_ALL]
 
 

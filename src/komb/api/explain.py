@@ -28,9 +28,9 @@ from komb.results.blanket import Blanket
 from komb.results.explanation import Evidence, Explanation, Reason
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
-from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
 from komb.sessions.session import Session
+from komb.sessions.table_session import open_table
 from komb.views.reasons import Wording
 from komb.views.text import plural, show_statistic
 
@@ -127,7 +127,7 @@ def _plan(parameters: Mapping[str, Any]) -> Plan:
     """Return how the table of a search was arranged."""
     return Plan(
         tuple(parameters.get("given", ())),
-        check_groups("groups", parameters.get("groups")),  # type: ignore[arg-type]
+        check_groups("groups", parameters.get("groups")),
         check_weight_column("weights", parameters.get("weights")),
     )
 
@@ -194,7 +194,7 @@ def explain_blanket(
 
 def open_session(
     table: DiscreteTable, parameters: Mapping[str, Any], test: Callable[..., Any] | None = None
-) -> DataSession:
+) -> Session:
     """Make a session that answers as the one of the search did.
 
     Examples
@@ -207,8 +207,10 @@ def open_session(
     known |= {} if test is None else {"test": test}
     if "knowledge" in parameters:
         also = {*parameters.get("given", ()), *parameters.get("exclude", ())}
-        known["knowledge"] = Knowledge.of(parameters["knowledge"]).in_columns(table.names, also)
-    return DataSession(table, given=_held_fixed(table, parameters), **known)
+        # a required pair is there by request: what tests say of it is told as it is
+        said = replace(Knowledge.of(parameters["knowledge"]), required=())
+        known["knowledge"] = said.in_columns(table.names, also)
+    return open_table(table, given=_held_fixed(table, parameters), **known)
 
 
 def _held_fixed(table: DiscreteTable, parameters: Mapping[str, Any]) -> Variables:

@@ -308,7 +308,7 @@ class SearchOptions:
         metavar="NAME=COLUMN,COLUMN...|prefix",
         in_shell="Test these columns as one; 'prefix' finds one-hot blocks. May be repeated.",
     )
-    knowledge: Knowledge | Mapping[str, Any] | None = _option(
+    knowledge: Knowledge | Mapping[str, Any] | None = _option(  # noqa: RUF009
         None,
         "What is known beforehand, a komb.Knowledge: tiers, forbidden and required neighbours.",
         _or_none(_check_knowledge),

@@ -61,9 +61,7 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
         plan.check_target(target)
     treatment = options.treatment
     treatment.check_targets(targets)
-    arranged = arrange(
-        data, treatment, plan, exclude=list(options.exclude), targets=targets or ()
-    )
+    arranged = arrange(data, treatment, plan, exclude=list(options.exclude), targets=targets or ())
     _check_size(arranged)
     return arranged
 

@@ -24,9 +24,9 @@ from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Found, Leak, Task, check_found
 from komb.search.task import Observer as TaskObserver
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.data import DataSession
 from komb.sessions.questions import Outcome, SessionCounts
 from komb.sessions.session import Session
+from komb.sessions.table_session import open_table
 from komb.views.text import show_names
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
@@ -59,22 +59,22 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self) -> DataSession:
+    def open_session(self) -> Session:
         """Make a session for searches with these settings."""
         settings = self.settings
-        return DataSession(
-            self.table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            given=frozenset(settings.given), knowledge=settings.knowledge,
+        return open_table(
+            self.table, given=frozenset(settings.given), knowledge=settings.knowledge,
+            test=settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
         )  # fmt: skip
 
-    def find(self, target: int, number: int = 0, session: DataSession | None = None) -> Blanket:
+    def find(self, target: int, number: int = 0, session: Session | None = None) -> Blanket:
         """Find the blanket of the column at position ``target``.
 
         A session that is passed in is asked first what it knows; what it did before is not counted.
         """
         return self.name(self.search(target, number, session))
 
-    def search(self, target: int, number: int, session: DataSession | None = None) -> Finding:
+    def search(self, target: int, number: int, session: Session | None = None) -> Finding:
         """Search for the blanket of the column at position ``target``."""
         latest: list[TaskProgress] = []
 
@@ -132,7 +132,7 @@ class Run:
         """Columns that may be members: all but the target and what is held fixed."""
         return frozenset(range(self.table.n_columns)) - {target} - set(self.settings.given)
 
-    def _search(self, task: Task, session: DataSession | None) -> Finding:
+    def _search(self, task: Task, session: Session | None) -> Finding:
         settings = self.settings
         began = time.perf_counter()
         session = session or self.open_session()
@@ -153,7 +153,7 @@ class Run:
             found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
         return Finding(task.target, found, outcomes, counts, seconds)
 
-    def _begin(self, task: Task, session: DataSession) -> Task:
+    def _begin(self, task: Task, session: Session) -> Task:
         """Let another method find where to start, if there is one."""
         if self.settings.start_method is None:
             return task

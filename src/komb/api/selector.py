@@ -41,9 +41,11 @@ from sklearn.utils.validation import (
 
 from komb.api.find import markov_blanket
 from komb.api.options import DEFAULT_LEVEL, DEFAULTS, TestOption
+from komb.data.arrange.plan import Groups, Weights
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import and_more
 from komb.data.encode.treatment import DEFAULT_BINS, DEFAULT_MISSING, Bins, Discretize
+from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -76,6 +78,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         that are selected in any case, and those that are never selected nor looked at. Text is the
         name of a feature, an integer its position; without names, features are called
         ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    given
+        As in :func:`komb.markov_blanket`: features that every test holds fixed, and that are never
+        selected.
+    groups
+        As in :func:`komb.markov_blanket`: features that are tested as one. If a group is in the
+        blanket, all of its features are selected.
+    knowledge
+        As in :func:`komb.markov_blanket`, with the names of features, of groups, and of the target
+        (see ``blanket_``).
+    weights
+        As in :func:`komb.markov_blanket`: a feature that holds weights, which is never selected.
+        Weights that are no feature are passed to :meth:`fit`.
     discretize, bins
         As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
         A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
@@ -145,6 +159,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
+        given: Iterable[Name] = (),
+        groups: Groups = None,
+        knowledge: Knowledge | Mapping[str, Any] | None = None,
+        weights: Weights = None,
         discretize: Discretize = None,
         bins: Bins = DEFAULT_BINS,
         missing: str = DEFAULT_MISSING,
@@ -163,6 +181,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.include = include
         self.exclude = exclude
+        self.given = given
+        self.groups = groups
+        self.knowledge = knowledge
+        self.weights = weights
         self.discretize = discretize
         self.bins = bins
         self.missing = missing
@@ -170,7 +192,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.time_budget = time_budget
         self.handle_unknown = handle_unknown
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the Markov blanket of ``y`` among the columns of ``X``.
 
         Parameters
@@ -179,6 +201,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The features, shape ``(n_samples, n_features)``.
         y
             The target, a value for each sample: text, numbers, booleans.
+        sample_weight
+            A weight above 0 for each sample: whole numbers are frequencies, so that a sample stands
+            for that many equal ones; others are the weights of a survey.
 
         Returns
         -------
@@ -200,11 +225,22 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = dict(zip(names, _columns_of(X), strict=True))
         given = self.get_params(deep=False)
         options = {name: value for name, value in given.items() if name in DEFAULTS}
-        for name in ("start", "include", "exclude"):
-            options[name] = _to_names(name, options[name], names)
+        groups = options["groups"] if isinstance(options["groups"], Mapping) else {}
+        for name in ("start", "include", "exclude", "given"):
+            options[name] = _to_names(name, options[name], names, *groups)
+        if groups:
+            options["groups"] = {
+                group: _to_names("groups", columns, names) for group, columns in groups.items()
+            }
+        if isinstance(options["weights"], int | np.integer | Mapping):
+            options["weights"] = _weights_by_name(options["weights"], names)
+        if sample_weight is not None:
+            options["weights"] = self._add_weights(columns, sample_weight, target)
         for name in ("discretize", "bins"):
             options[name] = _to_names(name, options[name], names, target)
         self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
+        found: Mapping[str, tuple[str, ...]] = self.blanket_.parameters.get("groups", {})
+        self._grouped = {name: group for group, columns in found.items() for name in columns}
         self.levels_ = {
             name: self._levels_of(name, column)
             for name, column in self._selected(X).items()
@@ -259,7 +295,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         members = set(self.blanket_.members)
-        return np.array([name in members for name in self._feature_names()])
+        home = self._grouped
+        return np.array([home.get(name, name) in members for name in self._feature_names()])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -269,6 +306,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing != "error"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _add_weights(self, columns: dict[str, Any], sample_weight: Any, target: str) -> str:
+        """Put weights into the table, and return their name there."""
+        if self.weights is not None:
+            rule = "be left out where 'fit' gets 'sample_weight'"
+            raise ParameterError.because("weights", rule, self.weights, "Leave out one of them.")
+        values: Array = column_or_1d(sample_weight, warn=True)
+        name = _free_name("sample_weight", [*columns, target])
+        columns[name] = values
+        check_consistent_length(*columns.values())
+        return name
 
     def _finite(self) -> bool | str:
         return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
@@ -425,7 +473,15 @@ def _to_names(parameter: str, chosen: Any, names: Sequence[str], *others: str) -
         return {_to_name(parameter, key, known, names): rule for key, rule in chosen.items()}
     if isinstance(chosen, str | bytes) or not isinstance(chosen, Iterable):
         return chosen
-    return [_to_name(parameter, column, names, names) for column in chosen]
+    known = [*names, *others]
+    return [_to_name(parameter, column, known, names) for column in chosen]
+
+
+def _weights_by_name(weights: Any, names: Sequence[str]) -> Any:
+    """Replace the position of a feature that holds weights by its name."""
+    if isinstance(weights, Mapping):
+        return {_to_name("weights", name, names, names): kind for name, kind in weights.items()}
+    return _to_name("weights", weights, names, names)
 
 
 def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequence[str]) -> str:

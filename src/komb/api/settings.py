@@ -46,7 +46,9 @@ class Settings:
     stability: int | None = None  # half-samples to search as well
     given: tuple[int, ...] = ()  # the column of strata, if covariates are held fixed
     knowledge: ColumnKnowledge | None = None
-    arrangement: Mapping[str, Any] = field(default_factory=dict)  # for readers: names, not positions
+    arrangement: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # for readers: names, not positions
 
     @classmethod
     def of(
@@ -144,7 +146,7 @@ class Settings:
         data = self.treatment.describe()
         if table.has_missing:  # the maker of a table with marks has said what they mean
             data["missing"] = "testwise"
-        return options | test | columns | self.arrangement | data
+        return {**options, **test, **columns, **self.arrangement, **data}
 
 
 def _find_knowledge(
@@ -158,8 +160,8 @@ def _find_knowledge(
         left_out = [name for name in pair if name in options.exclude]
         if left_out:
             rule = "not require a column that is excluded"
-            remedy = "Take it out of ", Argument("exclude"), " or of the required pairs."
-            raise ParameterError.because("knowledge", rule, left_out[0], remedy)
+            words = "Take it out of ", Argument("exclude"), " or of the required pairs."
+            raise ParameterError.because("knowledge", rule, left_out[0], words)
     grouped = {name: group for group, names in arranged.groups.items() for name in names}
     for name in knowledge.names:
         if name in grouped and name not in table.names:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from komb.api.options import DEFAULTS, SearchOptions
 from komb.api.progress import Observer, Progress
 from komb.api.settings import check_taken, find_searches
+from komb.data.knowledge import ColumnKnowledge, Knowledge
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.markov_field import MarkovField
 from komb.errors import DataError, Interrupted, ParameterError, UnknownNameError
@@ -26,7 +27,9 @@ from komb.search.registry import AlgorithmInfo
 from komb.search.task import Found, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.distribution import DistributionOracle
+from komb.sessions.given import GivenSource
 from komb.sessions.graph import DSeparationOracle, SeparationOracle
+from komb.sessions.informed import InformedSource
 from komb.sessions.session import Session
 
 MOST_CELLS = 1 << 20
@@ -36,7 +39,8 @@ MOST_VARIABLES = 20
 """Variables of the same: with more, even two levels each take too many cells."""
 
 _FOR_MODELS = ("method", "order", "max_separator", "max_conditioning", "start", "include",
-               "exclude", "time_budget")  # fmt: skip
+               "exclude", "given", "knowledge", "time_budget")  # fmt: skip
+_SAID_IF_ANY = ("given", "knowledge")  # parameters that a result names only if there are any
 
 
 class Truth(NamedTuple):
@@ -110,7 +114,12 @@ def find_in_truth(
     _check_options(options)
     search, *before = find_searches(options)
     check_taken([search, *before], options.of_method)
+    for name in options.given:
+        if name == target:
+            remedy = "Take it out, or choose another target."
+            raise ParameterError.because("given", "not name the target", target, remedy)
     task = _make_task(truth, target, options, progress)
+    truth = truth._replace(session=_informed(truth, options))
     began = time.perf_counter()
     try:
         for first in before:
@@ -156,8 +165,24 @@ def _make_task(
             blanket = tuple(truth.names[x] for x in step.blanket)
             progress(Progress(target, step.phase, blanket, step.tests, step.done, step.total))
 
-    candidates = frozenset(range(len(truth.names))) - {own} - left_out
-    return Task(own, candidates, start, include, observe)
+    held_fixed = {find("given", name) for name in options.given}
+    candidates = frozenset(range(len(truth.names))) - {own} - left_out - held_fixed
+    required = _knowledge(truth, options).required_of(own) & candidates
+    return Task(own, candidates, start, include | required, observe)
+
+
+def _knowledge(truth: Truth, options: SearchOptions) -> ColumnKnowledge:
+    return Knowledge.of(options.knowledge or Knowledge()).in_columns(truth.names)
+
+
+def _informed(truth: Truth, options: SearchOptions) -> Session:
+    """Return who answers given covariates, and as knowledge has it."""
+    if not options.given and options.knowledge is None:
+        return truth.session
+    fixed = frozenset(truth.names.index(name) for name in options.given)
+    source = GivenSource(truth.session.source, fixed)
+    variables = frozenset(range(len(truth.names))) - fixed
+    return Session(InformedSource(source, _knowledge(truth, options), variables))
 
 
 def _restart(task: Task, found: Found) -> Task:
@@ -182,6 +207,11 @@ def _name(
     """Put names to what was found."""
     names = truth.names
     parameters = {name: getattr(options, name) for name in _FOR_MODELS if name != "method"}
+    if options.knowledge is not None:
+        parameters["knowledge"] = Knowledge.of(options.knowledge).to_dict()
+    for name in _SAID_IF_ANY:
+        if not parameters[name]:
+            del parameters[name]
 
     def named(positions: Any) -> tuple[Any, ...]:
         return tuple(names[x] for x in sorted(positions))

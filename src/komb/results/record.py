@@ -8,7 +8,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from komb.errors import ParameterError
 
-_COLUMN_PARAMETERS = ("discretize", "bins", "groups", "weights")  # parameters that may be mappings from columns
+_COLUMN_PARAMETERS = (
+    "discretize",
+    "bins",
+    "groups",
+    "weights",
+)  # parameters that may be mappings from columns
 
 
 class _Form(NamedTuple):

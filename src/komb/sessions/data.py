@@ -26,12 +26,8 @@ from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency, SharedTables
 from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
-from komb.sessions.given import GivenSource
-from komb.sessions.informed import InformedSource
 from komb.sessions.questions import (
-    EMPTY,
     Candidates,
     OnProgress,
     Outcome,
@@ -66,10 +62,6 @@ class DataSession(Session):
         Rule for the degrees of freedom.
     seed : int
         Of the random numbers of a test that draws some.
-    given : frozenset of int
-        Columns in the condition of every test; they are never asked about.
-    knowledge : ColumnKnowledge, optional
-        What answers have to agree with.
 
     Examples
     --------
@@ -82,6 +74,8 @@ class DataSession(Session):
     [0]
     """
 
+    source: TableSource
+
     def __init__(
         self,
         table: DiscreteTable,
@@ -90,18 +84,10 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
-        given: Variables = EMPTY,
-        knowledge: ColumnKnowledge | None = None,
     ) -> None:
         if not isinstance(test, CITest):
             test = make_test(test, df, seed, alpha=alpha)
-        source: Source = make_source(table, test, alpha)
-        if given:
-            n_strata = math.prod(int(table.cardinalities[x]) for x in given)
-            source = GivenSource(source, given, n_strata)
-        if knowledge is not None:
-            source = InformedSource(source, knowledge, frozenset(range(table.n_columns)) - given)
-        super().__init__(source)
+        super().__init__(make_source(table, test, alpha))
 
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:

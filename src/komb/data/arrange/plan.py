@@ -55,7 +55,7 @@ def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
     if not isinstance(weights, Hashable):
         shown = f"a {type(weights).__name__}"
         raise ParameterError.because(parameter, rule, weights, remedy, shown=shown)
-    return WeightColumn(weights)  # type: ignore[arg-type]
+    return WeightColumn(weights)
 
 
 def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]] | str | None:
@@ -70,7 +70,7 @@ def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]]
     komb.errors.ParameterError: 'groups' must have no column in two groups; got 'y' in 'a' and ...
     """
     if groups is None or (isinstance(groups, str) and groups == PREFIX):
-        return groups  # type: ignore[return-value]
+        return groups
     if not isinstance(groups, Mapping):
         rule = f"map names of groups to lists of columns, or be {PREFIX!r}"
         raise ParameterError.because(parameter, rule, groups, _EXAMPLE)
@@ -149,8 +149,8 @@ class Plan:
         """Raise if the target is used for something else."""
         for parameter, names in self.named.items():
             if target in names:
-                remedy = "Take it out of ", Argument(parameter), ", or choose another target."
-                raise ParameterError.because(parameter, "not name the target", target, remedy)
+                words = "Take it out of ", Argument(parameter), ", or choose another target."
+                raise ParameterError.because(parameter, "not name the target", target, words)
         if isinstance(self.groups, Mapping) and target in self.groups:
             rule, remedy = "not name a group after the target", "Choose another name."
             raise ParameterError.because("groups", rule, target, remedy)

@@ -62,7 +62,8 @@ def numbers_of(data: Any, name: Name) -> Floats | None:
     if isinstance(data, DiscreteTable):
         return _of_codes(data, name)
     if isinstance(data, np.ndarray):
-        return to_numbers(np.asarray(data[:, name]) if data.ndim == 2 else data)  # type: ignore[call-overload]
+        position: Any = name
+        return to_numbers(data[:, position])
     if isinstance(data, Mapping):
         return _of_values(data[name])
     frame = _frame_of(data)
@@ -76,7 +77,8 @@ def _of_codes(table: DiscreteTable, name: Name) -> Floats | None:
     if not all(isinstance(level, Real) and not isinstance(level, bool) for level in known):
         return None
     values = [np.nan if level is None else float(level) for level in levels]  # type: ignore[arg-type]
-    return np.array([*values, np.nan])[table.codes[position]]
+    numbers: Floats = np.array([*values, np.nan])[table.codes[position]]
+    return numbers
 
 
 def _of_values(values: Any) -> Floats | None:

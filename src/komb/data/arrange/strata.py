@@ -11,6 +11,7 @@ inside of strata falls faster than the tests gain power to see it.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,7 +64,7 @@ def count_strata(n_rows: int, n_covariates: int) -> int:
     >>> count_strata(1000, 2)
     40
     """
-    wanted = round(STRATA_FACTOR * n_covariates * n_rows ** (1 / 3))
+    wanted = round(STRATA_FACTOR * n_covariates * math.cbrt(n_rows))
     return max(2, min(wanted, n_rows // LEAST_ROWS, MAX_LEVELS - 1))
 
 
