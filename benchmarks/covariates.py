@@ -35,6 +35,7 @@ People = tuple[Any, Floats, Any]  # genotypes, ancestry, target
 Rng = np.random.Generator
 
 LEVEL = 0.05
+ITERATIONS = 60  # of the power method
 
 
 def two_populations(share: float, shift: float, risk: float) -> Callable[[Rng, int, int], People]:
@@ -69,8 +70,10 @@ def draw_people(rng: Rng, ancestry: Floats, n_columns: int, shift: float, risk: 
 def first_component(genotypes: Any) -> Floats:
     """Return the first principal component of standardised genotypes."""
     scaled = (genotypes - genotypes.mean(0)) / np.maximum(genotypes.std(0), 1e-9)
-    values, vectors = np.linalg.eigh(scaled @ scaled.T)
-    component: Floats = vectors[:, -1] * np.sqrt(values[-1])
+    component: Floats = scaled[:, 0]
+    for _ in range(ITERATIONS):
+        component = scaled @ (component @ scaled)
+        component /= np.linalg.norm(component)
     return component
 
 
@@ -89,6 +92,7 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tables", type=int, default=100)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000])
     parser.add_argument("--columns", type=int, default=500, help="SNPs")
+    parser.add_argument("--order", type=int, help="of the search; its own if left out")
     parser.add_argument("--without", type=int, default=5, help="tables searched given nothing")
     parser.add_argument("--scenes", type=int, nargs="+", default=list(range(len(SCENES))))
     parser.add_argument("--seed", type=int, default=1)
@@ -107,7 +111,7 @@ def run_structure(arguments: argparse.Namespace) -> None:
                 people = SCENES[names[number]](rng, n_rows, arguments.columns)
                 for given, strays in found.items():
                     if given != "nothing" or table < arguments.without:
-                        strays.append(len(search(people, given)))
+                        strays.append(len(search(people, given, arguments.order)))
             seconds = (time.process_time() - started) / arguments.tables
             shares = [
                 f"{sum(count == 0 for count in strays) / len(strays):.0%} ({mean(strays):.2f})"
@@ -127,7 +131,7 @@ def run_structure(arguments: argparse.Namespace) -> None:
     )
 
 
-def search(people: People, given: str) -> tuple[Any, ...]:
+def search(people: People, given: str, order: int | None = None) -> tuple[Any, ...]:
     """Return the SNPs in the blanket."""
     genotypes, ancestry, target = people
     columns: dict[str, Any] = {f"snp{i}": column for i, column in enumerate(genotypes.T, start=1)}
@@ -137,7 +141,7 @@ def search(people: People, given: str) -> tuple[Any, ...]:
     elif given == "PC1":
         columns[given] = first_component(genotypes)
     held = [given] if given in columns else []
-    return komb.markov_blanket(columns, "y", given=held).members
+    return komb.markov_blanket(columns, "y", given=held, order=order).members
 
 
 def add_power_options(parser: argparse.ArgumentParser) -> None:

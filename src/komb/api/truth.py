@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from komb.api.options import DEFAULTS, SearchOptions
@@ -128,7 +129,15 @@ def find_in_truth(
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted; the blanket of {target!r} is not complete.", ()) from None
     check_found(found, task, options.method)
+    by_request = [x for x in task.include if _is_separated(truth.session, task.target, x, found)]
+    found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
     return _name(truth, task, options, found, time.perf_counter() - began)
+
+
+def _is_separated(session: Session, target: int, x: int, found: Found) -> bool:
+    """Whether a member is there although it is independent of the target given its witness."""
+    witness = found.witnesses[x]
+    return witness is not None and session.outcome(target, x, witness).independent
 
 
 def _check_options(options: SearchOptions) -> None:

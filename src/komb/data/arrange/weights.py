@@ -13,8 +13,6 @@ long as that makes counts at most 5 % more variable than those of a sample.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -25,10 +23,13 @@ from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError
 
+Hashes = npt.NDArray[np.uint64]
+
 MOST_EXCESS = 0.05
 """Share by which repeated rows may make counts more variable than those of a sample."""
 
 _BYTES_PER_VALUE = 8  # of a raw table, roughly
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio, to spread hashes
 _HALVINGS = 60  # of the interval in which the scale of weights is looked for
 
 
@@ -107,8 +108,8 @@ def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
     """Return the rows that stand for the population, some of them more than once.
 
     Which rows those are depends on what is in them, not on their order: they are gone through in
-    the order of a hash of their values, and one is taken whenever the sum of the scaled weights
-    passes a half.
+    the order of a hash of their values and weight (and, of equal rows, of a number), and one is
+    taken whenever the sum of the scaled weights passes a half.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
     >>> thin(table, np.array([0.5, 0.5, 0.5, 0.5]))
     array([0, 1, 2, 3])
     """
-    order = np.lexsort((weights, _hash_rows(table)))
+    order = _shuffled(table, weights)
     scaled = weights[order] * find_scale(weights)
     steps = np.floor(np.cumsum(scaled) + 0.5).astype(np.int64)
     counts = np.diff(steps, prepend=0)
@@ -157,13 +158,29 @@ def excess(expected: Floats) -> float:
     return float(beyond.sum() / expected.sum())
 
 
-def _hash_rows(table: DiscreteTable) -> npt.NDArray[np.uint64]:
+def _shuffled(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
+    """Order rows as if by chance, but by nothing else than what is in them."""
+    by_content = _mix(_hash_rows(table), weights.view(np.uint64))
+    order = np.argsort(by_content, kind="stable")
+    ordered = by_content[order]
+    is_first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    place = np.arange(len(order))
+    number = place - np.maximum.accumulate(np.where(is_first, place, 0))  # among equal rows
+    return order[np.argsort(_mix(ordered, number.astype(np.uint64)), kind="stable")]
+
+
+def _mix(hashed: Hashes, values: Hashes) -> Hashes:
+    """Let values change hashes."""
+    mixed: Hashes = (hashed ^ (values + np.uint64(1)) * _ODD) * _ODD
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _ODD
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def _hash_rows(table: DiscreteTable) -> Hashes:
     """Return a number for each row that depends on its values alone."""
     hashed = np.zeros(table.n_rows, dtype=np.uint64)
-    factors = np.random.default_rng(0).integers(1 << 62, 1 << 63, table.n_columns, dtype=np.uint64)
-    for codes, factor in zip(table.codes, factors, strict=True):
-        mixed: Any = (hashed ^ (codes.astype(np.uint64) + np.uint64(1)) * factor) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
-        hashed = mixed ^ (mixed >> np.uint64(29))
+    for codes in table.codes:
+        hashed = _mix(hashed, codes.astype(np.uint64))
     return hashed
