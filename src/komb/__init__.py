@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from komb.citests import register_test, tests
     from komb.data.encode.column_types import ColumnType
     from komb.data.examples import example
+    from komb.data.knowledge import Knowledge
     from komb.data.models.bayesian_network import DiscreteNetwork
     from komb.data.models.boolean_functions import boolean_network, boolean_table
     from komb.data.models.markov_field import MarkovField
@@ -54,6 +55,7 @@ __all__ = [
     "DiscreteNetwork",
     "DiscreteTable",
     "Explanation",
+    "Knowledge",
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
@@ -90,6 +92,7 @@ _HOMES = {
     "DiscreteNetwork": "komb.data.models.bayesian_network",
     "DiscreteTable": "komb.data.table",
     "Explanation": "komb.results.explanation",
+    "Knowledge": "komb.data.knowledge",
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",

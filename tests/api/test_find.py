@@ -24,6 +24,7 @@ from komb.errors import (
 )
 from komb.search.task import Task
 from komb.sessions.data import DataSession
+from komb.sessions.session import Session
 from tests.optional import pandas as pd
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
@@ -497,7 +498,7 @@ class TestBadInput:
     def test_nothing_is_counted_before_all_is_checked(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("komb.api.run.DataSession", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.open_table", lambda *_, **__: pytest.fail("counted"))
         with pytest.raises(InputError):
             komb.markov_blankets(XOR, ["Y", "X1", "nobody"])
 
@@ -578,7 +579,7 @@ class TestSharing:
         opened: list[object] = []
         open_session = Run.open_session
 
-        def count(run: Run, *arguments: Any) -> DataSession:
+        def count(run: Run, *arguments: Any) -> Session:
             opened.append(run)
             return open_session(run, *arguments)
 

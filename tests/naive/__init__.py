@@ -6,11 +6,12 @@ the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on sepa
 search has a twin of the same name, with an underscore for a hyphen.
 
 By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
-``decision`` (citests); ``sessions``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
+``decision`` (citests); ``sessions`` and ``adjusted``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
 with their ``steps`` (search); ``explanation`` (api).
 """
 
 from tests.naive import (
+    adjusted,
     auto,
     bamb,
     counts,
@@ -40,6 +41,7 @@ CLASSICS = {
 
 __all__ = [
     "CLASSICS",
+    "adjusted",
     "auto",
     "bamb",
     "counts",

@@ -29,6 +29,7 @@ from komb.api.preparation import Prepared, encode, prepare_table
 from komb.api.progress import Observer, Progress, check_progress
 from komb.api.run import Run
 from komb.api.settings import check_columns
+from komb.data.arrange.arrangement import Arranged
 from komb.data.encode.codes import Name
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
 from komb.data.models.markov_field import MarkovField
@@ -51,7 +52,9 @@ if TYPE_CHECKING:
 
 Methods = Iterable[str] | Mapping[str, Mapping[str, Any]]
 
-_FOR_ALL = ("exclude", "types", "discretize", "bins", "missing", "na_values")  # one table for all
+_FOR_ALL = (  # one table for all
+    "exclude", "given", "groups", "weights", "types", "discretize", "bins", "missing", "na_values",
+)  # fmt: skip
 _ROW_OPTIONS = [name for name in DEFAULTS if name not in _FOR_ALL]
 
 
@@ -126,10 +129,10 @@ def compare(
     """
     check_progress(progress)
     rows = _plan(methods, _keep_all(complete(compare, keywords)))
-    table = encode(data, [target], rows[0].options)
-    prepared = {row.label: row.prepare(table, target) for row in rows}
+    arranged = encode(data, [target], rows[0].options)
+    prepared = {row.label: row.prepare(arranged, target) for row in rows}
     excluded = rows[0].options.exclude
-    true = None if truth is None else _true_blanket(truth, target, table, excluded)
+    true = None if truth is None else _true_blanket(truth, target, arranged.table, excluded)
     return _Contest(prepared, true).run(progress)
 
 
@@ -154,10 +157,10 @@ class _Row:
             }
             return cls(label, SearchOptions(**{**fitting, **own}), names)
 
-    def prepare(self, table: DiscreteTable, target: Name) -> Prepared:
+    def prepare(self, arranged: Arranged, target: Name) -> Prepared:
         """Check everything, so that nothing has been searched when a row is refused."""
         with _naming(self.label, self.own):
-            return prepare_table(table, [target], self.options)
+            return prepare_table(arranged, [target], self.options)
 
 
 @contextmanager

@@ -16,17 +16,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from komb.data.arrange.arrangement import arrange
+from komb.data.arrange.plan import Plan, check_groups, check_weight_column
+from komb.data.arrange.strata import strata_name
 from komb.data.encode.codes import Name
-from komb.data.encode.treatment import MDL, STRICT
+from komb.data.encode.treatment import MDL, STRICT, Treatment, check_treatment
+from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
 from komb.results.explanation import Evidence, Explanation, Reason
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
-from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
 from komb.sessions.session import Session
+from komb.sessions.table_session import open_table
 from komb.views.reasons import Wording
 from komb.views.text import plural, show_statistic
 
@@ -97,10 +101,9 @@ def explain(
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     """Encode the table that a blanket was found in, or say why it cannot be the one."""
     parameters = blanket.parameters
-    treatment: dict[str, Any] = _repeat_treatment(blanket)
-    if isinstance(data, DiscreteTable):  # it has been cut already
-        treatment = {}
-    table = DiscreteTable.from_data(data, exclude=parameters.get("exclude", ()), **treatment)
+    is_cut = isinstance(data, DiscreteTable)
+    treatment = check_treatment() if is_cut else _repeat_treatment(blanket)
+    table = arrange(data, treatment, _plan(parameters), exclude=parameters.get("exclude", ())).table
     shape, wanted = (table.n_rows, table.n_columns), (blanket.n_rows, blanket.n_columns)
     if shape != wanted:
         found_in, got = (
@@ -116,20 +119,29 @@ def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     return table
 
 
-def _repeat_treatment(blanket: Blanket) -> dict[str, Any]:
+def _repeat_treatment(blanket: Blanket) -> Treatment:
     """Return how the columns of a blanket's table were treated."""
     parameters = blanket.parameters
     types, discretize = parameters.get("types", STRICT), parameters.get("discretize")
     missing = parameters.get("missing", "error")
     if types == STRICT:
-        return {"discretize": blanket.cuts or None, "missing": missing}
+        return check_treatment(blanket.cuts or None, missing=missing)
     if discretize == MDL:
         discretize = blanket.cuts
     elif isinstance(discretize, Mapping):
         rules = discretize.items()
         discretize = {name: blanket.cuts[name] if rule == MDL else rule for name, rule in rules}
     given = {name: parameters[name] for name in ("bins", "na_values") if name in parameters}
-    return {"types": types, "discretize": discretize, "missing": missing, **given}
+    return check_treatment(discretize, missing=missing, types=types, **given)
+
+
+def _plan(parameters: Mapping[str, Any]) -> Plan:
+    """Return how the table of a search was arranged."""
+    return Plan(
+        tuple(parameters.get("given", ())),
+        check_groups("groups", parameters.get("groups")),
+        check_weight_column("weights", parameters.get("weights")),
+    )
 
 
 def _check_explained(blanket: Blanket, explanation: Explanation) -> None:
@@ -194,7 +206,7 @@ def explain_blanket(
 
 def open_session(
     table: DiscreteTable, parameters: Mapping[str, Any], test: Callable[..., Any] | None = None
-) -> DataSession:
+) -> Session:
     """Make a session that answers as the one of the search did.
 
     Examples
@@ -204,7 +216,19 @@ def open_session(
     True
     """
     known = {key: parameters[key] for key in ("test", "alpha", "df", "seed") if key in parameters}
-    return DataSession(table, **(known if test is None else known | {"test": test}))
+    known |= {} if test is None else {"test": test}
+    if "knowledge" in parameters:
+        also = {*parameters.get("given", ()), *parameters.get("exclude", ())}
+        # a required pair is there by request: what tests say of it is told as it is
+        said = replace(Knowledge.of(parameters["knowledge"]), required=())
+        known["knowledge"] = said.in_columns(table.names, also)
+    return open_table(table, given=_held_fixed(table, parameters), **known)
+
+
+def _held_fixed(table: DiscreteTable, parameters: Mapping[str, Any]) -> Variables:
+    """Return the column of strata, if covariates were held fixed."""
+    given = parameters.get("given", ())
+    return frozenset({table.index(strata_name(given))}) if given else EMPTY
 
 
 class _Inquiry:
@@ -234,7 +258,8 @@ class _Inquiry:
     def explain(self, *, is_automatic: bool = False) -> Explanation:
         """Ask everything, and put it together."""
         everything = frozenset(range(self.table.n_columns))
-        outside = everything - self.blanket - {self.target}
+        held_fixed = _held_fixed(self.table, self.parameters)
+        outside = everything - self.blanket - {self.target} - held_fixed
         requested = {x for x, witness in self.witnesses.items() if witness is None}
         order = self._largest_order(len(outside), is_automatic)
         found = self._dependences(outside | requested, order)

@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Unpack
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
 
 from komb.api.cluster import is_counted_in_parts, place_data, spread_targets, use_cluster
 from komb.api.keywords import complete, takes_options
@@ -28,6 +28,7 @@ from komb.api.run import Run
 from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.api.truth import find_in_truth, open_truth
 from komb.counts.threads import use_threads
+from komb.data.arrange.plan import Groups, Weights
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import (
     AUTO,
@@ -37,6 +38,7 @@ from komb.data.encode.treatment import (
     NaValues,
     TypeOption,
 )
+from komb.data.knowledge import Knowledge
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 
@@ -56,6 +58,10 @@ def markov_blanket(
     start: Iterable[Name] | str = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
+    given: Iterable[Name] = (),
+    groups: Groups = None,
+    knowledge: Knowledge | Mapping[str, Any] | None = None,
+    weights: Weights = None,
     types: TypeOption = AUTO,
     discretize: Discretize = None,
     bins: Bins = DEFAULT_BINS,
@@ -129,6 +135,21 @@ def markov_blanket(
         Columns that are in the blanket whatever the tests say.
     exclude
         Columns that the search ignores: neither checked nor counted.
+    given
+        Covariates, such as age, sex or the first principal components: every test holds them fixed,
+        and they are never members. Discrete ones are held fixed value by value; those with more
+        than 20 different numbers are cut into fine strata, all of them together.
+    groups
+        Columns that enter, are tested and are reported as one, by the name of the group: ``{"gene
+        A": ["rs1", "rs2"]}``. ``"prefix"`` finds one-hot blocks by the names of their columns:
+        ``colour_red`` and ``colour_blue`` become ``colour``.
+    knowledge
+        What is known beforehand, a :class:`komb.Knowledge`: tiers of columns in the order of time,
+        pairs that are no neighbours, and pairs that are.
+    weights
+        Name of a column of weights. Whole numbers are frequencies: a row stands for that many equal
+        ones. Others are the weights of a survey: rows are drawn by them. ``{"w": "survey"}`` and
+        ``{"w": "frequency"}`` say which it is.
     types
         ``"auto"``: the type of each column is found from its values (nominal, ordinal, continuous,
         time, identifier, free text), and what was decided is in ``types`` of the result.
@@ -220,9 +241,10 @@ def markov_blanket(
     options = SearchOptions(
         method=method, order=order, max_separator=max_separator,
         max_conditioning=max_conditioning, level=level, alpha=alpha, test=test, df=df, start=start,
-        include=include, exclude=exclude, types=types, discretize=discretize, bins=bins,
-        missing=missing, na_values=na_values, seed=seed, time_budget=time_budget,
-        stability=stability, memory_limit=memory_limit,
+        include=include, exclude=exclude, given=given, groups=groups, knowledge=knowledge,
+        weights=weights, types=types, discretize=discretize, bins=bins, missing=missing,
+        na_values=na_values, seed=seed, time_budget=time_budget, stability=stability,
+        memory_limit=memory_limit,
     )  # fmt: skip
     check_progress(progress)
     check_journal(resume)

@@ -149,7 +149,7 @@ def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
 
 def _without_names(settings: Settings) -> Settings:
     """Return what a search needs of the settings; the rest is for readers of the result."""
-    return replace(settings, exclude=(), treatment=Treatment())
+    return replace(settings, exclude=(), treatment=Treatment(), arrangement={})
 
 
 def _search_in_worker(

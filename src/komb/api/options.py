@@ -14,6 +14,13 @@ from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypedDict
 
+from komb.data.arrange.plan import (
+    Groups,
+    Plan,
+    Weights,
+    check_groups,
+    check_weight_column,
+)
 from komb.data.checks import check_count
 from komb.data.encode.treatment import (
     AUTO,
@@ -25,6 +32,7 @@ from komb.data.encode.treatment import (
     TypeOption,
     check_treatment,
 )
+from komb.data.knowledge import Knowledge
 from komb.data.memory_limit import check_limit
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
@@ -151,6 +159,10 @@ def _check_names(parameter: str, value: Any) -> tuple[Name, ...]:
 
 def _check_start(parameter: str, value: Any) -> object:
     return value if isinstance(value, str) else _check_names(parameter, value)
+
+
+def _check_knowledge(_parameter: str, value: Any) -> Knowledge:
+    return Knowledge.of(value)
 
 
 def _leave(_parameter: str, value: object) -> object:
@@ -287,6 +299,41 @@ class SearchOptions:
         metavar="COLUMN",
         in_shell="Exclude this column. May be repeated.",
     )
+    given: Iterable[Name] = _option(
+        (),
+        "Covariates: columns that every test holds fixed, and that are never members. Those with "
+        "many values are cut into fine strata.",
+        _check_names,
+        metavar="COLUMN",
+        in_shell="Hold this column fixed in every test. May be repeated.",
+    )
+    groups: Groups = _option(  # noqa: RUF009
+        None,
+        "Columns that are tested and reported as one, by the name of the group; or 'prefix', which "
+        "finds one-hot blocks such as colour_red, colour_blue.",
+        check_groups,
+        if_left_out="none",
+        letter="--group",
+        metavar="NAME=COLUMN,COLUMN...|prefix",
+        in_shell="Test these columns as one; 'prefix' finds one-hot blocks. May be repeated.",
+    )
+    knowledge: Knowledge | Mapping[str, Any] | None = _option(  # noqa: RUF009
+        None,
+        "What is known beforehand, a komb.Knowledge: tiers, forbidden and required neighbours.",
+        _or_none(_check_knowledge),
+        if_left_out="nothing",
+        metavar="FILE",
+        in_shell="TOML file with tiers, forbidden and required neighbours.",
+    )
+    weights: Weights = _option(  # noqa: RUF009
+        None,
+        "Column of weights: whole numbers are frequencies, others the weights of a survey; "
+        "{'w': 'survey'} says so.",
+        check_weight_column,
+        if_left_out="all rows count alike",
+        metavar="COLUMN|COLUMN=survey",
+        in_shell="Column of weights: whole numbers are frequencies, others weights of a survey.",
+    )
     types: TypeOption = _option(  # noqa: RUF009
         AUTO,
         "Types of columns: 'auto' finds them, 'strict' takes numbers as levels and refuses what "
@@ -361,6 +408,13 @@ class SearchOptions:
         assert self.treatment
         for parameter in ("start", "include"):
             self._check_exclude(parameter)
+        self.plan.check_apart(
+            {
+                "exclude": self.exclude,
+                "include": self.include,
+                "start": () if isinstance(self.start, str) else self.start,
+            }
+        )
 
     def _check_exclude(self, parameter: str) -> None:
         names = getattr(self, parameter)
@@ -379,6 +433,11 @@ class SearchOptions:
     def treatment(self) -> Treatment:
         """How raw columns become discrete ones."""
         return check_treatment(self.discretize, self.bins, self.missing, self.types, self.na_values)
+
+    @property
+    def plan(self) -> Plan:
+        """How the table is arranged: covariates, groups and weights."""
+        return Plan(self.given, self.groups, self.weights)  # type: ignore[arg-type]
 
     @property
     def of_method(self) -> dict[str, Any]:
@@ -417,6 +476,10 @@ class CommonKeywords(TypedDict, total=False):
     start: Iterable[Name] | str
     include: Iterable[Name]
     exclude: Iterable[Name]
+    given: Iterable[Name]
+    groups: Groups
+    knowledge: Knowledge | Mapping[str, Any] | None
+    weights: Weights
     types: TypeOption
     discretize: Discretize
     bins: Bins

@@ -30,7 +30,7 @@ from komb.data.encode.codes import Name
 from komb.errors import Argument, InPython, Interrupted, ParameterError
 from komb.results.blanket import Blanket
 from komb.results.path import BlanketPath, Cell
-from komb.sessions.data import DataSession
+from komb.sessions.session import Session
 from komb.views.text import plural
 
 _HIGHEST_ORDER = 3  # of the default grid, which is the paper's
@@ -123,7 +123,7 @@ def open_path(
     *,
     orders: Iterable[int] | None,
     max_separators: Iterable[int],
-    session: DataSession | None = None,
+    session: Session | None = None,
     **keywords: Unpack[CommonKeywords],
 ) -> Grid:
     """Check everything; parameters are those of :func:`blanket_path`.
@@ -163,7 +163,7 @@ class Grid:
     """Cells of a path and the session that all of them share."""
 
     def __init__(
-        self, prepared: Prepared, cells: list[Cell], session: DataSession | None = None
+        self, prepared: Prepared, cells: list[Cell], session: Session | None = None
     ) -> None:
         self.cells = cells
         self.session = session or Run(prepared.table, prepared.settings).open_session()

@@ -9,15 +9,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from komb.api.options import SearchOptions
 from komb.api.settings import Settings, find_column
+from komb.data.arrange.arrangement import Arranged, arrange
 from komb.data.encode.codes import Name
 from komb.data.encode.column_errors import and_more
 from komb.data.stored.stored_table import StoredTable
-from komb.data.table import DiscreteTable, encode_table
+from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text
 
 
@@ -52,34 +53,35 @@ def prepare(
     return prepare_table(encode(data, targets, options), targets, options, parameter)
 
 
-def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> DiscreteTable:
+def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions) -> Arranged:
     """Make a table of data, large enough for a search."""
+    plan = options.plan
     for target in targets or ():
         _check_is_name(target)
         if target in options.exclude:
             _refuse_target("exclude", target)
+        plan.check_target(target)
     treatment = options.treatment
     treatment.check_targets(targets)
     if isinstance(data, StoredTable):
         data = data.limited(options.memory_limit)
-    table = encode_table(
-        data,
-        treatment,
-        exclude=list(options.exclude),
-        target=targets[0] if targets else None,
-    )
-    _check_size(table)
-    return table.in_memory() if isinstance(table, StoredTable) and table.fits else table
+    arranged = arrange(data, treatment, plan, exclude=list(options.exclude), targets=targets or ())
+    _check_size(arranged)
+    table = arranged.table
+    if isinstance(table, StoredTable) and table.fits:
+        return replace(arranged, table=table.in_memory())
+    return arranged
 
 
 def prepare_table(
-    table: DiscreteTable,
+    arranged: Arranged,
     targets: Sequence[Name] | None,
     options: SearchOptions,
     parameter: str = "target",
 ) -> Prepared:
     """Check what was asked for against a table that :func:`encode` has made."""
-    settings = Settings.of(options, table)
+    table = arranged.table
+    settings = Settings.of(options, table, arranged)
     return Prepared(table, settings, _find_targets(table, targets, settings, parameter))
 
 
@@ -108,9 +110,10 @@ def _refuse_target(parameter: str, name: Name) -> NoReturn:
     raise ParameterError.because(parameter, "not name the target", name, remedy)
 
 
-def _check_size(table: DiscreteTable) -> None:
+def _check_size(arranged: Arranged) -> None:
     """Raise if a table is too small for any analysis."""
-    if table.n_columns < 2:
+    table = arranged.table
+    if table.n_columns - len(arranged.strata) < 2:
         rule = "have at least 2 columns, a target and a candidate"
         remedy: Text = "Check how it was read: a wrong delimiter puts everything into one column."
         shown = f"{table.n_columns}"
@@ -133,7 +136,8 @@ def _find_targets(
     table: DiscreteTable, targets: Sequence[Name] | None, settings: Settings, parameter: str
 ) -> tuple[int, ...]:
     if targets is None:
-        positions = tuple(i for i in range(table.n_columns) if not is_constant(table, i))
+        searched = [i for i in range(table.n_columns) if i not in settings.given]
+        positions = tuple(i for i in searched if not is_constant(table, i))
         if not positions:
             rule, remedy = "have a column with at least 2 levels", "Check how it was read."
             shown = f"{table.n_columns} constant ones"

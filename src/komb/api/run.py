@@ -25,10 +25,10 @@ from komb.search.registry import AlgorithmInfo, find_algorithm
 from komb.search.task import Found, Leak, Task, check_found
 from komb.search.task import Observer as TaskObserver
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.data import DataSession
 from komb.sessions.questions import Outcome, SessionCounts
 from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
+from komb.sessions.table_session import open_table
 from komb.views.text import show_names
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
@@ -61,11 +61,12 @@ class Run:
         self._progress = progress
         self._n_targets = n_targets
 
-    def open_session(self, journal: SweepJournal | None = None) -> DataSession:
+    def open_session(self, journal: SweepJournal | None = None) -> Session:
         """Make a session for searches with these settings."""
         settings = self.settings
-        return DataSession(
-            self.table, settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
+        return open_table(
+            self.table, given=frozenset(settings.given), knowledge=settings.knowledge,
+            test=settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
             journal=journal,
         )  # fmt: skip
 
@@ -73,7 +74,7 @@ class Run:
         self,
         target: int,
         number: int = 0,
-        session: DataSession | None = None,
+        session: Session | None = None,
         journal: SweepJournal | None = None,
     ) -> Blanket:
         """Find the blanket of the column at position ``target``.
@@ -87,7 +88,7 @@ class Run:
         self,
         target: int,
         number: int,
-        session: DataSession | None = None,
+        session: Session | None = None,
         journal: SweepJournal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
@@ -133,18 +134,21 @@ class Run:
 
     def _task(self, target: int, observe: TaskObserver) -> Task:
         settings = self.settings
-        everything = frozenset(range(self.table.n_columns))
+        known = settings.knowledge
+        required = frozenset[int]() if known is None else known.required_of(target)
         return Task(
             target=target,
-            candidates=everything - {target},
+            candidates=self._candidates(target),
             start=frozenset(settings.start) - {target},
-            include=frozenset(settings.include) - {target},
+            include=(frozenset(settings.include) | required) - {target} - set(settings.given),
             observer=observe,
         )
 
-    def _search(
-        self, task: Task, session: DataSession | None, journal: SweepJournal | None
-    ) -> Finding:
+    def _candidates(self, target: int) -> frozenset[int]:
+        """Columns that may be members: all but the target and what is held fixed."""
+        return frozenset(range(self.table.n_columns)) - {target} - set(self.settings.given)
+
+    def _search(self, task: Task, session: Session | None, journal: SweepJournal | None) -> Finding:
         settings = self.settings
         began = time.perf_counter()
         session = session or self.open_session(journal)
@@ -156,10 +160,14 @@ class Run:
         counts = session.counts - before
         seconds = time.perf_counter() - began
         shown = [(x, z) for x, z in found.witnesses.items() if z is not None]
-        outcomes = zip(shown, session.outcomes(task.target, shown), strict=True)
-        return Finding(task.target, found, {x: own for (x, _), own in outcomes}, counts, seconds)
+        measured = zip(shown, session.outcomes(task.target, shown), strict=True)
+        outcomes = {x: own for (x, _), own in measured}
+        by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
+        if by_request:  # known neighbours that no test shows
+            found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
+        return Finding(task.target, found, outcomes, counts, seconds)
 
-    def _begin(self, task: Task, session: DataSession) -> Task:
+    def _begin(self, task: Task, session: Session) -> Task:
         """Let another method find where to start, if there is one."""
         if self.settings.start_method is None:
             return task
@@ -171,7 +179,8 @@ class Run:
         settings, table, counts = self.settings, self.table, finding.counts
         stability = None
         if finding.halves is not None:
-            stability = finding.halves.settle(table.names, table.n_columns - 1)
+            n_candidates = len(self._candidates(finding.target))
+            stability = finding.halves.settle(table.names, n_candidates)
         blanket = Blanket(
             target=table.names[finding.target],
             details=tuple(
@@ -216,7 +225,7 @@ class Run:
         """Columns that identify rows rather than groups of rows, left out or not."""
         levels = self.table.cardinalities
         most = max(_FEW_LEVELS, self.table.n_rows // 2)
-        candidates = (x for x in range(self.table.n_columns) if x != target)
+        candidates = sorted(self._candidates(target))
         kept = self._names(x for x in candidates if levels[x] > most)
         types = self.table.types
         return (*(name for name in types if types[name].kind == IDENTIFIER), *kept)

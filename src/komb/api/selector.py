@@ -48,6 +48,8 @@ from komb.api.options import (
     TestOption,
 )
 from komb.api.settings import find_searches
+from komb.data.arrange.plan import Groups, Weights
+from komb.data.arrange.strata import strata_name
 from komb.data.checks import check_count
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import FEW_LEVELS, and_more
@@ -62,6 +64,7 @@ from komb.data.encode.treatment import (
     NaValues,
     TypeOption,
 )
+from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -71,7 +74,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
-from komb.sessions.data import DataSession
+from komb.sessions.table_session import open_table
 
 _ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 _NOTHING_SELECTED = (
@@ -96,6 +99,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         that are selected in any case, and those that are never selected nor looked at. Text is the
         name of a feature, an integer its position; without names, features are called
         ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    given
+        As in :func:`komb.markov_blanket`: features that every test holds fixed, and that are never
+        selected.
+    groups
+        As in :func:`komb.markov_blanket`: features that are tested as one. If a group is in the
+        blanket, all of its features are selected.
+    knowledge
+        As in :func:`komb.markov_blanket`, with the names of features, of groups, and of the target
+        (see ``blanket_``).
+    weights
+        As in :func:`komb.markov_blanket`: a feature that holds weights, which is never selected.
+        Weights that are no feature are passed to :meth:`fit`.
     types
         As in :func:`komb.markov_blanket`: types of features are found from their values, unless
         named here, or ``"strict"``. What was found is in ``blanket_.types``. Identifiers and free
@@ -179,6 +194,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
+        given: Iterable[Name] = (),
+        groups: Groups = None,
+        knowledge: Knowledge | Mapping[str, Any] | None = None,
+        weights: Weights = None,
         types: TypeOption = AUTO,
         discretize: Discretize = None,
         bins: Bins = DEFAULT_BINS,
@@ -200,6 +219,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.start = start
         self.include = include
         self.exclude = exclude
+        self.given = given
+        self.groups = groups
+        self.knowledge = knowledge
+        self.weights = weights
         self.types = types
         self.discretize = discretize
         self.bins = bins
@@ -210,7 +233,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.min_features = min_features
         self.handle_unknown = handle_unknown
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the Markov blanket of ``y`` among the columns of ``X``.
 
         Parameters
@@ -219,6 +242,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The features, shape ``(n_samples, n_features)``.
         y
             The target, a value for each sample: text, numbers, booleans.
+        sample_weight
+            A weight above 0 for each sample: whole numbers are frequencies, so that a sample stands
+            for that many equal ones; others are the weights of a survey.
 
         Returns
         -------
@@ -240,7 +266,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
         options = self._options(names, target, y)
+        if sample_weight is not None:
+            options["weights"] = self._add_weights(columns, sample_weight, target)
         self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
+        grouped: Mapping[str, tuple[str, ...]] = self.blanket_.parameters.get("groups") or {}
+        self._grouped = {name: group for group, parts in grouped.items() for name in parts}
         table = self.blanket_._table
         assert table is not None  # fresh from a search
         self.scores_ = self._score(table)
@@ -259,8 +289,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         given = self.get_params(deep=False)
         options = {name: value for name, value in given.items() if name in DEFAULTS}
-        for name in ("start", "include", "exclude"):
-            options[name] = _to_names(name, options[name], names)
+        self._to_feature_names(options, names)
         for name in ("types", "discretize", "bins", "na_values"):
             if isinstance(options[name], Mapping):
                 options[name] = _to_names(name, options[name], names, target)
@@ -272,15 +301,37 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         unused = [name for name in METHOD_OPTIONS if name not in taken]
         return options | {name: DEFAULTS[name] for name in unused}
 
+    @staticmethod
+    def _to_feature_names(options: dict[str, Any], names: Sequence[str]) -> None:
+        """Put names for positions, in options that list features."""
+        groups = options["groups"] if isinstance(options["groups"], Mapping) else {}
+        for name in ("start", "include", "exclude", "given"):
+            options[name] = _to_names(name, options[name], names, *groups)
+        if groups:
+            options["groups"] = {
+                group: _to_names("groups", columns, names) for group, columns in groups.items()
+            }
+        if isinstance(options["weights"], int | np.integer | Mapping):
+            options["weights"] = _weights_by_name(options["weights"], names)
+
+    def _home(self, name: str) -> str:
+        """Return the group that a feature is in, or the feature itself."""
+        return self._grouped.get(name, name)
+
     def _score(self, table: DiscreteTable) -> npt.NDArray[np.float64]:
-        """Return the evidence for each feature, in bits."""
+        """Return the evidence for each feature, or its group, in bits."""
         target = table.index(self.blanket_.target)
-        session = DataSession(table, self.test, alpha=_ANY_LEVEL, df=self.df, seed=self.seed)
-        others = frozenset(range(table.n_columns)) - {target}
+        covariates = self.blanket_.parameters.get("given", ())
+        held = frozenset({table.index(strata_name(covariates))} if covariates else ())
+        session = open_table(
+            table, given=held, test=self.test, alpha=_ANY_LEVEL, df=self.df, seed=self.seed
+        )
+        others = frozenset(range(table.n_columns)) - {target} - held
         marginal = session.strengths(target, [(others, frozenset())])[0]
         scores = {table.names[position]: bits for position, bits in marginal.items()}
         scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
-        return np.array([max(scores.get(name, 0.0), 0.0) for name in self._feature_names()])
+        found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
+        return np.array([max(bits, 0.0) for bits in found])
 
     def _best(self, table: DiscreteTable, n_features: int) -> list[str]:
         """Return the features to add for want of members, those with the highest scores."""
@@ -288,7 +339,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ranked = sorted(
             zip(self.scores_, self._feature_names(), strict=True), key=lambda pair: -pair[0]
         )
-        left = [name for _, name in ranked if name in table.names and name not in members]
+        homes = dict.fromkeys(self._home(name) for _, name in ranked)
+        left = [name for name in homes if name in table.names and name not in members]
         return left[: max(0, n_features - len(members))]
 
     def transform(self, X: Any) -> Any:
@@ -337,7 +389,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
-        return np.array([name in self._selected for name in self._feature_names()])
+        return np.array([self._home(name) in self._selected for name in self._feature_names()])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -357,6 +409,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if not self._allows_missing():
             return True
         return False if is_new else "allow-nan"
+
+    def _add_weights(self, columns: dict[str, Any], sample_weight: Any, target: str) -> str:
+        """Put weights into the table, and return their name there."""
+        if self.weights is not None:
+            rule = "be left out where 'fit' gets 'sample_weight'"
+            raise ParameterError.because("weights", rule, self.weights, "Leave out one of them.")
+        values: Array = column_or_1d(sample_weight, warn=True)
+        name = _free_name("sample_weight", [*columns, target])
+        columns[name] = values
+        check_consistent_length(*columns.values())
+        return name
 
     def _feature_names(self) -> list[str]:
         known = getattr(self, "feature_names_in_", None)
@@ -505,7 +568,15 @@ def _to_names(parameter: str, chosen: Any, names: Sequence[str], *others: str) -
         return {_to_name(parameter, key, known, names): rule for key, rule in chosen.items()}
     if isinstance(chosen, str | bytes) or not isinstance(chosen, Iterable):
         return chosen
-    return [_to_name(parameter, column, names, names) for column in chosen]
+    known = [*names, *others]
+    return [_to_name(parameter, column, known, names) for column in chosen]
+
+
+def _weights_by_name(weights: Any, names: Sequence[str]) -> Any:
+    """Replace the position of a feature that holds weights by its name."""
+    if isinstance(weights, Mapping):
+        return {_to_name("weights", name, names, names): kind for name, kind in weights.items()}
+    return _to_name("weights", weights, names, names)
 
 
 def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequence[str]) -> str:

@@ -9,9 +9,11 @@ from typing import Any
 from komb.api.options import FIXED_ALPHA, METHOD_OPTIONS, SearchOptions, list_names
 from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test, make_test, name_of_test
+from komb.data.arrange.arrangement import Arranged
 from komb.data.encode.codes import Name
 from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.encode.treatment import Treatment
+from komb.data.knowledge import ColumnKnowledge, Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
 from komb.search import algorithms
@@ -43,9 +45,16 @@ class Settings:
     given_alpha: float | None = None  # what the caller said; ``alpha`` is what holds
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
     stability: int | None = None  # half-samples to search as well
+    given: tuple[int, ...] = ()  # the column of strata, if covariates are held fixed
+    knowledge: ColumnKnowledge | None = None
+    arrangement: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # for readers: names, not positions
 
     @classmethod
-    def of(cls, options: SearchOptions, table: DiscreteTable) -> Settings:
+    def of(
+        cls, options: SearchOptions, table: DiscreteTable, arranged: Arranged | None = None
+    ) -> Settings:
         """Check what depends on the table, and find out what holds for it.
 
         Examples
@@ -64,6 +73,8 @@ class Settings:
         for search in searches:
             _check_fit(search, test, name_of_test(options.test))
         by_name = () if options.start_method is not None else options.start
+        arranged = Arranged(table) if arranged is None else arranged
+        notes = {name: Choice(*note) for name, note in arranged.notes.items()}
         return cls(
             method=options.method,
             options=options.of_method,
@@ -77,8 +88,11 @@ class Settings:
             treatment=options.treatment,
             seed=options.seed,
             given_alpha=options.alpha,
-            choices=choices,
+            choices={**choices, **notes},
             stability=options.stability,
+            given=tuple(map(table.index, arranged.strata)),
+            knowledge=_find_knowledge(options, table, arranged),
+            arrangement=_describe_arrangement(options, arranged),
         )
 
     @property
@@ -104,9 +118,13 @@ class Settings:
             tuple(kept[name] for name in _names(table, positions) if name in kept)
             for positions in (self.start, self.include)
         )
+        given = tuple(kept[name] for name in _names(table, self.given) if name in kept)
+        places = {table.index(name): position for name, position in kept.items()}
+        knowledge = self.knowledge and self.knowledge.moved(places, half.n_columns)
         return replace(
-            self, alpha=alpha, choices=choices, start=start, include=include, stability=None
-        )
+            self, alpha=alpha, choices=choices, start=start, include=include, stability=None,
+            given=given, knowledge=knowledge,
+        )  # fmt: skip
 
     def describe(self, table: DiscreteTable) -> dict[str, Any]:
         """Return the parameters as a result reports them, with names for columns."""
@@ -129,7 +147,41 @@ class Settings:
         data = self.treatment.describe()
         if table.has_missing:  # the maker of a table with marks has said what they mean
             data["missing"] = "testwise"
-        return options | test | columns | data
+        return {**options, **test, **columns, **self.arrangement, **data}
+
+
+def _find_knowledge(
+    options: SearchOptions, table: DiscreteTable, arranged: Arranged
+) -> ColumnKnowledge | None:
+    """Return what is known about the columns; names must be those of columns or groups."""
+    if options.knowledge is None:
+        return None
+    knowledge = Knowledge.of(options.knowledge)
+    for pair in knowledge.required:
+        left_out = [name for name in pair if name in options.exclude]
+        if left_out:
+            rule = "not require a column that is excluded"
+            words = "Take it out of ", Argument("exclude"), " or of the required pairs."
+            raise ParameterError.because("knowledge", rule, left_out[0], words)
+    grouped = {name: group for group, names in arranged.groups.items() for name in names}
+    for name in knowledge.names:
+        if name in grouped and name not in table.names:
+            rule = "speak of groups as a whole"
+            remedy = f"Name the group {grouped[name]!r} instead."
+            raise ParameterError.because("knowledge", rule, name, remedy)
+    return knowledge.in_columns(table.names, {*options.given, *options.exclude})
+
+
+def _describe_arrangement(options: SearchOptions, arranged: Arranged) -> dict[str, Any]:
+    """Return what a result says of covariates, groups, knowledge and weights, if there are any."""
+    knowledge = options.knowledge
+    said = {
+        "given": options.given,
+        "groups": dict(arranged.groups),
+        "knowledge": None if knowledge is None else Knowledge.of(knowledge).to_dict(),
+        "weights": dict(arranged.weights),
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _names(table: DiscreteTable, positions: Iterable[int]) -> tuple[Name, ...]:

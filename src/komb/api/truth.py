@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from komb.api.options import DEFAULTS, SearchOptions
 from komb.api.progress import Observer, Progress
 from komb.api.settings import check_taken, find_searches
+from komb.data.knowledge import ColumnKnowledge, Knowledge
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.markov_field import MarkovField
 from komb.errors import DataError, Interrupted, ParameterError, UnknownNameError
@@ -26,7 +28,9 @@ from komb.search.registry import AlgorithmInfo
 from komb.search.task import Found, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.distribution import DistributionOracle
+from komb.sessions.given import GivenSource
 from komb.sessions.graph import DSeparationOracle, SeparationOracle
+from komb.sessions.informed import InformedSource
 from komb.sessions.session import Session
 
 MOST_CELLS = 1 << 20
@@ -36,7 +40,8 @@ MOST_VARIABLES = 20
 """Variables of the same: with more, even two levels each take too many cells."""
 
 _FOR_MODELS = ("method", "order", "max_separator", "max_conditioning", "start", "include",
-               "exclude", "time_budget")  # fmt: skip
+               "exclude", "given", "knowledge", "time_budget")  # fmt: skip
+_SAID_IF_ANY = ("given", "knowledge")  # parameters that a result names only if there are any
 
 
 class Truth(NamedTuple):
@@ -110,7 +115,12 @@ def find_in_truth(
     _check_options(options)
     search, *before = find_searches(options)
     check_taken([search, *before], options.of_method)
+    for name in options.given:
+        if name == target:
+            remedy = "Take it out, or choose another target."
+            raise ParameterError.because("given", "not name the target", target, remedy)
     task = _make_task(truth, target, options, progress)
+    truth = truth._replace(session=_informed(truth, options))
     began = time.perf_counter()
     try:
         for first in before:
@@ -119,7 +129,15 @@ def find_in_truth(
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted; the blanket of {target!r} is not complete.", ()) from None
     check_found(found, task, options.method)
+    by_request = [x for x in task.include if _is_separated(truth.session, task.target, x, found)]
+    found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
     return _name(truth, task, options, found, time.perf_counter() - began)
+
+
+def _is_separated(session: Session, target: int, x: int, found: Found) -> bool:
+    """Whether a member is there although it is independent of the target given its witness."""
+    witness = found.witnesses[x]
+    return witness is not None and session.outcome(target, x, witness).independent
 
 
 def _check_options(options: SearchOptions) -> None:
@@ -156,8 +174,24 @@ def _make_task(
             blanket = tuple(truth.names[x] for x in step.blanket)
             progress(Progress(target, step.phase, blanket, step.tests, step.done, step.total))
 
-    candidates = frozenset(range(len(truth.names))) - {own} - left_out
-    return Task(own, candidates, start, include, observe)
+    held_fixed = {find("given", name) for name in options.given}
+    candidates = frozenset(range(len(truth.names))) - {own} - left_out - held_fixed
+    required = _knowledge(truth, options).required_of(own) & candidates
+    return Task(own, candidates, start, include | required, observe)
+
+
+def _knowledge(truth: Truth, options: SearchOptions) -> ColumnKnowledge:
+    return Knowledge.of(options.knowledge or Knowledge()).in_columns(truth.names)
+
+
+def _informed(truth: Truth, options: SearchOptions) -> Session:
+    """Return who answers given covariates, and as knowledge has it."""
+    if not options.given and options.knowledge is None:
+        return truth.session
+    fixed = frozenset(truth.names.index(name) for name in options.given)
+    source = GivenSource(truth.session.source, fixed)
+    variables = frozenset(range(len(truth.names))) - fixed
+    return Session(InformedSource(source, _knowledge(truth, options), variables))
 
 
 def _restart(task: Task, found: Found) -> Task:
@@ -182,6 +216,11 @@ def _name(
     """Put names to what was found."""
     names = truth.names
     parameters = {name: getattr(options, name) for name in _FOR_MODELS if name != "method"}
+    if options.knowledge is not None:
+        parameters["knowledge"] = Knowledge.of(options.knowledge).to_dict()
+    for name in _SAID_IF_ANY:
+        if not parameters[name]:
+            del parameters[name]
 
     def named(positions: Any) -> tuple[Any, ...]:
         return tuple(names[x] for x in sorted(positions))

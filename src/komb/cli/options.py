@@ -28,8 +28,14 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_AS_TEXT = ("start", "include", "exclude", "types", "discretize", "bins", "na_values")
-"""Options that can be given any number of times."""
+_AS_TEXT = (
+    "start", "include", "exclude", "given", "groups", "types", "discretize", "bins", "na_values",
+)  # fmt: skip
+"""Options that may be given any number of times."""
+
+_AS_ONE_TEXT = ("knowledge", "weights")
+"""Options that are text here and something else in Python."""
+
 _SINGULAR = {"types": "--type", "na_values": "--na-value"}  # each time one of them
 _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 
@@ -115,6 +121,8 @@ def _search_options(
         if name in _AS_TEXT:
             info.show_default = str(default) if is_shown else info.show_default
             yield _parameter(name, list[str] | None, None, info)
+        elif name in _AS_ONE_TEXT:
+            yield _parameter(name, str | None, None, info)
         else:
             yield _parameter(name, types[name], default, info)
         if name == "start":
@@ -239,6 +247,10 @@ def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
         "exclude": given["exclude"] or (),
         "types": to_types(given["types"]),
         "na_values": to_na_values(given["na_values"]),
+        "given": given["given"] or (),
+        "groups": to_groups(given["groups"]),
+        "knowledge": to_knowledge(given["knowledge"]),
+        "weights": to_weights(given["weights"]),
         "discretize": to_discretize(given["discretize"]),
         "bins": to_bins(given["bins"]),
     }
@@ -275,6 +287,52 @@ def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:
     for column, _, value in parts:
         found.setdefault(column, []).append(value)
     return found
+
+
+def to_groups(entries: list[str] | None) -> str | dict[str, list[str]] | None:
+    """Return what ``--group`` says: the columns of each group, or how to find them.
+
+    Examples
+    --------
+    >>> to_groups(["gene=rs1,rs2", "site=a,b"]), to_groups(["prefix"])
+    ({'gene': ['rs1', 'rs2'], 'site': ['a', 'b']}, 'prefix')
+    """
+    if not entries:
+        return None
+    if len(entries) == 1 and "=" not in entries[0]:
+        return entries[0]
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        name, equals, columns = entry.partition("=")
+        if not equals or not name:
+            rule = "name a group and its columns in each, as NAME=COLUMN,COLUMN"
+            remedy = "Write e.g. ", Argument("groups", {"gene": ["rs1", "rs2"]}), "."
+            raise ParameterError.because("groups", rule, entry, remedy)
+        groups.setdefault(name, []).extend(column.strip() for column in columns.split(","))
+    return groups
+
+
+def to_knowledge(file: str | None) -> Any:
+    """Return what a file says is known."""
+    if file is None:
+        return None
+    from komb.data.knowledge import Knowledge
+
+    return Knowledge.from_file(file)
+
+
+def to_weights(text: str | None) -> str | dict[str, str] | None:
+    """Return the column that holds weights, with what they mean if that is said.
+
+    Examples
+    --------
+    >>> to_weights("w"), to_weights("w=survey")
+    ('w', {'w': 'survey'})
+    """
+    if text is None:
+        return None
+    name, equals, kind = text.rpartition("=")
+    return {name: kind} if equals else text
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:

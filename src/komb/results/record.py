@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from komb.errors import ParameterError
 
-_COLUMN_PARAMETERS = ("types", "discretize", "bins", "na_values")  # may be mappings from columns
+_COLUMN_PARAMETERS = ("types", "discretize", "bins", "na_values", "groups", "weights")
+"""Parameters that may be mappings from columns."""
 
 
 class _Form(NamedTuple):
@@ -187,12 +188,12 @@ def to_plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     {'order': 1, 'include': ['age'], 'bins': [{'column': 'age', 'value': 5}]}
     """
 
-    def plain(value: object) -> object:
+    def plain(key: str, value: object) -> object:
         if isinstance(value, Mapping):
-            return to_entries(value)
+            return to_entries(value) if key in _COLUMN_PARAMETERS else dict(value)
         return list(value) if isinstance(value, tuple) else value
 
-    return {key: plain(value) for key, value in parameters.items()}
+    return {key: plain(key, value) for key, value in parameters.items()}
 
 
 def from_plain(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,8 @@ def describe_sight(session: Session, task: Task, order: int, n_tests: int, neede
     levels = session.n_levels
     others = np.array([levels[x] for x in sorted(task.candidates)], dtype=np.float64)
     typical = float(np.median(others)) if len(others) else 2.0
-    freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * typical**order)
+    strata = session.n_strata * typical**order
+    freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * strata)
     threshold = 2.0**-needed
     n_rows = session.n_rows or math.inf
     bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * n_rows)

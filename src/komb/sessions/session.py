@@ -102,6 +102,11 @@ class Session:
         return self.source.n_levels
 
     @property
+    def n_strata(self) -> int:
+        """Strata that every test is made in, whatever it is given besides."""
+        return self.source.n_strata
+
+    @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
         return self.source.alpha

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from komb.sessions.questions import (
     Candidates,
@@ -62,7 +62,7 @@ class Source(ABC):
         Whether it remembers its answers, so that no one else has to.
     """
 
-    remembers: ClassVar[bool] = False
+    remembers: bool = False
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
@@ -87,6 +87,11 @@ class Source(ABC):
     def n_levels(self) -> Sequence[int]:
         """Levels of each variable; empty if the source does not know."""
         return ()
+
+    @property
+    def n_strata(self) -> int:
+        """Strata that every test is made in, whatever it is given besides."""
+        return 1
 
     @property
     def alpha(self) -> float | None:

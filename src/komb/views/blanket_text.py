@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from komb.citests.registry import has_df_rule, unreliable_note
+from komb.data.knowledge import Knowledge
 from komb.search.registry import algorithms
 from komb.views.remarks_text import (
     alternatives,
@@ -205,6 +206,10 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
         "start": "started from {}",
         "include": "with {} by request",
         "exclude": "excluding {}",
+        "given": "given {} in every test",
+        "groups": "groups {}",
+        "knowledge": "known: {}",
+        "weights": "weights {}",
         "missing": "missing values: {}",
         "stability": "stability in {} half-samples",
         "seed": "seed {}",
@@ -217,11 +222,22 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     for key, wording in wordings.items():
         value = parameters.get(key)
         shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
+        if isinstance(value, Mapping):
+            shown = _show_mapping(key, value)
         if key in _COUNTS_OF_COLUMNS and value is not None:
             shown = plural(value, "column")
         if shown not in (None, "") and (key, value) not in usual:
             parts.append(wording.format(shown))
     return ", ".join(parts)
+
+
+def _show_mapping(key: str, value: Mapping[Any, Any]) -> str:
+    """Show what is said by name: groups, weights or knowledge."""
+    if key == "knowledge":
+        return str(Knowledge.of(value))
+    if key == "weights":
+        return ", ".join(f"{show_name(name)} ({kind})" for name, kind in value.items())
+    return show_names(tuple(value), _NAMES_WIDTH)
 
 
 def shared_parameters(blankets: Iterable[Blanket]) -> dict[str, Any]:

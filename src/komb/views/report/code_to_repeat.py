@@ -7,6 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from komb.data.arrange.plan import WeightColumn
+from komb.data.knowledge import Knowledge
+
 
 def chosen(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that differ from their defaults, in the order of the defaults.
@@ -24,11 +27,18 @@ def chosen(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str,
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, WeightColumn):
+        return {value.name: value.kind} if value.kind else value.name
     if isinstance(value, Mapping):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, str) or not isinstance(value, Sequence):
         return value
     return list(value)
+
+
+def _show_value(value: Any) -> str:
+    """Write a value as Python code."""
+    return f"komb.{value!r}" if isinstance(value, Knowledge) else repr(value)
 
 
 def show_command(
@@ -77,6 +87,11 @@ def show_command(
 
 def _flags(name: str, value: Any) -> Iterator[str]:
     flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, Knowledge):
+        yield from (flag, "knowledge.toml")
+        return
+    if isinstance(value, WeightColumn):
+        value = {value.name: value.kind} if value.kind else value.name
     if name == "start" and isinstance(value, str):
         yield from ("--start-method", value)
     elif isinstance(value, Mapping):
@@ -106,8 +121,8 @@ def show_code(
     print(blanket)
     print(blanket.explain())
     """
-    given = {name: _plain(value) for name, value in options.items()}
-    arguments = "".join(f", {name}={value!r}" for name, value in given.items())
+    given = {name: _show_value(_plain(value)) for name, value in options.items()}
+    arguments = "".join(f", {name}={value}" for name, value in given.items())
     details = "".join(f", {name}={value!r}" for name, value in reading.items())
     lines = ["import komb"]
     if source and os.path.isdir(source):  # a table on disk

@@ -1,0 +1,135 @@
+"""Columns and rows of whatever a caller passes as ``data``, before anything is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.encode.numbers import Floats, to_numbers
+from komb.data.names import Name
+from komb.data.table import DiscreteTable
+from komb.errors import UnknownNameError
+
+
+def column_names(data: Any) -> list[Name]:
+    """Return the names of the columns; none if data are not a table.
+
+    Examples
+    --------
+    >>> column_names({"x": [1], "y": [2]}), column_names(np.zeros((1, 2))), column_names(7)
+    (['x', 'y'], [0, 1], [])
+    """
+    if isinstance(data, DiscreteTable):
+        return list(data.names)
+    if isinstance(data, np.ndarray):
+        return list(range(data.shape[1])) if data.ndim == 2 else []
+    if isinstance(data, Mapping):
+        return list(data)
+    frame = _frame_of(data)
+    return [] if frame is None else list(frame.columns)
+
+
+def check_names(parameter: str, wanted: Any, data: Any) -> None:
+    """Raise if a parameter names a column that is not there; encoding says what else is wrong.
+
+    Examples
+    --------
+    >>> check_names("given", ["z"], {"x": [1], "y": [2]})
+    Traceback (most recent call last):
+    komb.errors.UnknownNameError: In 'given': There is no column 'z'. Known: 'x', 'y'.
+    """
+    names = column_names(data)
+    known = set(names)
+    for name in wanted:
+        if names and name not in known:
+            raise UnknownNameError.among("column", name, names, parameter)
+
+
+def numbers_of(data: Any, name: Name) -> Floats | None:
+    """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers.
+
+    Examples
+    --------
+    >>> numbers_of({"x": [1, None], "y": ["a", "b"]}, "x")
+    array([ 1., nan])
+    >>> numbers_of(DiscreteTable.from_data({"x": [5, 9, 5]}), "x")
+    array([5., 9., 5.])
+    """
+    if isinstance(data, DiscreteTable):
+        return _of_codes(data, name)
+    if isinstance(data, np.ndarray):
+        position: Any = name
+        return to_numbers(data[:, position])
+    if isinstance(data, Mapping):
+        return _of_values(data[name])
+    frame = _frame_of(data)
+    return None if frame is None else to_numbers(frame[name])
+
+
+def _of_codes(table: DiscreteTable, name: Name) -> Floats | None:
+    position = table.index(name)
+    levels = table.levels[position]
+    known = [level for level in levels if level is not None]
+    if not all(isinstance(level, Real) and not isinstance(level, bool) for level in known):
+        return None
+    values = [np.nan if level is None else float(level) for level in levels]  # type: ignore[arg-type]
+    numbers: Floats = np.array([*values, np.nan])[table.codes[position]]
+    return numbers
+
+
+def _of_values(values: Any) -> Floats | None:
+    if isinstance(values, np.ndarray | list):
+        return to_numbers(values)
+    if hasattr(values, "__array__"):
+        import narwhals as nw
+
+        try:
+            return to_numbers(nw.from_native(values, series_only=True))
+        except TypeError:  # an array of some other library
+            return to_numbers(np.asarray(values))
+    return to_numbers(list(values))
+
+
+def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """Return some rows of a table, as often as they are named, in the kind of table it is.
+
+    Examples
+    --------
+    >>> take_rows({"x": ["a", "b"]}, np.array([1, 1]))
+    {'x': ['b', 'b']}
+    """
+    if isinstance(data, DiscreteTable):
+        return data.take(rows)
+    if isinstance(data, np.ndarray):
+        return data[rows]
+    if isinstance(data, Mapping):
+        return {name: _take(values, rows) for name, values in data.items()}
+    import narwhals as nw
+
+    return nw.from_native(data, eager_only=True)[rows.tolist(), :].to_native()
+
+
+def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    if hasattr(values, "__array__"):
+        import narwhals as nw
+
+        try:
+            return nw.from_native(values, series_only=True)[rows.tolist()].to_native()
+        except TypeError:
+            return np.asarray(values)[rows]
+    return [values[row] for row in rows.tolist()]
+
+
+def _frame_of(data: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(data, eager_only=True)
+    except (TypeError, nw.exceptions.DuplicateError):
+        return None  # encoding says what is wrong

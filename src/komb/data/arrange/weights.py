@@ -1,0 +1,186 @@
+"""Rows that stand for more than themselves: frequencies, and the weights of a survey.
+
+A **frequency** says how many rows one stands for: it is repeated, so that every answer is that of
+the longer table. A **survey weight** says how many members of a population a row stands for, and a
+table in which rows were repeated that often would pretend to have seen them all. Instead rows are
+thinned: one is kept with a probability that is proportional to its weight. What is kept is a sample
+of the population without weights (rejection sampling), so every test is as valid as it is there,
+whether weights depend on the target, on other columns or on nothing. The price is power: with ``w``
+for the largest weight, ``sum(weights) / w`` rows are left, where Kish's effective sample size would
+be ``sum(weights)**2 / sum(weights**2)``. A few rows of large weight may count more than once, as
+long as that makes counts at most 5 % more variable than those of a sample.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.arrange.plan import FREQUENCY, SURVEY, WeightColumn
+from komb.data.encode.numbers import Floats
+from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.names import Name
+from komb.data.table import DiscreteTable
+from komb.errors import Argument, DataError
+
+Hashes = npt.NDArray[np.uint64]
+
+MOST_EXCESS = 0.05
+"""Share by which repeated rows may make counts more variable than those of a sample."""
+
+_BYTES_PER_VALUE = 8  # of a raw table, roughly
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio, to spread hashes
+_HALVINGS = 60  # of the interval in which the scale of weights is looked for
+
+
+def check_values(parameter: str, name: Name, numbers: Floats | None) -> Floats:
+    """Return weights, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> check_values("weights", "w", np.array([1.0, 0.0]))
+    Traceback (most recent call last):
+    komb.errors.DataError: 'weights' must be numbers above 0 in every row of 'w'; got 0.0 in ...
+    """
+    rule = f"be numbers above 0 in every row of {name!r}"
+    if numbers is None:
+        remedy = "Choose a column of numbers."
+        raise DataError.because(parameter, rule, name, remedy, shown="other values")
+    is_wrong = ~(np.isfinite(numbers) & (numbers > 0))
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        shown = f"{numbers[row]} in row {row}"
+        remedy = "Leave out rows that stand for nothing, and correct the others."
+        raise DataError.because(parameter, rule, float(numbers[row]), remedy, shown=shown)
+    return numbers
+
+
+def kind_of(column: WeightColumn, weights: Floats, parameter: str = "weights") -> str:
+    """Say what weights mean: frequencies, if they are whole numbers and nothing else was said.
+
+    Examples
+    --------
+    >>> column = WeightColumn("w")
+    >>> kind_of(column, np.array([1.0, 3.0])), kind_of(column, np.array([1.5]))
+    ('frequency', 'survey')
+    """
+    are_whole = bool((weights == np.floor(weights)).all())
+    if column.kind == FREQUENCY and not are_whole:
+        row = int((weights != np.floor(weights)).argmax())
+        rule, shown = "be whole numbers if they are frequencies", f"{weights[row]} in row {row}"
+        remedy = (
+            "If they are weights of a survey, say so: ",
+            Argument(parameter, {column.name: SURVEY}),
+            ".",
+        )
+        raise DataError.because(parameter, rule, float(weights[row]), remedy, shown=shown)
+    return column.kind or (FREQUENCY if are_whole else SURVEY)
+
+
+def effective_size(weights: Floats) -> float:
+    """Kish's effective sample size.
+
+    Examples
+    --------
+    >>> effective_size(np.array([1.0, 1.0, 1.0])), effective_size(np.array([1.0, 3.0]))
+    (3.0, 1.6)
+    """
+    ordered = np.sort(weights)
+    return float(ordered.sum() ** 2 / (ordered**2).sum())
+
+
+def repeated_rows(weights: Floats, n_columns: int) -> npt.NDArray[np.intp]:
+    """Return row numbers, each as often as its frequency says, if there is memory for them.
+
+    Examples
+    --------
+    >>> repeated_rows(np.array([2.0, 1.0]), 5)
+    array([0, 0, 1])
+    """
+    total = float(weights.sum())
+    refuse_beyond(
+        total * n_columns * _BYTES_PER_VALUE, check_limit(), f"A table of {total:,.0f} rows"
+    )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
+    """Return the rows that stand for the population, some of them more than once.
+
+    Which rows those are depends on what is in them, not on their order: they are gone through in
+    the order of a hash of their values and weight (and, of equal rows, of a number), and one is
+    taken whenever the sum of the scaled weights passes a half.
+
+    Examples
+    --------
+    >>> table = DiscreteTable.from_data({"x": [0, 1, 2, 3]})
+    >>> thin(table, np.array([0.5, 0.5, 0.5, 0.5]))
+    array([0, 1, 2, 3])
+    """
+    order = _shuffled(table, weights)
+    scaled = weights[order] * find_scale(weights)
+    steps = np.floor(np.cumsum(scaled) + 0.5).astype(np.int64)
+    counts = np.diff(steps, prepend=0)
+    return np.sort(np.repeat(order, counts))
+
+
+def find_scale(weights: Floats) -> float:
+    """Return the largest factor of weights by which rows may be taken.
+
+    Examples
+    --------
+    >>> find_scale(np.array([2.0, 2.0])), round(find_scale(np.array([1.0] * 99 + [3.0])), 3)
+    (0.5, 0.87)
+    """
+    ordered = np.sort(weights)
+    low, high = 1.0 / float(ordered[-1]), 1.0 / float(ordered.mean())
+    if excess(ordered * high) <= MOST_EXCESS:
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(ordered * middle) <= MOST_EXCESS else (low, middle)
+    return low
+
+
+def excess(expected: Floats) -> float:
+    """Share by which counts of repeated rows vary more than those of a sample of the same size.
+
+    A row that is expected k + f times (k whole, f below 1) comes k or k + 1 times; the mean of the
+    square of that exceeds the mean of the number itself by k (k - 1) + 2 k f.
+
+    Examples
+    --------
+    >>> excess(np.array([0.3, 1.0])), excess(np.array([2.0, 2.0]))
+    (0.0, 1.0)
+    """
+    whole = np.floor(expected)
+    beyond = whole * (whole - 1) + 2 * whole * (expected - whole)
+    return float(beyond.sum() / expected.sum())
+
+
+def _shuffled(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
+    """Order rows as if by chance, but by nothing else than what is in them."""
+    by_content = _mix(_hash_rows(table), weights.view(np.uint64))
+    order = np.argsort(by_content, kind="stable")
+    ordered = by_content[order]
+    is_first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    place = np.arange(len(order))
+    number = place - np.maximum.accumulate(np.where(is_first, place, 0))  # among equal rows
+    return order[np.argsort(_mix(ordered, number.astype(np.uint64)), kind="stable")]
+
+
+def _mix(hashed: Hashes, values: Hashes) -> Hashes:
+    """Let values change hashes."""
+    mixed: Hashes = (hashed ^ (values + np.uint64(1)) * _ODD) * _ODD
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _ODD
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+def _hash_rows(table: DiscreteTable) -> Hashes:
+    """Return a number for each row that depends on its values alone."""
+    hashed = np.zeros(table.n_rows, dtype=np.uint64)
+    for codes in table.codes:
+        hashed = _mix(hashed, codes.astype(np.uint64))
+    return hashed

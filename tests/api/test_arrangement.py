@@ -1,0 +1,151 @@
+"""Covariates, groups, knowledge and weights as a user gives them: results, and bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import komb
+from komb.errors import InputError
+
+RNG = np.random.default_rng(0)
+N = 600
+GROUP = RNG.integers(0, 2, N)
+DATA: dict[str, Any] = {
+    **{f"s{i}": RNG.binomial(2, np.where(GROUP, 0.7, 0.3)) for i in range(6)},
+    "group": GROUP,
+    "pc": GROUP + RNG.normal(0, 0.1, N),
+    "w": RNG.uniform(0.5, 2, N),
+}
+DATA["y"] = (RNG.random(N) < np.where(GROUP, 0.75, 0.25)).astype(int)
+REST = {"exclude": ["group", "w"]}
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"given": ["y"]}, "'given' must not name the target"),
+    ({"given": ["pc"], "include": ["pc"]}, "'given' must have no column in common with 'include'"),
+    ({"given": ["pc"], "start": ["pc"]}, "'given' must have no column in common with 'start'"),
+    ({"given": ["pc"], "exclude": ["pc"]}, "'given' must have no column in common with 'exclude'"),
+    ({"given": ["nope"]}, "In 'given': There is no column 'nope'"),
+    ({"given": "pc"}, "'given' must be a list of column names"),
+    ({"groups": {"a": ["s0", "s1"], "b": ["s1"]}}, "'s1' in 'a' and 'b'"),
+    ({"groups": {"a": ["s0", "y"]}}, "'groups' must not name the target"),
+    ({"groups": {"y": ["s0", "s1"]}}, "'groups' must not name a group after the target"),
+    ({"groups": {"a": ["s0", "nope"]}}, "In 'groups': There is no column 'nope'"),
+    ({"groups": {"s2": ["s0", "s1"]}}, "names that no other column has"),
+    ({"groups": {"a": []}}, "at least one column for 'a'"),
+    ({"groups": "suffix"}, "or be 'prefix'"),
+    ({"groups": {"a": ["s0"]}, "given": ["s0"]}, "in common with 'given'"),
+    ({"weights": "nope"}, "In 'weights': There is no column 'nope'"),
+    ({"weights": "s0"}, "numbers above 0 in every row of 's0'; got 0.0"),
+    ({"weights": {"w": "frequency"}, "exclude": ["group"]}, "whole numbers if they are freq"),
+    ({"weights": {"w": "mass"}, "exclude": ["group"]}, "no kind of weight 'mass'"),
+    ({"weights": "y"}, "'weights' must not name the target"),
+    ({"weights": [1, 2]}, "'weights' must be the name of a column"),
+    ({"knowledge": komb.Knowledge(tiers=[["nope"]])}, "In 'knowledge': There is no column"),
+    ({"knowledge": "tiers"}, "'knowledge' must be a komb.Knowledge"),
+    (
+        {"groups": {"a": ["s0", "s1"]}, "knowledge": {"tiers": [["s0"]]}},
+        "speak of groups as a whole; got 's0'",
+    ),
+    (
+        {"knowledge": {"required": [("s0", "y")]}, "exclude": ["s0", "group", "w", "pc"]},
+        "not require a column that is excluded",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_input(options: dict[str, Any], message: str) -> None:
+    exclude = {"exclude": ["group", "w", *([] if "pc" in str(options) else ["pc"])]}
+    with pytest.raises(InputError, match=message):
+        komb.markov_blanket(DATA, "y", **(exclude | options))
+
+
+@pytest.mark.parametrize("given", ["group", "pc"])
+@pytest.mark.parametrize("method", list(komb.algorithms()))
+def test_given_the_group_nothing_is_left(method: str, given: str) -> None:
+    left = [name for name in ("group", "pc", "w") if name != given]
+    alpha = None if method == "auto" else 0.001
+    blanket = komb.markov_blanket(
+        DATA, "y", method=method, given=[given], exclude=left, alpha=alpha
+    )
+    assert blanket.members == ()
+    assert komb.markov_blanket(DATA, "y", method=method, exclude=["group", "pc", "w"]).members
+
+
+def test_results_tell_and_come_back() -> None:
+    options: dict[str, Any] = {
+        "given": ["pc", "group"],
+        "groups": {"gene": ["s0", "s1"]},
+        "weights": "w",
+        "knowledge": komb.Knowledge(tiers=[["gene"], ["y"]], required=[("s2", "y")]),
+    }
+    blanket = komb.markov_blanket(DATA, "y", **options)
+    assert "s2" in blanket
+    assert blanket.parameters["given"] == ("pc", "group")
+    assert blanket.parameters["weights"] == {"w": "survey"}
+    again = komb.Blanket.from_dict(json.loads(blanket.to_json()))
+    assert again == blanket
+    assert again.explain(DATA).to_dict() == blanket.explain().to_dict()
+    text = str(blanket)
+    assert "given pc, group in every test" in text
+    assert "groups gene" in text
+    assert "required: s2 -> y" in text
+    page = komb.report(DATA, "y", methods=[], source="a.csv", **options)
+    assert "--given pc --given group --groups gene=s0,s1" in page.html
+    assert "komb.Knowledge(tiers=" in page.html
+
+
+def test_many_targets_and_workers() -> None:
+    options: dict[str, Any] = {"given": ["pc"], **REST, "knowledge": {"forbidden": [["s0", "s1"]]}}
+    alone = komb.markov_blankets(DATA, ["y", "s0"], **options)
+    assert "pc" not in komb.markov_blankets(DATA, order=0, **options)
+    assert komb.markov_blankets(DATA, ["y", "s0"], n_jobs=2, **options) == alone
+
+
+def test_half_samples() -> None:
+    blanket = komb.markov_blanket(
+        DATA, "y", given=["pc"], stability=2, knowledge={"tiers": [["s0"], ["y"]]}, **REST
+    )
+    assert blanket.stability is not None
+    assert blanket.stability.n_candidates == 6
+
+
+def test_a_model_answers_given_covariates_and_knowledge() -> None:
+    import networkx as nx
+
+    graph = nx.DiGraph([("a", "b"), ("a", "c"), ("c", "d")])
+    assert komb.markov_blanket(graph, "b").members == ("a",)
+    assert komb.markov_blanket(graph, "b", given=["a"]).members == ()
+    found = komb.markov_blanket(graph, "b", knowledge={"required": [("b", "d")]})
+    assert found.members == ("a", "d")
+    assert found["d"].is_by_request
+    with pytest.raises(InputError, match="not name the target"):
+        komb.markov_blanket(graph, "b", given=["b"])
+
+
+class TestSelector:
+    colour = RNG.integers(0, 3, N)
+    X = np.column_stack([colour == 0, colour == 1, colour == 2, GROUP, RNG.integers(0, 2, N)])
+    y = (colour == 1) ^ (RNG.random(N) < 0.1)
+
+    def test_all_columns_of_a_group_are_selected(self) -> None:
+        selector = komb.MarkovBlanketSelector(groups={"colour": [0, 1, 2]}, given=[3])
+        support = selector.fit(self.X.astype(int), self.y).get_support()
+        assert support.tolist() == [True, True, True, False, False]
+        assert selector.transform(self.X.astype(int)).shape == (N, 3)
+
+    def test_sample_weight(self) -> None:
+        X, counts = self.X.astype(int), RNG.integers(1, 4, N)  # noqa: N806
+        weighted = komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts)
+        longer = np.repeat(X, counts, axis=0), np.repeat(self.y, counts)
+        assert (
+            weighted.blanket_.details == komb.MarkovBlanketSelector().fit(*longer).blanket_.details
+        )
+        with pytest.raises(InputError, match="'fit' gets 'sample_weight'"):
+            komb.MarkovBlanketSelector(weights="x3").fit(X, self.y, sample_weight=counts)
+        with pytest.raises(InputError, match="numbers above 0"):
+            komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 1)
