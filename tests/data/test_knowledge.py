@@ -39,7 +39,8 @@ def test_required_pairs_that_meet_again_are_no_circle() -> None:
 
 
 def test_it_is_frozen_and_comes_back(tmp_path: Path) -> None:
-    known = Knowledge(iter([["a"], ["b", 3]]), [["a", "b"]], [("b", 3)])  # type: ignore[list-item]
+    tiers: list[list[Any]] = [["a"], ["b", 3]]
+    known = Knowledge(iter(tiers), [("a", "b")], [("b", 3)])
     assert Knowledge.of(known.to_dict()) == known
     assert hash(known) == hash(Knowledge.of(known))
     file = tmp_path / "known.toml"

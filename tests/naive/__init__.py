@@ -6,8 +6,8 @@ the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on sepa
 search has a twin of the same name, with an underscore for a hyphen.
 
 By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
-``decision`` (citests); ``sessions`` and ``adjusted``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
-with their ``steps`` (search); ``explanation`` (api).
+``decision`` (citests); ``sessions`` and ``adjusted``; ``komb``, ``growing``, ``neighbours``,
+``bamb`` and ``auto`` with their ``steps`` (search); ``explanation`` (api).
 """
 
 from tests.naive import (
