@@ -85,6 +85,26 @@ class InPython:
         return self.text
 
 
+_MANY_NAMES = 5_000  # more take seconds to compare with a misspelt one
+
+
+def _near_in_length(name: str, by_text: dict[str, object]) -> dict[str, object]:
+    """Leave out of very many names those that differ by more than a letter in length, or at once.
+
+    Examples
+    --------
+    >>> _near_in_length("rs12", {"rs1": 1, "x": 2})
+    {'rs1': 1, 'x': 2}
+    """
+    if len(by_text) <= _MANY_NAMES:
+        return by_text
+    return {
+        text: choice
+        for text, choice in by_text.items()
+        if abs(len(text) - len(name)) <= 1 and text[:2].lower() == name[:2].lower()
+    }
+
+
 Part: TypeAlias = str | Argument | Value | InPython
 Text: TypeAlias = "Part | tuple[Text, ...]"
 
@@ -262,7 +282,7 @@ class UnknownNameError(InputError):
         """
         choices = list(known)
         message = f"There is no {kind} {name!r}."
-        by_text = {str(choice): choice for choice in choices}
+        by_text = _near_in_length(str(name), {str(choice): choice for choice in choices})
         near = difflib.get_close_matches(str(name), by_text, n=3, cutoff=0.6)
         if not near:  # a slip of the shift key is the commonest slip of all
             near = [text for text in by_text if text.lower() == str(name).lower()]

@@ -148,6 +148,7 @@ def test_dice_with_small_pools(n: int, seed: int, bias: float, pool: int) -> Non
     """Separators are made of some of the members only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_region, "LARGEST_POOL", pool)
+        patch.setattr(_region, "FEW_WAITING", 0)
         dice, twin = Dice(n, seed, bias, sides=30), Dice(n, seed, bias, sides=30)
         check_twin(dice, twin, draw_task(n, seed), 0.4, order=1)
 
@@ -161,10 +162,12 @@ def test_either_of_two_searches_settles_whether_they_are_joined(
         return _region.Region(Dice(n, seed, bias, sides=30), frozenset(range(n)), 2)
 
     one, other = begin(), begin()
-    for a in range(n):
-        for b in one.alone(a):
-            expected = one.joint_bits(one.search_from(a), b) > 0
-            assert begin().are_joined(a, b) == other.are_joined(a, b) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_region, "FEW_WAITING", 0)
+        for a in range(n):
+            for b in one.alone(a):
+                expected = one.joint_bits(one.search_from(a), b) > 0
+                assert begin().are_joined(a, b) == other.are_joined(a, b) == expected
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

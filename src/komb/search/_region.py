@@ -28,6 +28,10 @@ CLOSENESS_RATIO = 2.0
 """If a single separator depends on a variable by this many times the bits of the target, it
 decides, and no search starts from the other variable."""
 
+FEW_WAITING = 64
+"""Among so many variables the search from one of two is quick, and settles alone whether they are
+joined."""
+
 _TESTS_PER_LOT = 4096  # asked at once where candidates have pools of their own
 _WEEDED_TOGETHER = 16  # members; one that goes is no longer in the pools of the next
 
@@ -306,12 +310,14 @@ class Region:
         """Whether one of two variables, which depend on each other, finds no separator.
 
         That is whether :meth:`joint_bits` of the search from ``variable`` are positive. One of the
-        two may have hundreds of neighbours, and the other one a few, so both search, the one with
-        fewer members so far first. A search that finds no separator settles it, unless the other
-        one could yet find one that explains the dependence.
+        two may have hundreds of neighbours, and the other one a few. So both search, the one with
+        fewer members so far first, unless the search from ``variable`` is quick anyway. A search
+        that finds no separator settles it, unless the other one could yet find one that explains
+        the dependence.
         """
         own = self.search_from(variable)
-        if self._could_be_explained(variable, other):
+        is_quick = len(self.alone(variable)) <= FEW_WAITING
+        if is_quick or self._could_be_explained(variable, other):
             return self.joint_bits(own, other) > 0.0
         back = self.search_from(other)
         while not (own.is_settled(other) or back.is_settled(variable)):

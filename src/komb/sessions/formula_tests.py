@@ -75,12 +75,16 @@ class FormulaTests:
         self._formula_record = Record(**formula._asdict())
         n_rows, n_columns = workspace.shared.n_rows, len(workspace.cardinalities)
         self._buffers = workspace.keep("lots", lambda: LotBuffers(n_rows, n_columns))
+        self._buffers.given.counts[:] = 0  # a search that was interrupted may have left some
         self._hashes = workspace.keep("hashes", HashTables)
         self._most_tables = max(1, _ROWS_PER_CALL // n_rows)
         self._remembered: dict[int, _Remembered] = {}
         self._counts = [0, 0, 0, 0]
         self._rules: Any = None  # as long as there is no sweep
-        self._based_on: Contingency | None = None  # whose target the bases begin with
+        self._based_on: tuple[Any, Any] = (
+            None,
+            None,
+        )  # where bases are, whose target they begin with
 
     @property
     def counts(self) -> SessionCounts:
@@ -338,9 +342,12 @@ class FormulaTests:
         if most_columns > 0 and not known.is_packed:
             contingency.pack_all()
             known.is_packed = True
-        if contingency is not self._based_on or self._buffers.given is not known.work.given:
-            self._begin_bases(contingency, known)
-        lots, lot, given = self._lots, self._buffers.lot, self._buffers.given
+        given = self._buffers.given
+        if given is not known.work.given:  # they have grown for another target
+            known.work = known.work.replaced(given=given)
+        if self._based_on[0] is not given or self._based_on[1] is not contingency:
+            self._begin_bases(contingency)
+        lots, lot = self._lots, self._buffers.lot
         lot.asked[:] = 0
         lot.asked[lots.LOOP], lot.asked[lots.MOST_TABLES] = loop, self._most_tables
         for place, number in asked.items():
@@ -380,11 +387,9 @@ class FormulaTests:
         )  # fmt: skip
         known.contingency, known.is_packed = contingency, False
 
-    def _begin_bases(self, contingency: Contingency, known: _Remembered) -> None:
-        """Have bases begin with the target; their buffers may have grown for another one."""
+    def _begin_bases(self, contingency: Contingency) -> None:
+        """Have bases begin with the target."""
         given = self._buffers.given
-        if known.work.given is not given:
-            known.work = known.work.replaced(given=given)
         given.bases[0] = contingency.codes[contingency.target]
         given.based[0] = -1
-        self._based_on = contingency
+        self._based_on = given, contingency
