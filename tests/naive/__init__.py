@@ -7,7 +7,7 @@ search has a twin of the same name, with an underscore for a hyphen.
 
 By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
 ``decision`` (citests); ``sessions``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
-with their ``steps`` (search); ``explanation`` (api).
+with their ``steps``, ``parts`` (search); ``explanation`` (api).
 """
 
 from tests.naive import (
@@ -21,6 +21,7 @@ from tests.naive import (
     komb,
     moments,
     neighbours,
+    parts,
     permutation,
     sessions,
     statistics,
@@ -50,6 +51,7 @@ __all__ = [
     "komb",
     "moments",
     "neighbours",
+    "parts",
     "permutation",
     "sessions",
     "statistics",

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from komb.data.encode.codes import Name
 from komb.results.record import NAMES, Record
+from komb.search.structure.parts import Direction, Kind
+
+if TYPE_CHECKING:
+    from komb.results.roles import Role
+    from komb.results.supplement import Supplement
+
+
+class _WithSupplement:
+    """Room for what the member's blanket can tell beyond the search; no part of the member."""
+
+    __slots__ = ("_supplement",)
+
+    _supplement: Supplement
 
 
 @dataclass(frozen=True, slots=True)
-class Member(Record):
+class Member(_WithSupplement, Record):
     """One column of a blanket, and why it is there.
 
     Attributes
@@ -54,6 +67,47 @@ class Member(Record):
     def is_by_request(self) -> bool:
         """Whether nothing but the caller's ``include`` put the column there."""
         return self.witness is None
+
+    def bound_to(self, supplement: Supplement) -> Member:
+        """Return an equal member that can ask what else is known of its blanket."""
+        member = replace(self)
+        object.__setattr__(member, "_supplement", supplement)
+        return member
+
+    @property
+    def role(self) -> Kind | None:
+        """What the member is to the target: ``"neighbour"``, ``"spouse"``, ``"partner"`` ...
+
+        As in :attr:`Blanket.roles`; ``None`` if the data are not at hand.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket["X1"].role, blanket["X1"].partners
+        ('partner', ('X2',))
+        """
+        return None if self._role is None else self._role.kind
+
+    @property
+    def direction(self) -> Direction | None:
+        """Of a neighbour: ``"cause"``, ``"effect"`` or ``"undecided"``."""
+        return None if self._role is None else self._role.direction
+
+    @property
+    def children(self) -> tuple[Name, ...]:
+        """Of a spouse: the children that it has in common with the target."""
+        return () if self._role is None else self._role.children
+
+    @property
+    def partners(self) -> tuple[Name, ...]:
+        """Members together with which it depends on the target."""
+        return () if self._role is None else self._role.partners
+
+    @property
+    def _role(self) -> Role | None:
+        supplement = getattr(self, "_supplement", None)
+        return None if supplement is None else supplement.roles_known.get(self.name)
 
     @property
     def bits(self) -> float | None:

@@ -1,0 +1,112 @@
+"""What blankets can tell beyond the search: the engine behind :mod:`komb.results.engine`.
+
+Tests are those of the search, asked of the same table again when someone wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from komb.api.explain import explain, open_session
+from komb.api.truth import open_truth
+from komb.data.encode.codes import Name
+from komb.data.table import DiscreteTable
+from komb.errors import ParameterError
+from komb.results.blanket import Blanket
+from komb.results.explanation import Explanation
+from komb.results.roles import Role
+from komb.results.supplement import Supplement
+from komb.search.structure.parts import find_parts
+from komb.sessions.questions import Variables, count_subsets
+from komb.sessions.session import Session
+
+MAX_SEPARATOR = 3
+"""Members in a separator, at most, if the answers come from data."""
+
+MOST_TESTS = 50_000
+"""Tests to find roles, at most: fewer members are allowed in a separator where it takes more."""
+
+
+class Answers(NamedTuple):
+    """Who answers, and what columns are called."""
+
+    session: Session
+    names: tuple[Name, ...]
+
+    def position(self, name: Name) -> int:
+        """Return the position of a column."""
+        return self.names.index(name)
+
+    def positions(self, names: Iterable[Name]) -> Variables:
+        """Return the positions of some columns."""
+        return frozenset(map(self.position, names))
+
+    def named(self, positions: Iterable[int]) -> tuple[Name, ...]:
+        """Return the names of some columns, in the order of the table."""
+        return tuple(self.names[x] for x in sorted(positions))
+
+
+class Supplements:
+    """Answers what a blanket alone cannot tell."""
+
+    def explain(self, blanket: Blanket, data: object) -> Explanation:
+        """Say why members are in a blanket; ``data`` is what the caller passed as its table."""
+        supplement = blanket._supplement
+        return explain(blanket, supplement.data, data, supplement.test)
+
+    def find_roles(self, supplement: Supplement) -> dict[Name, Role]:
+        """Say what each member is to the target."""
+        answers = open_answers(supplement, "roles")
+        witnesses = {
+            answers.position(name): None if witness is None else answers.positions(witness)
+            for name, witness in supplement.witnesses.items()
+        }
+        bound = largest_separator(answers.session, len(witnesses))
+        target = answers.position(supplement.target)
+        parts = find_parts(answers.session, target, witnesses, bound)
+        return {
+            answers.names[x]: Role(
+                name=answers.names[x],
+                kind=part.kind,
+                direction=part.direction,
+                separator=None if part.separator is None else answers.named(part.separator),
+                children=answers.named(part.children),
+                partners=answers.named(part.partners),
+            )
+            for x, part in parts.items()
+        }
+
+
+def open_answers(supplement: Supplement, wanted: str) -> Answers:
+    """Ask whom the search asked, or say that there are no data."""
+    data: Any = supplement.data
+    if data is None:
+        raise ParameterError(
+            f"'data' must be at hand for the {wanted} of a blanket that was pickled or read from a "
+            "record, or has let go of its table. Pass the table: blanket.with_table(table)."
+            f"{wanted}."
+        )
+    if isinstance(data, DiscreteTable):
+        return Answers(open_session(data, supplement.parameters, supplement.test), data.names)
+    truth = open_truth(data)
+    assert truth is not None  # a search has answered from it
+    return Answers(truth.session, truth.names)
+
+
+def largest_separator(session: Session, n_members: int) -> int:
+    """How many members a separator may have: with an oracle all, as far as that is affordable.
+
+    Examples
+    --------
+    >>> from komb.sessions.data import DataSession
+    >>> from komb.data.models.boolean_functions import boolean_table
+    >>> session = DataSession(boolean_table("and", 500))
+    >>> [largest_separator(session, n_members) for n_members in (2, 10, 25, 300)]
+    [2, 3, 2, 1]
+    """
+    size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
+    n_pairs = n_members * (n_members + 1) // 2
+    while size > 1 and n_pairs * count_subsets(n_members - 1, size) > MOST_TESTS:
+        size -= 1
+    return size

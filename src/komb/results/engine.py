@@ -1,0 +1,42 @@
+"""What results ask of the engine, which they do not know.
+
+An explanation, roles or effect sizes need tests, and so data and a session. A result asks whoever
+was registered for that when the package was imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
+    from komb.results.blanket import Blanket
+    from komb.results.explanation import Explanation
+    from komb.results.roles import Role
+    from komb.results.supplement import Supplement
+
+
+class Engine(Protocol):
+    """Answers what a blanket alone cannot tell."""
+
+    def explain(self, blanket: Blanket, data: object) -> Explanation:
+        """Say why members are in a blanket; ``data`` is what the caller passed as its table."""
+        ...
+
+    def find_roles(self, supplement: Supplement) -> Mapping[Name, Role]:
+        """Say what each member is to the target."""
+        ...
+
+
+_loaders: list[Callable[[], Engine]] = []
+
+
+def register_engine(load: Callable[[], Engine]) -> None:
+    """Say how to get the engine; it is loaded with the first question."""
+    _loaders[:] = [load]
+
+
+def load_engine() -> Engine:
+    """Return the engine that was registered."""
+    return _loaders[0]()
