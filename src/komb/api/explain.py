@@ -27,6 +27,7 @@ from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
 from komb.sessions.session import Session
 from komb.views.reasons import Wording
+from komb.views.roles_text import say_role
 from komb.views.text import plural, show_statistic
 
 Dependence = tuple[int, Variables]  # a column, and the set given which it depends
@@ -90,7 +91,23 @@ def explain(
     )  # fmt: skip
     if data is not None:
         _check_explained(blanket, explanation)
-    return explanation
+    return _add_roles(explanation, blanket.with_table(asked))
+
+
+def _add_roles(explanation: Explanation, blanket: Blanket) -> Explanation:
+    """Say of each member what it is to the target, if that is quickly found."""
+    roles = blanket._supplement.roles_at_hand
+    if not roles:
+        return explanation
+    members = tuple(
+        replace(
+            reason,
+            role=roles[reason.name],
+            text=f"{reason.text} {say_role(roles[reason.name], explanation.target)}",
+        )
+        for reason in explanation.members
+    )
+    return replace(explanation, members=members)
 
 
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:

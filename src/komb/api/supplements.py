@@ -5,7 +5,7 @@ Tests are those of the search, asked of the same table again when someone wants 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from komb.api.explain import explain, open_session
@@ -14,9 +14,11 @@ from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError
 from komb.results.blanket import Blanket
+from komb.results.engine import NamedNetwork
 from komb.results.explanation import Explanation
 from komb.results.roles import Role
 from komb.results.supplement import Supplement
+from komb.search.structure.joined_blankets import Symmetry, find_network
 from komb.search.structure.parts import find_parts
 from komb.sessions.questions import Variables, count_subsets
 from komb.sessions.session import Session
@@ -42,6 +44,13 @@ class Answers(NamedTuple):
         """Return the positions of some columns."""
         return frozenset(map(self.position, names))
 
+    def witnesses(self, supplement: Supplement) -> dict[int, Variables | None]:
+        """Return the members of a blanket, each with its witness."""
+        return {
+            self.position(name): None if witness is None else self.positions(witness)
+            for name, witness in supplement.witnesses.items()
+        }
+
     def named(self, positions: Iterable[int]) -> tuple[Name, ...]:
         """Return the names of some columns, in the order of the table."""
         return tuple(self.names[x] for x in sorted(positions))
@@ -58,10 +67,7 @@ class Supplements:
     def find_roles(self, supplement: Supplement) -> dict[Name, Role]:
         """Say what each member is to the target."""
         answers = open_answers(supplement, "roles")
-        witnesses = {
-            answers.position(name): None if witness is None else answers.positions(witness)
-            for name, witness in supplement.witnesses.items()
-        }
+        witnesses = answers.witnesses(supplement)
         bound = largest_separator(answers.session, len(witnesses))
         target = answers.position(supplement.target)
         parts = find_parts(answers.session, target, witnesses, bound)
@@ -76,6 +82,21 @@ class Supplements:
             )
             for x, part in parts.items()
         }
+
+    def join(self, supplements: Sequence[Supplement], symmetry: Symmetry) -> NamedNetwork:
+        """Join the blankets of several targets to a network."""
+        answers = open_answers(supplements[0], "to_networkx()")
+        blankets = {
+            answers.position(supplement.target): answers.witnesses(supplement)
+            for supplement in supplements
+        }
+        bound = largest_separator(answers.session, max(map(len, blankets.values())))
+        network = find_network(answers.session, blankets, bound, symmetry)
+        return NamedNetwork(
+            edges=[(answers.names[a], answers.names[b]) for a, b in network.edges],
+            directed={(answers.names[a], answers.names[b]) for a, b in network.directed},
+            groups=[answers.named(group) for group in network.groups],
+        )
 
 
 def open_answers(supplement: Supplement, wanted: str) -> Answers:

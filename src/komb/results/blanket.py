@@ -118,8 +118,9 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     Notes
     -----
     ``to_frame`` has a row per member, with columns ``member``, ``witness`` (a list, null for a
-    member by request), ``statistic``, ``df``, ``p_value``, ``test``, ``reliable`` and
-    ``stability``.
+    member by request), ``statistic``, ``df``, ``p_value``, ``test``, ``reliable``,
+    ``stability``, and ``role``, ``direction``, ``children`` and ``partners`` (lists) as in
+    :attr:`roles`; the last four are null if the data are not at hand.
     """
 
     target: Name

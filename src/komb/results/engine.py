@@ -6,8 +6,8 @@ was registered for that when the package was imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from komb.results.explanation import Explanation
     from komb.results.roles import Role
     from komb.results.supplement import Supplement
+    from komb.search.structure.joined_blankets import Symmetry
+
+
+class NamedNetwork(NamedTuple):
+    """Columns that are joined, what is known of the direction, and groups."""
+
+    edges: list[tuple[Name, Name]]
+    directed: set[tuple[Name, Name]]  # from cause to effect
+    groups: list[tuple[Name, ...]]
 
 
 class Engine(Protocol):
@@ -26,6 +35,10 @@ class Engine(Protocol):
 
     def find_roles(self, supplement: Supplement) -> Mapping[Name, Role]:
         """Say what each member is to the target."""
+        ...
+
+    def join(self, supplements: Sequence[Supplement], symmetry: Symmetry) -> NamedNetwork:
+        """Join the blankets of several targets in the same data to a network."""
         ...
 
 

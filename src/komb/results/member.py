@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from komb.results.supplement import Supplement
 
 
+ROLE_COLUMNS = ("role", "direction", "children", "partners")
+"""Columns of a dataframe of members that are not known from the search."""
+
+
 class _WithSupplement:
     """Room for what the member's blanket can tell beyond the search; no part of the member."""
 
@@ -110,6 +114,11 @@ class Member(_WithSupplement, Record):
         return None if supplement is None else supplement.roles_known.get(self.name)
 
     @property
+    def _role_at_hand(self) -> Role | None:
+        supplement = getattr(self, "_supplement", None)
+        return None if supplement is None else supplement.roles_at_hand.get(self.name)
+
+    @property
     def bits(self) -> float | None:
         """The evidence that the member depends on the target, in bits, whichever test decided.
 
@@ -143,8 +152,17 @@ def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
     [['sex']]
     """
     names = ["member" if entry.name == "name" else entry.name for entry in fields(Member)]
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, *ROLE_COLUMNS)}
     for member in details:
         for name, value in zip(names, member.to_dict().values(), strict=True):
             columns[name].append(value)
+        role = member._role_at_hand
+        for name, value in zip(ROLE_COLUMNS, _role_cells(role), strict=True):
+            columns[name].append(value)
     return columns
+
+
+def _role_cells(role: Role | None) -> tuple[Any, ...]:
+    if role is None:
+        return (None,) * len(ROLE_COLUMNS)
+    return role.kind, role.direction, list(role.children), list(role.partners)

@@ -15,6 +15,7 @@ from komb.views.remarks_text import (
     sight_notes,
     warnings_of,
 )
+from komb.views.roles_text import direction_notes
 from komb.views.text import Grid, Sheet, plural, show_name, show_names
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _weakness(reason: Reason) -> tuple[float, float]:
 
 def _notes(explanation: Explanation) -> Iterator[str]:
     target = show_name(explanation.target)
+    yield from direction_notes(reason.role for reason in explanation.members if reason.role)
     n_more = len(explanation.rejected) - _SHOWN
     if n_more > 0:
         was = "was" if n_more == 1 else "were"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from komb.views.text import show_name, show_names
@@ -30,18 +30,18 @@ def show_role(role: Role) -> str:
     return f"partner of {_names(role.partners)}" if role.kind == "partner" else role.kind
 
 
-def say_role(role: Role, target: Name, max_separator: int) -> str:
+def say_role(role: Role, target: Name) -> str:
     """Say in a sentence what a member is to the target, and what that rests on.
 
     Examples
     --------
     >>> from komb.results.roles import Role
-    >>> say_role(Role("tub", "spouse", None, (), ("either",)), "lung", 3)
+    >>> say_role(Role("tub", "spouse", None, (), ("either",)), "lung")
     'Role: a spouse, independent of lung marginally, but not given their common child either.'
     """
     aim = show_name(target)
     if role.kind == "neighbour":
-        return f"Role: {_say_neighbour(role, aim, max_separator)}."
+        return f"Role: {_say_neighbour(role, aim)}."
     given = f"given {_names(role.separator)}" if role.separator else "marginally"
     apart = f"independent of {aim} {given}"
     if role.kind == "spouse":
@@ -56,13 +56,21 @@ def say_role(role: Role, target: Name, max_separator: int) -> str:
     return f"Role: undecided; {apart}, and no common child or partner is known."
 
 
-def _say_neighbour(role: Role, target: str, max_separator: int) -> str:
-    because = f"for no set of up to {max_separator} other members separates it from {target}"
+def _say_neighbour(role: Role, target: str) -> str:
     if role.direction == "cause":
-        return f"a cause of {target}; a neighbour, {because}"
+        return f"a neighbour of {target}, and a cause of it"
     if role.direction == "effect":
-        return f"an effect of {target}; a neighbour, {because}"
-    return f"a neighbour of {target}, {because}; whether cause or effect is undecided"
+        return f"a neighbour of {target}, and an effect of it"
+    return f"a neighbour of {target}; whether cause or effect is undecided"
+
+
+def direction_notes(roles: Iterable[Role]) -> Iterator[str]:
+    """Say what directions rest on, if there are any."""
+    if any(role.direction in ("cause", "effect") for role in roles):
+        yield (
+            "Cause and effect: as the independences among these columns tell, if no common cause "
+            "of the target and a member is missing from the table."
+        )
 
 
 def _names(names: Iterable[Name] | None) -> str:
