@@ -6,21 +6,24 @@ Tests are those of the search, asked of the same table again when someone wants 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
+from komb.api.effect_sizes import InformationMeter
 from komb.api.explain import explain, open_session
 from komb.api.truth import open_truth
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
-from komb.errors import ParameterError
+from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
+from komb.results.effects import Effect, Effects, GroupEffect
 from komb.results.engine import NamedNetwork
 from komb.results.explanation import Explanation
+from komb.results.ranking import Ranked, Ranking
 from komb.results.roles import Role
 from komb.results.supplement import Supplement
 from komb.search.structure.joined_blankets import Symmetry, find_network
 from komb.search.structure.parts import find_parts
-from komb.sessions.questions import Variables, count_subsets
+from komb.sessions.questions import EMPTY, Variables, count_subsets
 from komb.sessions.session import Session
 
 MAX_SEPARATOR = 3
@@ -83,6 +86,68 @@ class Supplements:
             for x, part in parts.items()
         }
 
+    def measure_effects(self, supplement: Supplement) -> Effects:
+        """Say how much each member tells about the target."""
+        table = find_table(supplement, "effects")
+        meter, witnesses = open_meter(supplement, table)
+        blanket = frozenset(witnesses)
+        details = []
+        for x in sorted(blanket):
+            measured = meter.of_member(x, blanket - {x}, witnesses[x] or EMPTY)
+            alone = meter.amount(x, measured.alone, EMPTY)
+            added = meter.amount(x, measured.added, measured.given)
+            given = tuple(table.names[z] for z in sorted(measured.given))
+            details.append(Effect(table.names[x], *alone, *added, given, measured.is_complete))
+        groups = {witness | {x} for x, witness in witnesses.items() if witness}
+        return Effects(
+            target=supplement.target,
+            entropy=meter.entropy,
+            details=tuple(details),
+            groups=tuple(
+                GroupEffect(
+                    tuple(table.names[x] for x in sorted(group)),
+                    meter.together(group),
+                    sum(meter.bits(sorted(group), EMPTY)),
+                )
+                for group in sorted(groups, key=lambda group: (len(group), sorted(group)))
+            ),
+        )
+
+    def rank(self, supplement: Supplement) -> Ranking:
+        """Order all columns by what they tell about the target."""
+        table = find_table(supplement, "ranking()")
+        meter, witnesses = open_meter(supplement, table)
+        blanket = frozenset(witnesses)
+        outside = frozenset(range(table.n_columns)) - blanket - {meter.target}
+        session = open_session(table, supplement.parameters, supplement.test)
+        bound = largest_separator(session, len(blanket))
+        separators = session.separators.find(meter.target, outside, blanket, bound)
+        measured = {x: meter.of_member(x, blanket - {x}, witnesses[x] or EMPTY) for x in blanket}
+        measured |= meter.of_others(sorted(outside), blanket, separators)
+        order = sorted(
+            measured, key=lambda x: (x in outside, -measured[x].added, -measured[x].alone, x)
+        )
+
+        def named(positions: Variables | None) -> tuple[Name, ...] | None:
+            return None if positions is None else tuple(table.names[z] for z in sorted(positions))
+
+        return Ranking(
+            target=supplement.target,
+            columns=tuple(
+                Ranked(
+                    rank=rank,
+                    column=table.names[x],
+                    is_member=x in blanket,
+                    added=measured[x].added,
+                    alone=measured[x].alone,
+                    given=named(measured[x].given) or (),
+                    complete=measured[x].is_complete,
+                    separator=named(separators.get(x)),
+                )
+                for rank, x in enumerate(order, start=1)
+            ),
+        )
+
     def join(self, supplements: Sequence[Supplement], symmetry: Symmetry) -> NamedNetwork:
         """Join the blankets of several targets to a network."""
         answers = open_answers(supplements[0], "to_networkx()")
@@ -99,15 +164,44 @@ class Supplements:
         )
 
 
+def find_table(supplement: Supplement, wanted: str) -> DiscreteTable:
+    """Return the table of a blanket, or say that there is none."""
+    data: Any = supplement.data
+    if data is not None and not isinstance(data, DiscreteTable):
+        raise DataError(
+            f"A blanket in a network or graph has no {wanted}: it has no rows to measure on. "
+            "Search a table, such as network.sample(1000)."
+        )
+    if data is None:
+        _refuse_without_data(wanted)
+    return data
+
+
+def open_meter(
+    supplement: Supplement, table: DiscreteTable
+) -> tuple[InformationMeter, dict[int, Variables | None]]:
+    """Return what measures information on a target, and the members with their witnesses."""
+    witnesses = {
+        table.index(name): None if witness is None else frozenset(map(table.index, witness))
+        for name, witness in supplement.witnesses.items()
+    }
+    seed = supplement.parameters.get("seed") or 0
+    return InformationMeter(table, table.index(supplement.target), seed), witnesses
+
+
+def _refuse_without_data(wanted: str) -> NoReturn:
+    raise ParameterError(
+        f"'data' must be at hand for the {wanted.removesuffix('()')} of a blanket that was pickled "
+        "or read from a record, or has let go of its table. Pass the table: "
+        f"blanket.with_table(table).{wanted}."
+    )
+
+
 def open_answers(supplement: Supplement, wanted: str) -> Answers:
     """Ask whom the search asked, or say that there are no data."""
     data: Any = supplement.data
     if data is None:
-        raise ParameterError(
-            f"'data' must be at hand for the {wanted} of a blanket that was pickled or read from a "
-            "record, or has let go of its table. Pass the table: blanket.with_table(table)."
-            f"{wanted}."
-        )
+        _refuse_without_data(wanted)
     if isinstance(data, DiscreteTable):
         return Answers(open_session(data, supplement.parameters, supplement.test), data.names)
     truth = open_truth(data)

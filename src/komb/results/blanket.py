@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, Self
 from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
+from komb.results.effects import Effects
 from komb.results.engine import load_engine
 from komb.results.export import Result
 from komb.results.member import Member, member_columns
+from komb.results.ranking import Ranking
 from komb.results.record import (
     BY_COLUMN,
     NAMES,
@@ -196,7 +198,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     def _resupplied(self, data: Any, test: Callable[..., Any] | None) -> Blanket:
         blanket = replace(self)
         blanket._supply(data, test)
-        blanket._supplement.note(self._supplement.noted)
+        blanket._supplement.note(*self._supplement.noted)
         return blanket
 
     def __copy__(self) -> Blanket:
@@ -273,7 +275,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     def __reduce__(self) -> tuple[Any, ...]:
         # Going through the constructor leaves the table behind, but not what is known by now.
         values = tuple(getattr(self, entry.name) for entry in fields(self))
-        return _rebuild, (values, self._supplement.noted)
+        return _rebuild, (values, *self._supplement.noted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
@@ -290,7 +292,15 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         """
         members = {"target": self.target, "members": list(self.members)}
         roles = [role.to_dict() for role in self._supplement.roles_at_hand.values()]
-        return members | Record.to_dict(self) | ({"roles": roles} if roles else {})
+        effects = self._supplement.effects_at_hand
+        return (
+            members
+            | Record.to_dict(self)
+            | {
+                "roles": roles or None,
+                "effects": None if effects is None else effects.to_dict(),
+            }
+        )
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -310,9 +320,11 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         ('X2',)
         """
         blanket = super(Blanket, cls).from_dict(record)
-        if record.get("roles"):
-            roles = map(Role.from_dict, record["roles"])
-            blanket._supplement.note({role.name: role for role in roles})
+        roles, effects = record.get("roles"), record.get("effects")
+        blanket._supplement.note(
+            roles and {role.name: role for role in map(Role.from_dict, roles)},
+            effects and Effects.from_dict(effects),
+        )
         return blanket
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -376,6 +388,46 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         """
         return self._supplement.roles
 
+    @property
+    def effects(self) -> Effects:
+        """How much each member tells about the target, alone and beyond the others.
+
+        Measured when it is first asked for, on the same table, whichever test was used.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 2000, n_parents=2), "Y")
+        >>> round(blanket.effects["X1"].synergy, 2)
+        0.53
+        """
+        return self._supplement.effects
+
+    def ranking(self) -> Ranking:
+        """Order all columns, members or not, by what they tell about the target.
+
+        Members come first, by what they add to the rest of the blanket; then the others, by what is
+        left of them given the blanket, with what separates them from the target.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> table = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
+        >>> [entry.column for entry in komb.markov_blanket(table, "Y").ranking()][:2]
+        ['X1', 'X2']
+        """
+        return load_engine().rank(self._supplement)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
 
@@ -411,8 +463,10 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         return plot_blanket(self, ax)
 
 
-def _rebuild(values: tuple[Any, ...], roles: Mapping[Name, Role] | None) -> Blanket:
+def _rebuild(
+    values: tuple[Any, ...], roles: Mapping[Name, Role] | None, effects: Effects | None
+) -> Blanket:
     """Unpickle a blanket."""
     blanket = Blanket(*values)
-    blanket._supplement.note(roles)
+    blanket._supplement.note(roles, effects)
     return blanket

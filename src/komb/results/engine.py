@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
     from komb.results.blanket import Blanket
+    from komb.results.effects import Effects
     from komb.results.explanation import Explanation
+    from komb.results.ranking import Ranking
     from komb.results.roles import Role
     from komb.results.supplement import Supplement
     from komb.search.structure.joined_blankets import Symmetry
@@ -35,6 +37,14 @@ class Engine(Protocol):
 
     def find_roles(self, supplement: Supplement) -> Mapping[Name, Role]:
         """Say what each member is to the target."""
+        ...
+
+    def measure_effects(self, supplement: Supplement) -> Effects:
+        """Say how much each member tells about the target."""
+        ...
+
+    def rank(self, supplement: Supplement) -> Ranking:
+        """Order all columns by what they tell about the target."""
         ...
 
     def join(self, supplements: Sequence[Supplement], symmetry: Symmetry) -> NamedNetwork:

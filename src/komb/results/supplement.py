@@ -17,13 +17,14 @@ from komb.results.engine import load_engine
 
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
+    from komb.results.effects import Effects
     from komb.results.roles import Role
 
 Witnesses = Mapping["Name", "tuple[Name, ...] | None"]
 
 
 class Supplement:
-    """Roles of the members of one blanket.
+    """Roles and effect sizes of the members of one blanket.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class Supplement:
         A test of the user's own that the search used.
     """
 
-    __slots__ = ("_roles", "data", "parameters", "target", "test", "witnesses")
+    __slots__ = ("_effects", "_roles", "data", "parameters", "target", "test", "witnesses")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class Supplement:
         self.data = data
         self.test = test
         self._roles: FrozenMapping[Name, Role] | None = None
+        self._effects: Effects | None = None
 
     @property
     def roles(self) -> FrozenMapping[Name, Role]:
@@ -62,6 +64,20 @@ class Supplement:
         if self._roles is None:
             self._roles = FrozenMapping(load_engine().find_roles(self))
         return self._roles
+
+    @property
+    def effects(self) -> Effects:
+        """How much each member tells about the target."""
+        if self._effects is None:
+            self._effects = load_engine().measure_effects(self)
+        return self._effects
+
+    @property
+    def effects_at_hand(self) -> Effects | None:
+        """The same, if it is known or there is a table to measure on; ``None`` otherwise."""
+        if self._effects is None and not isinstance(self.data, DiscreteTable):
+            return None
+        return self.effects
 
     @property
     def roles_known(self) -> Mapping[Name, Role]:
@@ -83,11 +99,12 @@ class Supplement:
         known = tests().get(self.parameters["test"])
         return known is not None and is_ours(known.implementation) and not known.is_random
 
-    def note(self, roles: Mapping[Name, Role] | None) -> None:
+    def note(self, roles: Mapping[Name, Role] | None, effects: Effects | None) -> None:
         """Take over what is known already, from a record or another supplement."""
         self._roles = None if roles is None else FrozenMapping(roles)
+        self._effects = effects
 
     @property
-    def noted(self) -> FrozenMapping[Name, Role] | None:
+    def noted(self) -> tuple[FrozenMapping[Name, Role] | None, Effects | None]:
         """What is known already."""
-        return self._roles
+        return self._roles, self._effects

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from komb.citests.registry import has_df_rule, unreliable_note
 from komb.data.encode.bin_labels import show_numbers
 from komb.search.registry import algorithms
+from komb.views.effects_text import bits_notes, show_bits
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -34,12 +35,16 @@ from komb.views.text import (
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
     from komb.results.blanket import Blanket
+    from komb.results.effects import Effect
     from komb.results.member import Member
     from komb.results.roles import Role
 
 _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
-_MEMBER_HEADINGS = ("member", "role", "depends given", "statistic>", "df>", "p-value>", "test")
+_MEMBER_HEADINGS = (
+    "member", "role", "depends given", "statistic>", "df>", "p-value>", "test",
+    "bits alone>", "added>", "stability>",
+)  # fmt: skip
 _COUNTS_OF_COLUMNS = ("max_separator", "max_conditioning")  # parameters
 _MOST_CUTS = 5  # columns whose cut points are shown
 
@@ -64,18 +69,19 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
 def _member_grid(blanket: Blanket) -> Grid:
     """Show the members, the strongest first, and below each what could replace it."""
     roles = blanket._supplement.roles_at_hand
-    headings = (*_MEMBER_HEADINGS, "stability>")
-    left_out = {
-        heading
-        for heading, is_there in (("role", bool(roles)), ("stability>", bool(blanket.stability)))
-        if not is_there
-    }
+    effects = blanket._supplement.effects_at_hand
+    left_out = set() if roles else {"role"}
+    if effects is None:
+        left_out |= {"bits alone>", "added>"}
+    if blanket.stability is None:
+        left_out |= {"stability>"}
     rows: list[tuple[str, ...]] = []
     for member in sorted(blanket.details, key=_weakness):
-        rows.append(_show_member(member, roles.get(member.name)))
-        empty = [""] * (len(headings) - 1)
+        effect = None if effects is None else effects[member.name]
+        rows.append(_show_member(member, roles.get(member.name), effect))
+        empty = [""] * (len(_MEMBER_HEADINGS) - 1)
         rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
-    return Grid(headings, tuple(rows)).without(left_out)
+    return Grid(_MEMBER_HEADINGS, tuple(rows)).without(left_out)
 
 
 def _notes(blanket: Blanket) -> Iterator[str]:
@@ -86,6 +92,7 @@ def _notes(blanket: Blanket) -> Iterator[str]:
     yield from _test_notes(blanket)
     yield from sight_notes(blanket.remarks)
     yield from direction_notes(blanket._supplement.roles_at_hand.values())
+    yield from bits_notes(blanket._supplement.effects_at_hand)
     if blanket.stability is not None:
         yield from stability_notes(blanket.stability)
     took = f"{plural(blanket.tests, 'test')}", show_seconds(blanket.seconds)
@@ -124,7 +131,7 @@ def _sees_no_combinations(method: str) -> bool:
     return info is not None and info.assumes in ("composition", "faithfulness")
 
 
-def _show_member(member: Member, role: Role | None) -> tuple[str, ...]:
+def _show_member(member: Member, role: Role | None, effect: Effect | None) -> tuple[str, ...]:
     test = member.test or NOTHING
     share = NOTHING if member.stability is None else f"{member.stability:.2f}"
     return (
@@ -135,6 +142,8 @@ def _show_member(member: Member, role: Role | None) -> tuple[str, ...]:
         show_freedom(member.df),
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
+        NOTHING if effect is None else show_bits(effect.alone),
+        NOTHING if effect is None else show_bits(effect.added),
         share,
     )
 
