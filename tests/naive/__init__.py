@@ -5,9 +5,9 @@ variable is the number of its column. ``y`` is the target, ``x`` a candidate, ``
 the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on separators. Every
 search has a twin of the same name, with an underscore for a hyphen.
 
-By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
-``decision`` (citests); ``sessions``; ``komb``, ``growing``, ``neighbours``, ``bamb`` and ``auto``
-with their ``steps``, ``parts`` (search); ``explanation`` (api).
+By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation``,
+``information`` and ``decision`` (citests); ``sessions``; ``komb``, ``growing``, ``neighbours``,
+``bamb`` and ``auto`` with their ``steps``, and ``parts`` (search); ``explanation`` (api).
 """
 
 from tests.naive import (
@@ -18,6 +18,7 @@ from tests.naive import (
     discretization,
     explanation,
     growing,
+    information,
     komb,
     moments,
     neighbours,
@@ -48,6 +49,7 @@ __all__ = [
     "discretization",
     "explanation",
     "growing",
+    "information",
     "komb",
     "moments",
     "neighbours",

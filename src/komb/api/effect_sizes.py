@@ -30,6 +30,7 @@ from komb.sessions.questions import EMPTY, Variables
 N_HALVES = 50
 """Halves of the rows that an interval comes from."""
 
+_SMALL_WITNESS = 2  # columns
 _STANDARD_ERRORS = 1.96  # to each side of an estimate
 
 
@@ -104,7 +105,13 @@ class InformationMeter:
         return Measured(alone, added, given, given == others)
 
     def _affordable(self, column: int, others: Variables, witness: Variables) -> Variables:
-        """Return the witness and the members that share most with a column, as rows allow."""
+        """Return the witness and the members that share most with a column, as rows allow.
+
+        A small witness counts on a thin table too: without it there is nothing to see. Methods that
+        condition on all they have leave large ones.
+        """
+        if len(witness) > _SMALL_WITNESS and not self.is_dense(column, witness):
+            witness = EMPTY
         rest = sorted(others - witness)
         if not rest:
             return witness

@@ -27,7 +27,6 @@ from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Question, Variables, count_subsets, subsets
 from komb.sessions.session import Session
 from komb.views.reasons import Wording
-from komb.views.roles_text import say_role
 from komb.views.text import plural, show_statistic
 
 Dependence = tuple[int, Variables]  # a column, and the set given which it depends
@@ -91,23 +90,17 @@ def explain(
     )  # fmt: skip
     if data is not None:
         _check_explained(blanket, explanation)
-    return _add_roles(explanation, blanket.with_table(asked))
+    return _supplement(explanation, blanket if table is asked else blanket.with_table(asked))
 
 
-def _add_roles(explanation: Explanation, blanket: Blanket) -> Explanation:
-    """Say of each member what it is to the target, if that is quickly found."""
-    roles = blanket._supplement.roles_at_hand
-    if not roles:
-        return explanation
-    members = tuple(
-        replace(
-            reason,
-            role=roles[reason.name],
-            text=f"{reason.text} {say_role(roles[reason.name], explanation.target)}",
-        )
+def _supplement(explanation: Explanation, blanket: Blanket) -> Explanation:
+    """Say of each member how much it tells, and what it is to the target, if quickly found."""
+    roles, effects = blanket._supplement.roles_at_hand, blanket.effects
+    members = (
+        replace(reason, role=roles.get(reason.name), effect=effects[reason.name])
         for reason in explanation.members
     )
-    return replace(explanation, members=members)
+    return replace(explanation, members=tuple(members))
 
 
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
+from komb.results.effects import Effect
 from komb.results.export import Result
 from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
 from komb.results.remarks import Remarks
@@ -121,6 +122,8 @@ class Reason(Record):
         All that in words.
     role
         What a member is to the target; ``None`` for other columns.
+    effect
+        How much a member tells about the target; ``None`` for other columns.
 
     Examples
     --------
@@ -139,6 +142,7 @@ class Reason(Record):
     alone_separator: Evidence | None = field(default=None, metadata=single(Evidence))
     text: str = ""
     role: Role | None = field(default=None, metadata=single(Role))
+    effect: Effect | None = field(default=None, metadata=single(Effect))
 
     def __str__(self) -> str:
         return self.text
