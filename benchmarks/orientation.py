@@ -1,7 +1,7 @@
 """Directions: the network of all blankets beside PC and GES of causal-learn.
 
     python benchmarks/orientation.py [--names asia child] [--rows 1000 5000] [--samples 1]
-                                     [--most-columns 20]
+                                     [--most-columns 20] [--roles]
 
 Samples are drawn from networks in pgmpy's wheel. All three learn the graph that all networks share
 in which the same variables are independent, and are compared with that of the true network by the
@@ -10,6 +10,9 @@ whose edge has another direction or has one in one graph only. PC has the G test
 with the level that is its default, and with .01; GES has the BDeu score. GES takes hours on large
 networks: it is left out for those with more than ``--most-columns`` columns. Seconds are of
 processor time; those of komb include the search for all blankets.
+
+With ``--roles``, every column is a target, and what members are said to be, from the blanket alone,
+is compared with the true network; with the time that roles and effect sizes take beside the search.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -106,7 +111,50 @@ def distances(found: Matrix, truth: Matrix) -> tuple[int, int, int, int]:
     return too_many + missing + turned, too_many, missing, turned
 
 
-def measure(name: str, n_rows: int, sample: int, most_columns: int) -> list[list[str]]:
+def print_roles(name: str, n_rows: int, samples: Iterable[int]) -> None:
+    """Compare the roles of members, found from each blanket alone, with the true network."""
+    dataset = BundledNetwork(name)
+    truth = dataset.graph
+    said: Counter[tuple[str, str]] = Counter()
+    seconds = {"search": 0.0, "roles": 0.0, "effects": 0.0}
+
+    def timed(step: str, work: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        result = work()
+        seconds[step] += time.process_time() - began
+        return result
+
+    for sample in samples:
+        table = dataset.table(sample, n_rows)
+        for x, target in enumerate(table.names):
+            if len(table.levels[x]) < 2:
+                continue
+            blanket = timed("search", partial(komb.markov_blanket, table, target))
+            for role in timed("roles", partial(getattr, blanket, "roles")).values():
+                is_neighbour = role.kind == "neighbour"
+                shown = str(role.direction) if is_neighbour else role.kind
+                said[true_role(truth, role.name, target), shown] += 1
+            timed("effects", partial(getattr, blanket, "effects"))
+    heads = ("cause", "effect", "undecided", "spouse", "partner")
+    print(f"{name}, {n_rows:,} rows: what members truly are, and what they are said to be")
+    rows = [
+        [true, *(str(said[true, head]) for head in heads)]
+        for true in ("cause", "effect", "spouse", "none of these")
+    ]
+    print_table(["truly", *heads], rows)
+    print(", ".join(f"{step} {spent:.2f} s" for step, spent in seconds.items()), "\n", flush=True)
+
+
+def true_role(truth: Any, member: Any, target: Any) -> str:
+    if truth.has_edge(member, target):
+        return "cause"
+    if truth.has_edge(target, member):
+        return "effect"
+    is_spouse = {*truth.successors(member)} & {*truth.successors(target)}
+    return "spouse" if is_spouse else "none of these"
+
+
+def measure(name: str, n_rows: int, sample: int, arguments: argparse.Namespace) -> list[list[str]]:
     dataset = BundledNetwork(name)
     table = dataset.table(sample, n_rows)
     varying = [x for x in range(table.n_columns) if len(table.levels[x]) > 1]
@@ -114,7 +162,7 @@ def measure(name: str, n_rows: int, sample: int, most_columns: int) -> list[list
     truth = true_graph(dataset.graph.subgraph(table.names), list(table.names))
     learners: dict[str, Learn] = {"komb": learn_by_komb, "PC .05": learn_by_pc(0.05)}
     learners["PC .01"] = learn_by_pc(0.01)
-    if table.n_columns <= most_columns:
+    if table.n_columns <= arguments.most_columns:
         learners["GES"] = learn_by_ges
     rows = []
     for label, learn in learners.items():
@@ -132,15 +180,19 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 5000])
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--most-columns", type=int, default=20, help="for GES, which takes long")
+    parser.add_argument("--roles", action="store_true", help="roles from single blankets instead")
     arguments = parser.parse_args()
     komb.markov_blankets(komb.boolean_table("and", 500)).to_networkx()  # compiled once
     header = ["network", "rows", "sample", "method", "SHD", "too many", "missing", "direction"]
-    rows = []
     for name in arguments.names:
         for n_rows in arguments.rows:
-            for sample in range(1, arguments.samples + 1):
-                rows += measure(name, n_rows, sample, arguments.most_columns)
-    print_table([*header, "seconds"], rows)
+            samples = range(1, arguments.samples + 1)
+            if arguments.roles:
+                print_roles(name, n_rows, samples)
+                continue
+            rows = [row for s in samples for row in measure(name, n_rows, s, arguments)]
+            print_table([*header, "seconds"], rows)
+            print(flush=True)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,14 @@ _GROUP_HEADINGS = ("group", "together>", "sum of each alone>", "synergy>")
 
 
 def show_bits(value: float) -> str:
-    """Show bits per row; what is smaller than can be shown is zero.
+    """Show bits per row; an estimate below zero says that there are none.
 
     Examples
     --------
-    >>> show_bits(0.53071), show_bits(-0.00001), show_bits(0.0042)
+    >>> show_bits(0.53071), show_bits(-0.0012), show_bits(0.0042)
     ('0.531', '0.000', '0.004')
     """
-    return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
+    return f"{max(value, 0.0):.3f}"
 
 
 def bits_notes(effects: Effects | None) -> Iterator[str]:

@@ -82,12 +82,12 @@ def _member_rows(explanation: Explanation) -> Iterator[tuple[str, str]]:
 
 def say_member(reason: Reason, target: Name) -> str:
     """Say why a member is in, what it is to the target and how much it tells."""
-    said = [
-        reason.text,
-        reason.role and say_role(reason.role, target),
-        reason.effect and say_effect(reason.effect),
-    ]
-    return " ".join(filter(None, said))
+    said = [reason.text]
+    if reason.role is not None:
+        said.append(say_role(reason.role, target))
+    if reason.effect is not None:
+        said.append(say_effect(reason.effect))
+    return " ".join(said)
 
 
 def _weakness(reason: Reason) -> tuple[float, float]:
