@@ -28,7 +28,11 @@ from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Variables
 
 N_HALVES = 50
-"""Halves of the rows that an interval comes from."""
+"""Halves of the rows that an interval comes from; of large tables there are fewer."""
+
+FEWEST_HALVES = 10
+
+_MOST_DRAWS = 20_000  # halves times cells, unless there are very many cells
 
 _SMALL_WITNESS = 2  # columns
 _STANDARD_ERRORS = 1.96  # to each side of an estimate
@@ -171,7 +175,8 @@ class InformationMeter:
         if cells.counts.sum() < 4:
             return math.inf
         rng = np.random.default_rng([self._seed, column, len(given)])
-        halves = cells.information(cells.halves(N_HALVES, rng))
+        affordable = max(FEWEST_HALVES, _MOST_DRAWS // len(cells.counts))
+        halves = cells.information(cells.halves(min(N_HALVES, affordable), rng))
         return float(halves.std(ddof=1))
 
     def _cells(self, column: int, given: Variables) -> Cells:

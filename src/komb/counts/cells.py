@@ -11,6 +11,9 @@ import numpy.typing as npt
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 
+_LARGEST_KEY = 1 << 62
+
+
 class Cells(NamedTuple):
     """The cells of a table of ``Z``, ``X`` and ``Y`` that occur.
 
@@ -81,16 +84,20 @@ def count_cells(
     ([1, 1, 1], [0, 0, 1])
     """
     candidate, target = pair.astype(np.int64)
-    strata = np.zeros(len(candidate), dtype=np.int64)
-    for column in given:
-        width = int(column.max(initial=0)) + 1
-        _, strata = np.unique(strata * width + column, return_inverse=True)
     width = levels[0] * levels[1]
+    strata, n_strata = np.zeros(len(candidate), dtype=np.int64), 1
+    for column in given:
+        n_levels = int(column.max(initial=0)) + 1
+        if n_strata * n_levels * width > _LARGEST_KEY:  # numbered anew, as late as possible
+            _, strata = np.unique(strata, return_inverse=True)
+            n_strata = int(strata.max(initial=0)) + 1
+        strata = strata * n_levels + column
+        n_strata *= n_levels
     found, counts = np.unique(strata * width + candidate * levels[1] + target, return_counts=True)
     stratum, within = found // width, found % width
     return Cells(
         counts.astype(np.int64),
-        stratum,
+        _number(stratum),
         _number(stratum * levels[0] + within // levels[1]),
         _number(stratum * levels[1] + within % levels[1]),
     )
