@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
-
 _LARGEST_KEY = 1 << 62
 
 
