@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from komb.results.explainer import Explainer, register_explainer
+from komb.results.engine import Engine, register_engine
 
 __version__ = "0.1.0"
 
@@ -129,13 +129,13 @@ def __getattr__(name: str) -> object:
     return value
 
 
-def _load_explainer() -> Explainer:
-    from komb.api.explain import explain
+def _load_engine() -> Engine:
+    from komb.api.supplements import Supplements
 
-    return explain
+    return Supplements()
 
 
-register_explainer(_load_explainer)  # results do not know the engine
+register_engine(_load_engine)  # results do not know the engine
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,10 @@ variable is the number of its column. ``y`` is the target, ``x`` a candidate, ``
 the condition, ``s`` the blanket, ``k`` the order and ``most`` the bound on separators. Every
 search has a twin of the same name, with an underscore for a hyphen.
 
-By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation`` and
-``decision`` (citests); ``sessions`` and ``adjusted``; ``komb``, ``growing``, ``neighbours``,
-``bamb`` and ``auto`` with their ``steps`` (search); ``explanation`` (api).
+By layer: ``discretization`` (data); ``counts``; ``statistics``, ``moments``, ``permutation``,
+``information`` and ``decision`` (citests); ``sessions`` and ``adjusted``; ``komb``, ``growing``,
+``neighbours``, ``bamb`` and ``auto`` with their ``steps``, and ``parts`` (search);
+``explanation`` (api).
 """
 
 from tests.naive import (
@@ -19,9 +20,11 @@ from tests.naive import (
     discretization,
     explanation,
     growing,
+    information,
     komb,
     moments,
     neighbours,
+    parts,
     permutation,
     sessions,
     statistics,
@@ -49,9 +52,11 @@ __all__ = [
     "discretization",
     "explanation",
     "growing",
+    "information",
     "komb",
     "moments",
     "neighbours",
+    "parts",
     "permutation",
     "sessions",
     "statistics",

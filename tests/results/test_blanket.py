@@ -228,6 +228,10 @@ class TestExport:
             "test",
             "reliable",
             "stability",
+            "role",
+            "direction",
+            "children",
+            "partners",
         ]
         assert frame["member"].to_list() == ["age", "smoker", "sex"]
         assert frame["witness"].to_list() == [["smoker"], [], None]
@@ -250,9 +254,10 @@ class TestExport:
     def test_csv_has_the_rows_of_the_frame(self) -> None:
         details = (Member("=age", ("sex", "-1"), -0.5, 2, 0.25, "g", True), Member(-3, None))
         assert make_blanket(details=details).to_csv() == (
-            "member,witness,statistic,df,p_value,test,reliable,stability\n"
-            "'=age,sex;-1,-0.5,2,0.25,g,True,\n"
-            "-3,,,,,,,\n"
+            "member,witness,statistic,df,p_value,test,reliable,stability,"
+            "role,direction,children,partners\n"
+            "'=age,sex;-1,-0.5,2,0.25,g,True,,,,,\n"
+            "-3,,,,,,,,,,,\n"
         )
 
     def test_records_of_older_versions_are_read(self) -> None:

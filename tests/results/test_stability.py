@@ -154,7 +154,7 @@ class TestShown:
     def test_in_text(self) -> None:
         text = str(self.blanket)
         assert "stability in 10 half-samples, seed 0\n" in text
-        assert "  test  stability\n" in text
+        assert "  added  stability\n" in text
         assert "\n  X1, X2                  1.00  members found together\n" in text
         assert "Stability: share of 10 half-samples in which the column is in the blanket (" in text
         assert " are expected by chance" in text

@@ -95,7 +95,17 @@ def explain(
     )  # fmt: skip
     if data is not None:
         _check_explained(blanket, explanation)
-    return explanation
+    return _supplement(explanation, blanket if table is asked else blanket.with_table(asked))
+
+
+def _supplement(explanation: Explanation, blanket: Blanket) -> Explanation:
+    """Say of each member how much it tells, and what it is to the target, if quickly found."""
+    roles, effects = blanket._supplement.roles_at_hand, blanket.effects
+    members = (
+        replace(reason, role=roles.get(reason.name), effect=effects[reason.name])
+        for reason in explanation.members
+    )
+    return replace(explanation, members=tuple(members))
 
 
 def _check_data(blanket: Blanket, data: object) -> DiscreteTable:

@@ -172,9 +172,9 @@ def report(
     else:
         blanket = markov_blanket(data, target, progress=progress, **options)
     explanation = blanket.explain()
-    assert blanket._table is not None  # fresh from a search
+    assert blanket._supplement.data is not None  # fresh from a search
     content = Content(
-        table=blanket._table,
+        table=blanket._supplement.data,
         blanket=blanket,
         explanation=explanation,
         comparison=comparison,

@@ -50,6 +50,7 @@ class Truth(NamedTuple):
     names: tuple[Any, ...]
     session: Session
     source: str
+    model: Any
 
 
 def open_truth(data: object) -> Truth | None:
@@ -75,8 +76,8 @@ def open_truth(data: object) -> Truth | None:
 def _of_model(data: Any, levels: Sequence[int], by_graph: Any, source: str) -> Truth:
     names = tuple(data.names)
     if len(names) <= MOST_VARIABLES and math.prod(levels) <= MOST_CELLS:
-        return Truth(names, DistributionOracle(data.joint()), "distribution")
-    return Truth(names, by_graph(data.graph, names), source)
+        return Truth(names, DistributionOracle(data.joint()), "distribution", data)
+    return Truth(names, by_graph(data.graph, names), source, data)
 
 
 def _of_graph(graph: Any) -> Truth:
@@ -84,7 +85,7 @@ def _of_graph(graph: Any) -> Truth:
     if not names:
         raise DataError.because("data", "have at least 1 node", 0, "Check how it was made.")
     if not graph.is_directed():
-        return Truth(names, SeparationOracle(graph), "separation")
+        return Truth(names, SeparationOracle(graph), "separation", graph)
     import networkx as nx
 
     if not nx.is_directed_acyclic_graph(graph):
@@ -93,7 +94,7 @@ def _of_graph(graph: Any) -> Truth:
         raise DataError.because(
             "data", "be a graph without directed cycles", graph, remedy, shown=cycle
         )
-    return Truth(names, DSeparationOracle(graph), "d-separation")
+    return Truth(names, DSeparationOracle(graph), "d-separation", graph)
 
 
 def find_in_truth(
@@ -247,4 +248,4 @@ def _name(
         choices={name: found.choices[name] for name in found.choices if name in parameters},
         seconds=seconds,
         remarks=Remarks(equivalents=equivalents),
-    )
+    ).with_table(truth.model)

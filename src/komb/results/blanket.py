@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from komb.data.encode.codes import Name
 from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
-from komb.results.explainer import load_explainer
+from komb.results.effects import Effects
+from komb.results.engine import load_engine
 from komb.results.export import Result
 from komb.results.member import Member, member_columns
+from komb.results.ranking import Ranking
 from komb.results.record import (
     BY_COLUMN,
     NAMES,
@@ -33,7 +35,9 @@ from komb.results.record import (
     single,
 )
 from komb.results.remarks import Remarks
+from komb.results.roles import Role
 from komb.results.stability import Stability
+from komb.results.supplement import Supplement
 from komb.search.task import Choice, Leak, Omission, Sight
 from komb.views.blanket_text import blanket_sheet
 from komb.views.text import Sheet
@@ -45,17 +49,16 @@ if TYPE_CHECKING:
     from komb.results.explanation import Explanation
 
 
-class _WithTable:
-    """Room for what is no part of a result: neither compared nor pickled nor exported."""
+class _WithSupplement:
+    """Room for what is no part of a result: neither compared nor exported."""
 
-    __slots__ = ("_table", "_test")
+    __slots__ = ("_supplement",)
 
-    _table: DiscreteTable | None
-    _test: Callable[..., Any] | None  # of the user's own
+    _supplement: Supplement
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(_WithTable, Record, Result, Collection[Name]):
+class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -124,8 +127,9 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     Notes
     -----
     ``to_frame`` has a row per member, with columns ``member``, ``witness`` (a list, null for a
-    member by request), ``statistic``, ``df``, ``p_value``, ``test``, ``reliable`` and
-    ``stability``.
+    member by request), ``statistic``, ``df``, ``p_value``, ``test``, ``reliable``,
+    ``stability``, and ``role``, ``direction``, ``children`` and ``partners`` (lists) as in
+    :attr:`roles`; the last four are null if the data are not at hand.
     """
 
     target: Name
@@ -153,8 +157,15 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts", "choices", "types"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
-        object.__setattr__(self, "_table", None)
-        object.__setattr__(self, "_test", None)
+        self._supply(None, None)
+
+    def _supply(self, data: Any, test: Callable[..., Any] | None) -> None:
+        """Give the blanket and its members a supplement."""
+        witnesses = {member.name: member.witness for member in self.details}
+        supplement = Supplement(self.target, witnesses, self.settled_parameters, data, test)
+        object.__setattr__(self, "_supplement", supplement)
+        details = tuple(member.bound_to(supplement) for member in self.details)
+        object.__setattr__(self, "details", details)
 
     def with_table(self, table: DiscreteTable | None) -> Blanket:
         """Return an equal blanket that has the table at hand which :meth:`explain` asks.
@@ -164,8 +175,8 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         Parameters
         ----------
         table
-            The table that the blanket was found in, without the columns that were excluded.
-            ``None`` lets go of it, and frees its memory.
+            The table that the blanket was found in, without the columns that were excluded; or the
+            network or graph, if it was found in one. ``None`` lets go of it, and frees its memory.
 
         Examples
         --------
@@ -175,10 +186,7 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         >>> blanket.with_table(table).explain()
         Explanation('Y': 2 members, 0 left out, 0 unrelated)
         """
-        blanket = replace(self)
-        object.__setattr__(blanket, "_table", table)
-        object.__setattr__(blanket, "_test", self._test)
-        return blanket
+        return self._resupplied(table, self._supplement.test)
 
     def with_test(self, test: Callable[..., Any]) -> Blanket:
         """Return an equal blanket that has the user's own test at hand which :meth:`explain` asks.
@@ -195,8 +203,12 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         >>> blanket.with_test(max) == blanket
         True
         """
-        blanket = self.with_table(self._table)
-        object.__setattr__(blanket, "_test", test)
+        return self._resupplied(self._supplement.data, test)
+
+    def _resupplied(self, data: Any, test: Callable[..., Any] | None) -> Blanket:
+        blanket = replace(self)
+        blanket._supply(data, test)
+        blanket._supplement.note(*self._supplement.noted)
         return blanket
 
     def __copy__(self) -> Blanket:
@@ -270,9 +282,10 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         listed = ", ".join(map(repr, self.members)) or "empty"
         return f"Blanket({self.target!r}: {listed})"
 
-    def __reduce__(self) -> tuple[type[Blanket], tuple[object, ...]]:
-        # Going through the constructor leaves the table behind.
-        return Blanket, tuple(getattr(self, entry.name) for entry in fields(self))
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Going through the constructor leaves the table behind, but not what is known by now.
+        values = tuple(getattr(self, entry.name) for entry in fields(self))
+        return _rebuild, (values, *self._supplement.noted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
@@ -288,7 +301,41 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         True
         """
         members = {"target": self.target, "members": list(self.members)}
-        return members | Record.to_dict(self)
+        roles = [role.to_dict() for role in self._supplement.roles_at_hand.values()]
+        effects = self._supplement.effects_at_hand
+        return (
+            members
+            | Record.to_dict(self)
+            | {
+                "roles": roles or None,
+                "effects": None if effects is None else effects.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Rebuild what :meth:`to_dict` returned, or what was parsed from its JSON.
+
+        Parameters
+        ----------
+        record
+            What ``to_dict`` returned. From JSON, names that are neither text nor numbers come back
+            as text.
+
+        Examples
+        --------
+        >>> import json, komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> Blanket.from_dict(json.loads(blanket.to_json()))["X1"].partners
+        ('X2',)
+        """
+        blanket = super(Blanket, cls).from_dict(record)
+        roles, effects = record.get("roles"), record.get("effects")
+        blanket._supplement.note(
+            roles and {role.name: role for role in map(Role.from_dict, roles)},
+            effects and Effects.from_dict(effects),
+        )
+        return blanket
 
     def _columns(self) -> dict[str, list[Any]]:
         return member_columns(self.details)
@@ -327,7 +374,69 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         >>> print(blanket.explain()["X2"])
         depends on Y only given X1: G = ..., df 2, p < 1e-16; marginally p = 0....
         """
-        return load_explainer()(self, self._table, data, self._test)
+        return load_engine().explain(self, data)
+
+    @property
+    def roles(self) -> Mapping[Name, Role]:
+        """What each member is to the target: neighbour, spouse or partner; cause or effect.
+
+        Found when it is first asked for, with more tests of the same kind on the same table.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> network = komb.boolean_network("and", n_parents=2)
+        >>> for name, role in komb.markov_blanket(network, "Y").roles.items():
+        ...     print(name, "is a", role)
+        X1 is a cause
+        X2 is a cause
+        """
+        return self._supplement.roles
+
+    @property
+    def effects(self) -> Effects:
+        """How much each member tells about the target, alone and beyond the others.
+
+        Measured when it is first asked for, on the same table, whichever test was used.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 2000, n_parents=2), "Y")
+        >>> round(blanket.effects["X1"].synergy, 2)
+        0.53
+        """
+        return self._supplement.effects
+
+    def ranking(self) -> Ranking:
+        """Order all columns, members or not, by what they tell about the target.
+
+        Members come first, by what they add to the rest of the blanket; then the others, by what is
+        left of them given the blanket, with what separates them from the target.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> table = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
+        >>> [entry.column for entry in komb.markov_blanket(table, "Y").ranking()][:2]
+        ['X1', 'X2']
+        """
+        return load_engine().rank(self._supplement)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
@@ -362,3 +471,12 @@ class Blanket(_WithTable, Record, Result, Collection[Name]):
         from komb.views.pictures.network import plot_blanket
 
         return plot_blanket(self, ax)
+
+
+def _rebuild(
+    values: tuple[Any, ...], roles: Mapping[Name, Role] | None, effects: Effects | None
+) -> Blanket:
+    """Unpickle a blanket."""
+    blanket = Blanket(*values)
+    blanket._supplement.note(roles, effects)
+    return blanket

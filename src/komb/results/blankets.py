@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from komb.data.encode.codes import Name
 from komb.errors import ParameterError
 from komb.results.blanket import Blanket
+from komb.results.engine import load_engine
 from komb.results.export import Result
 from komb.results.member import member_columns
 from komb.views.blankets_text import blankets_sheet
@@ -16,6 +17,8 @@ from komb.views.text import Sheet, plural
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
+
+    from komb.search.structure.joined_blankets import Symmetry
 
 
 class Blankets(Result, Mapping[Name, Blanket]):
@@ -108,7 +111,7 @@ class Blankets(Result, Mapping[Name, Blanket]):
         return plot_blankets(self, ax)
 
     def graph(self, symmetry: str = "and") -> nx.Graph:
-        """Return the undirected network of targets and members.
+        """Return the undirected network of targets and members, spouses among them.
 
         In theory, two columns are in each other's blanket or in neither's. In data, one search may
         find what the other does not.
@@ -146,13 +149,9 @@ class Blankets(Result, Mapping[Name, Blanket]):
         """
         import networkx as nx
 
-        if symmetry not in ("and", "or"):
-            remedy = "'and' joins columns that have each other, 'or' those of which one has."
-            raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
+        _check_symmetry(symmetry)
         graph = nx.Graph()
-        graph.add_nodes_from(self, searched=True)
-        others = dict.fromkeys(name for blanket in self.values() for name in blanket)
-        graph.add_nodes_from((name for name in others if name not in self), searched=False)
+        graph.add_nodes_from(self._nodes())
         for target, blanket in self.items():
             for name in blanket:
                 if graph.has_edge(target, name):
@@ -161,6 +160,69 @@ class Blankets(Result, Mapping[Name, Blanket]):
                 if edge["mutual"] or symmetry == "or" or name not in self:
                     graph.add_edge(target, name, **edge)
         return graph
+
+    def to_networkx(self, symmetry: Symmetry = "or") -> nx.DiGraph:
+        """Return the partially directed network of targets and their neighbours.
+
+        Two columns are joined if no set of members separates them (see :attr:`Blanket.roles`).
+        Directions come from colliders: two columns that are not joined, and depend on each other
+        given a common neighbour that does not separate them, are causes of it. What follows from
+        those is added, by the rules of Meek (1995). Where tests contradict each other, an edge has
+        no direction.
+
+        Parameters
+        ----------
+        symmetry
+            ``"or"`` joins two targets if one of them has the other as a neighbour, ``"and"`` if
+            both have. Tests that lack power separate too much, so the first errs less.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes as in :meth:`graph`. An edge whose direction is known is there once, from cause to
+            effect; one whose direction is not known is there in both directions. The attribute
+            ``directed`` tells them apart. ``graph["groups"]`` has the columns that depend on each
+            other only together, as sorted tuples; the attribute ``groups`` of a node those that it
+            belongs to.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If ``symmetry`` is something else, or the data are not at hand, as after pickling.
+
+        Examples
+        --------
+        >>> import komb
+        >>> table = komb.boolean_table("and", 500, n_parents=2)
+        >>> sorted(komb.markov_blankets(table).to_networkx().edges)
+        [('X1', 'Y'), ('X2', 'Y')]
+        >>> parity = komb.boolean_table("parity", 500, n_parents=2)
+        >>> komb.markov_blankets(parity).to_networkx().graph["groups"]
+        [('X1', 'X2', 'Y')]
+        """
+        import networkx as nx
+
+        _check_symmetry(symmetry)
+        network = nx.DiGraph(groups=[])
+        network.add_nodes_from(self._nodes())
+        if not self:
+            return network
+        joined = load_engine().join([blanket._supplement for blanket in self.values()], symmetry)
+        for a, b in joined.edges:
+            if (b, a) not in joined.directed:
+                network.add_edge(a, b, directed=(a, b) in joined.directed)
+            if (a, b) not in joined.directed:
+                network.add_edge(b, a, directed=(b, a) in joined.directed)
+        network.graph["groups"] = joined.groups
+        for name, attributes in network.nodes.items():
+            attributes["groups"] = [group for group in joined.groups if name in group]
+        return network
+
+    def _nodes(self) -> Iterator[tuple[Name, dict[str, bool]]]:
+        """Yield the targets, and after them members that were no targets."""
+        yield from ((target, {"searched": True}) for target in self)
+        others = dict.fromkeys(name for blanket in self.values() for name in blanket)
+        yield from ((name, {"searched": False}) for name in others if name not in self)
 
     def _edge(self, one: Name, other: Name) -> dict[str, Any]:
         """Gather what two columns say of each other."""
@@ -179,6 +241,12 @@ class Blankets(Result, Mapping[Name, Blanket]):
                 for member in found.values()
             ],
         }
+
+
+def _check_symmetry(symmetry: str) -> None:
+    if symmetry not in ("and", "or"):
+        remedy = "'and' joins columns that have each other, 'or' those of which one has."
+        raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
 
 
 def plot_blankets(

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 Backend = Literal["polars", "pandas"]
 
 _NAME_FIELDS = {"target", "member", "column"}
-_LIST_FIELDS = {"witness", "members", "separator"}  # of names
-_TEXT_FIELDS = {"label", "method", "test", "status", "text"}
-_COUNT_FIELDS = {"size", "tests", "unreliable"}
+_LIST_FIELDS = {"witness", "members", "separator", "children", "partners", "given"}  # of names
+_TEXT_FIELDS = {"label", "method", "test", "status", "text", "role", "direction"}
+_COUNT_FIELDS = {"size", "tests", "unreliable", "rank"}
 _FLOAT_FIELDS = {
     "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "stability", "seconds",
-    "precision", "recall", "f1",
+    "precision", "recall", "f1", "alone", "added", "unique", "synergy", "redundancy",
+    "alone_low", "alone_high", "added_low", "added_high",
 }  # fmt: skip
-_TRUTH_FIELDS = {"reliable", "separated"}
+_TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 
 
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
@@ -30,8 +31,9 @@ def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd
     Parameters
     ----------
     columns
-        Values by field. There are names of columns in ``target``, ``member``, ``column``,
-        ``witness``, ``members`` and ``separator``, of which the last three hold lists.
+        Values by field. There are names of columns in ``target``, ``member`` and ``column``, and
+        lists of them in ``witness``, ``members``, ``separator``, ``given``, ``children`` and
+        ``partners``.
     backend
         ``"polars"`` or ``"pandas"``.
 

@@ -17,9 +17,11 @@ from typing import Any, Literal, TypeAlias
 from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
+from komb.results.effects import Effect
 from komb.results.export import Result
 from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
 from komb.results.remarks import Remarks
+from komb.results.roles import Role
 from komb.search.task import Choice
 from komb.views.explanation_text import explanation_sheet, explanation_text, show_independence
 from komb.views.reasons import show_brief, show_evidence
@@ -118,6 +120,10 @@ class Reason(Record):
         The same for ``alone``, if that dependence is another than the one of ``shown``.
     text
         All that in words.
+    role
+        What a member is to the target; ``None`` for other columns.
+    effect
+        How much a member tells about the target; ``None`` for other columns.
 
     Examples
     --------
@@ -135,6 +141,8 @@ class Reason(Record):
     separator: Evidence | None = field(default=None, metadata=single(Evidence))
     alone_separator: Evidence | None = field(default=None, metadata=single(Evidence))
     text: str = ""
+    role: Role | None = field(default=None, metadata=single(Role))
+    effect: Effect | None = field(default=None, metadata=single(Effect))
 
     def __str__(self) -> str:
         return self.text

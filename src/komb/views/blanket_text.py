@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from komb.citests.registry import has_df_rule, unreliable_note
 from komb.data.knowledge import Knowledge
 from komb.search.registry import algorithms
+from komb.views.effects_text import bits_notes, show_bits
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -16,6 +17,7 @@ from komb.views.remarks_text import (
     sight_notes,
     warnings_of,
 )
+from komb.views.roles_text import direction_notes
 from komb.views.stability_text import stability_grids, stability_notes
 from komb.views.text import (
     NOTHING,
@@ -34,11 +36,16 @@ from komb.views.types_text import bin_notes, show_cuts, type_notes
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
     from komb.results.blanket import Blanket
+    from komb.results.effects import Effect
     from komb.results.member import Member
+    from komb.results.roles import Role
 
 _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
-_MEMBER_HEADINGS = ("member", "depends given", "statistic>", "df>", "p-value>", "test")
+_MEMBER_HEADINGS = (
+    "member", "role", "depends given", "statistic>", "df>", "p-value>", "test",
+    "bits alone>", "added>", "stability>",
+)  # fmt: skip
 _COUNTS_OF_COLUMNS = ("max_separator", "max_conditioning")  # parameters
 _MOST_CUTS = 5  # columns whose cut points are shown
 
@@ -62,14 +69,20 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
 
 def _member_grid(blanket: Blanket) -> Grid:
     """Show the members, the strongest first, and below each what could replace it."""
-    has_shares = blanket.stability is not None
-    headings = (*_MEMBER_HEADINGS, "stability>") if has_shares else _MEMBER_HEADINGS
+    roles = blanket._supplement.roles_at_hand
+    effects = blanket._supplement.effects_at_hand
+    left_out = set() if roles else {"role"}
+    if effects is None:
+        left_out |= {"bits alone>", "added>"}
+    if blanket.stability is None:
+        left_out |= {"stability>"}
     rows: list[tuple[str, ...]] = []
     for member in sorted(blanket.details, key=_weakness):
-        rows.append(_show_member(member, has_shares=has_shares))
-        empty = [""] * (len(headings) - 1)
+        effect = None if effects is None else effects[member.name]
+        rows.append(_show_member(member, roles.get(member.name), effect))
+        empty = [""] * (len(_MEMBER_HEADINGS) - 1)
         rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
-    return Grid(headings, tuple(rows))
+    return Grid(_MEMBER_HEADINGS, tuple(rows)).without(left_out)
 
 
 def _notes(blanket: Blanket) -> Iterator[str]:
@@ -81,6 +94,8 @@ def _notes(blanket: Blanket) -> Iterator[str]:
     yield from cut_notes(blanket)
     yield from _test_notes(blanket)
     yield from sight_notes(blanket.remarks)
+    yield from direction_notes(blanket._supplement.roles_at_hand.values())
+    yield from bits_notes(blanket._supplement.effects_at_hand)
     if blanket.stability is not None:
         yield from stability_notes(blanket.stability)
     took = f"{plural(blanket.tests, 'test')}", show_seconds(blanket.seconds)
@@ -119,17 +134,20 @@ def _sees_no_combinations(method: str) -> bool:
     return info is not None and info.assumes in ("composition", "faithfulness")
 
 
-def _show_member(member: Member, *, has_shares: bool = False) -> tuple[str, ...]:
+def _show_member(member: Member, role: Role | None, effect: Effect | None) -> tuple[str, ...]:
     test = member.test or NOTHING
     share = NOTHING if member.stability is None else f"{member.stability:.2f}"
     return (
         show_name(member.name),
+        NOTHING if role is None else str(role),
         _show_witness(member.witness),
         show_statistic(member.statistic),
         show_freedom(member.df),
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
-        *([share] if has_shares else []),
+        NOTHING if effect is None else show_bits(effect.alone),
+        NOTHING if effect is None else show_bits(effect.added),
+        share,
     )
 
 

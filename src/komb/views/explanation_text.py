@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from komb.views.blanket_text import show_parameters
+from komb.views.effects_text import say_effect
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -15,9 +16,11 @@ from komb.views.remarks_text import (
     sight_notes,
     warnings_of,
 )
+from komb.views.roles_text import direction_notes, say_role
 from komb.views.text import Grid, Sheet, plural, show_name, show_names
 
 if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
     from komb.results.explanation import Explanation, Reason
 
 _NAMES_WIDTH = 60  # characters of a list of names
@@ -72,9 +75,19 @@ def _show_reason(reason: Reason) -> tuple[str, str]:
 def _member_rows(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Show why each member is in, the strongest first, and below it what could replace it."""
     for reason in sorted(explanation.members, key=_weakness):
-        yield _show_reason(reason)
+        yield show_name(reason.name), say_member(reason, explanation.target)
         for line in alternatives(explanation.remarks, reason.name):
             yield line, f"could replace {show_name(reason.name)} in the blanket."
+
+
+def say_member(reason: Reason, target: Name) -> str:
+    """Say why a member is in, what it is to the target and how much it tells."""
+    said = [reason.text]
+    if reason.role is not None:
+        said.append(say_role(reason.role, target))
+    if reason.effect is not None:
+        said.append(say_effect(reason.effect))
+    return " ".join(said)
 
 
 def _weakness(reason: Reason) -> tuple[float, float]:
@@ -86,6 +99,7 @@ def _weakness(reason: Reason) -> tuple[float, float]:
 
 def _notes(explanation: Explanation) -> Iterator[str]:
     target = show_name(explanation.target)
+    yield from direction_notes(reason.role for reason in explanation.members if reason.role)
     n_more = len(explanation.rejected) - _SHOWN
     if n_more > 0:
         was = "was" if n_more == 1 else "were"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
@@ -59,6 +59,18 @@ class Grid:
     def sides(self) -> tuple[_Side, ...]:
         """Where each column is set flush."""
         return tuple(_SIDES.get(column[-1:], "left") for column in self.columns)
+
+    def without(self, headings: Collection[str]) -> Grid:
+        """Return the table without some of its columns.
+
+        Examples
+        --------
+        >>> Grid(("name", "size>"), (("a", "1"),)).without({"size>"})
+        Grid(columns=('name',), rows=(('a',),))
+        """
+        kept = [number for number, column in enumerate(self.columns) if column not in headings]
+        rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
+        return Grid(tuple(self.columns[number] for number in kept), rows)
 
     def to_lines(self, width: int | None = None) -> Iterator[str]:
         """Draw the table in plain text, line by line; the last column is wrapped to a width."""

@@ -105,6 +105,9 @@ def make_page(content: Content) -> str:
         blanket=blanket,
         sheet=blanket._sheet(),
         blanket_picture=blanket.members and take_picture(blanket.plot, f"The blanket of {target}"),
+        effects=blanket.members and blanket.effects._sheet(),
+        effects_picture=blanket.members
+        and take_picture(blanket.effects.plot, f"What the members tell about {target}"),
         explanation=content.explanation,
         check_notes=list(check_notes(content.explanation)),
         overview=describe_table(content.table, blanket),

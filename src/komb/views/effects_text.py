@@ -1,0 +1,104 @@
+"""Effect sizes as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from komb.views.text import Grid, Sheet, plural, show_name, show_names
+
+if TYPE_CHECKING:
+    from komb.results.effects import Effect, Effects
+
+_NAMES_WIDTH = 40  # characters of a list of names
+_HEADINGS = ("member", "unique>", "synergy>", "redundancy>", "alone>", "95 %>", "added>", "95 %>",
+             "added to")  # fmt: skip
+_GROUP_HEADINGS = ("group", "together>", "sum of each alone>", "synergy>")
+
+
+def show_bits(value: float) -> str:
+    """Show bits per row; an estimate below zero says that there are none.
+
+    Examples
+    --------
+    >>> show_bits(0.53071), show_bits(-0.0012), show_bits(0.0042)
+    ('0.531', '0.000', '0.004')
+    """
+    return f"{max(value, 0.0):.3f}"
+
+
+def bits_notes(effects: Effects | None) -> Iterator[str]:
+    """Say what the bits of members are, in a line."""
+    if effects is not None and effects.details:
+        yield (
+            f"Bits: information on {show_name(effects.target)} per row, of "
+            f"{show_bits(effects.entropy)}; alone, and added to the other members."
+        )
+
+
+def say_effect(effect: Effect) -> str:
+    """Say in a sentence how much a member tells.
+
+    Examples
+    --------
+    >>> from komb.results.effects import Effect
+    >>> say_effect(Effect("X1", 0.0, 0.0, 0.01, 0.53, 0.49, 0.57, ("X2",), True))
+    'It tells 0.000 bits alone, and adds 0.530 to X2.'
+    """
+    rest = show_names(effect.given, _NAMES_WIDTH) or "nothing else"
+    bits = f"{show_bits(effect.alone)} bits alone"
+    if not effect.given:
+        return f"It tells {bits}."
+    return f"It tells {bits}, and adds {show_bits(effect.added)} to {rest}."
+
+
+def effects_sheet(effects: Effects) -> Sheet:
+    """Say how much each member tells, the one that adds most first."""
+    ordered = sorted(effects.details, key=lambda effect: -effect.added)
+    groups = [
+        (
+            show_names(group.columns, _NAMES_WIDTH),
+            show_bits(group.together),
+            show_bits(group.alone),
+            show_bits(group.synergy),
+        )
+        for group in effects.groups
+    ]
+    return Sheet(
+        title=f"What the members tell about {show_name(effects.target)}, in bits per row",
+        facts=f"{show_name(effects.target)} has {show_bits(effects.entropy)} bits itself",
+        grids=(
+            Grid(_HEADINGS, tuple(_show_effect(effect, len(effects)) for effect in ordered)),
+            Grid(_GROUP_HEADINGS, tuple(groups)),
+        ),
+        notes=tuple(_notes(effects)),
+    )
+
+
+def _show_effect(effect: Effect, n_members: int) -> tuple[str, ...]:
+    parts = (effect.unique, effect.synergy, effect.redundancy, effect.alone)
+    rest = "all other members" if effect.complete else show_names(effect.given, _NAMES_WIDTH)
+    return (
+        show_name(effect.name),
+        *map(show_bits, parts),
+        f"{show_bits(effect.alone_low)} to {show_bits(effect.alone_high)}",
+        show_bits(effect.added),
+        f"{show_bits(effect.added_low)} to {show_bits(effect.added_high)}",
+        (rest or "(nothing)") if n_members > 1 else "(nothing)",
+    )
+
+
+def _notes(effects: Effects) -> Iterator[str]:
+    if effects.details:
+        yield (
+            "Alone: unique + redundancy, what a member tells by itself. Added: unique + synergy, "
+            "what would be lost without it. Less what chance gives."
+        )
+    n_thin = sum(not effect.complete for effect in effects.details)
+    if n_thin:
+        has = "has" if n_thin == 1 else "have"
+        yield (
+            f"{plural(n_thin, 'member')} {has} too few rows per cell to be conditioned on all "
+            "others: what is added to fewer of them may be more, or less, than what is added to "
+            "all."
+        )

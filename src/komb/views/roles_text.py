@@ -1,0 +1,77 @@
+"""Roles of members, in a word or in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from komb.views.text import show_name, show_names
+
+if TYPE_CHECKING:
+    from komb.data.encode.codes import Name
+    from komb.results.roles import Role
+
+_NAMES_WIDTH = 40  # characters of a list of names
+
+
+def show_role(role: Role) -> str:
+    """Say in a few words what a member is to the target.
+
+    Examples
+    --------
+    >>> from komb.results.roles import Role
+    >>> show_role(Role("age", "neighbour", "undecided")), show_role(Role("age", "undecided"))
+    ('neighbour', 'undecided')
+    """
+    if role.kind == "neighbour":
+        return role.kind if role.direction in (None, "undecided") else str(role.direction)
+    if role.kind == "spouse":
+        return f"spouse through {_names(role.children)}"
+    return f"partner of {_names(role.partners)}" if role.kind == "partner" else role.kind
+
+
+def say_role(role: Role, target: Name) -> str:
+    """Say in a sentence what a member is to the target, and what that rests on.
+
+    Examples
+    --------
+    >>> from komb.results.roles import Role
+    >>> say_role(Role("tub", "spouse", None, (), ("either",)), "lung")
+    'Role: a spouse, independent of lung marginally, but not given their common child either.'
+    """
+    aim = show_name(target)
+    if role.kind == "neighbour":
+        return f"Role: {_say_neighbour(role, aim)}."
+    given = f"given {_names(role.separator)}" if role.separator else "marginally"
+    apart = f"independent of {aim} {given}"
+    if role.kind == "spouse":
+        child = "child" if len(role.children) == 1 else "children"
+        return f"Role: a spouse, {apart}, but not given their common {child} " + (
+            f"{_names(role.children)}."
+        )
+    if role.kind == "partner":
+        return f"Role: a partner of {_names(role.partners)}, {apart}."
+    if role.kind == "by request":
+        return f"Role: none that the tests show; {apart}."
+    return f"Role: undecided; {apart}, and no common child or partner is known."
+
+
+def _say_neighbour(role: Role, target: str) -> str:
+    if role.direction == "cause":
+        return f"a neighbour of {target}, and a cause of it"
+    if role.direction == "effect":
+        return f"a neighbour of {target}, and an effect of it"
+    return f"a neighbour of {target}; whether cause or effect is undecided"
+
+
+def direction_notes(roles: Iterable[Role]) -> Iterator[str]:
+    """Say what directions rest on, if there are any."""
+    if any(role.direction in ("cause", "effect") for role in roles):
+        yield (
+            "Cause and effect: as the independences among these columns tell, if no common cause "
+            "of the target and a member is missing from the table."
+        )
+
+
+def _names(names: Iterable[Name] | None) -> str:
+    return show_names(tuple(names or ()), _NAMES_WIDTH)
