@@ -70,7 +70,7 @@ def _as_matrix(X: pd.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def keep_all(X: pd.DataFrame, y: _Y) -> _Columns:
-    return list(X)
+    return [str(name) for name in X]
 
 
 def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -125,7 +125,7 @@ def keep_shadowless(X: pd.DataFrame, y: _Y) -> _Columns:
         importances = forest.feature_importances_
         hits += importances[: X.shape[1]] > importances[X.shape[1] :].max()
     kept = np.flatnonzero(binom.sf(hits - 1, ROUNDS, 0.5) * X.shape[1] <= 0.05)
-    return [X.columns[i] for i in kept]
+    return [str(X.columns[int(i)]) for i in kept]
 
 
 def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -142,7 +142,7 @@ def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
     used = np.abs(best.fit(features, y).coef_[0]) > 1e-6
     names = encoder.get_feature_names_out()[used]
     return [
-        name
+        str(name)
         for name in X
         if any(f == f"numbers__{name}" or f.startswith(f"words__{name}_") for f in names)
     ]

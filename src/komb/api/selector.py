@@ -271,8 +271,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
         grouped: Mapping[str, tuple[str, ...]] = self.blanket_.parameters.get("groups") or {}
         self._grouped = {name: group for group, parts in grouped.items() for name in parts}
-        table = self.blanket_._table
-        assert table is not None  # fresh from a search
+        table = self.blanket_._supplement.data
+        assert isinstance(table, DiscreteTable)  # fresh from a search
         self.scores_ = self._score(table)
         self._selected = {*self.blanket_.members, *self._best(table, min_features)}
         self.levels_ = {
