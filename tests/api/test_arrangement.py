@@ -21,7 +21,7 @@ DATA: dict[str, Any] = {
     "w": RNG.uniform(0.5, 2, N),
 }
 DATA["y"] = (RNG.random(N) < np.where(GROUP, 0.75, 0.25)).astype(int)
-REST: Any = {"exclude": ["group", "w"]}
+REST: dict[str, Any] = {"exclude": ["group", "w"]}
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"given": ["y"]}, "'given' must not name the target"),
