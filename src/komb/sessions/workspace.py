@@ -125,8 +125,7 @@ def return_after(borrower: object, table: DiscreteTable, workspace: Workspace) -
     if workspace.is_kept and table.n_rows <= _SPARE_ROWS:
         key = id(table)
         reference = weakref.ref(table, lambda _: _drop(key))
-        finalizer = weakref.finalize(borrower, _give_back, key, reference, workspace)
-        finalizer.atexit = False
+        weakref.finalize(borrower, _give_back, key, reference, workspace)
 
 
 def _give_back(key: int, reference: weakref.ref[DiscreteTable], workspace: Workspace) -> None:
