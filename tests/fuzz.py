@@ -245,6 +245,21 @@ def parquet(rng: Random, folder: Path) -> None:
     refused_or_read(lambda: komb.read_table(path, memory_limit=MEMORY))
 
 
+@campaign(20)
+def stored(rng: Random, folder: Path) -> None:
+    """A damaged table on disk is refused, or is the table that was written."""
+    table = _table_to_search(rng)
+    path = komb.encode(table, folder / "t.komb", overwrite=True).path
+    file = str(rng.choice(sorted(os.listdir(path))))
+    (path / file).write_bytes(mutate(rng, (path / file).read_bytes()))
+    try:
+        found = komb.open_table(path, verify=True)
+    except InputError:
+        return
+    if found != table:
+        raise WrongError(f"{file} was damaged, and nobody noticed")
+
+
 @campaign(60)
 def plink(rng: Random, folder: Path) -> None:
     """Damaged PLINK files."""

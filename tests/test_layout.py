@@ -39,6 +39,7 @@ SHARED_STEMS = {
     "init": "Python asks for it",
     "auto": "the automatic test and the automatic search",
     "compare": "a function and its command",
+    "encode": "the encoders of columns, and the command that encodes a table",
     "find": "a function and its command",
     "options": "of a search, and how a command has them",
     "page": "the page about a column and the page of a reproduction",

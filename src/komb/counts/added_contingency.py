@@ -8,6 +8,7 @@ so it does not matter who counted, nor in which order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -266,8 +267,10 @@ class AddedContingency(Contingency):
         if counts.is_dense:
             table = counts.counts.reshape(counts.shape)
             table = table[tuple(slice(int(self.cardinalities[c])) for c in counts.columns)]
-            arranged = np.ascontiguousarray(table.transpose(places)).reshape(-1, n_y, n_x)
-            step = max(1, BLOCK_CELLS // (n_y * n_x))
+            arranged = np.ascontiguousarray(table.transpose(places))
+            # a column may have no level at all, so that numpy could not tell
+            arranged = arranged.reshape(math.prod(levels[: len(given)]), n_y, n_x)
+            step = max(1, BLOCK_CELLS // max(1, n_y * n_x))
             return [arranged[lo : lo + step] for lo in range(0, len(arranged), step)]
         return list(_list_strata(counts, places, levels, len(given), (n_y, n_x)))
 
@@ -374,7 +377,7 @@ def _list_strata(
     n_strata, stratum = _number_strata(given, levels[:n_given])
     order = np.argsort(stratum, kind="stable")
     stratum, y, x, found = stratum[order], y[order], x[order], found[order]
-    step = max(1, BLOCK_CELLS // (widths[0] * widths[1]))
+    step = max(1, BLOCK_CELLS // max(1, widths[0] * widths[1]))
     for first in range(0, n_strata, step):
         lo, hi = np.searchsorted(stratum, [first, first + step])
         block = np.zeros((min(step, n_strata - first), *widths), dtype=np.int64)

@@ -72,8 +72,10 @@ class JointCounts(NamedTuple):
 
     def codes(self) -> Int64Array:
         """Codes of the combinations that occur, of shape (n_columns, n_combinations)."""
+        if not self.shape:
+            return np.empty((0, len(self.counts)), dtype=np.int64)
         if self.keys is None:
-            return np.stack(np.unravel_index(np.arange(len(self.counts)), self.shape or (1,)))
+            return np.stack(np.unravel_index(np.arange(len(self.counts)), self.shape))
         parts = [
             np.stack(np.unravel_index(key, [self.shape[i] for i in places]))
             for key, places in zip(self.keys, words_of(self.shape), strict=True)
