@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import kernel
+from komb.counts.compiling import inner, kernel
 
 
-@kernel
-def orthonormalise(gram, least, inverse):
-    """Make vectors orthonormal in their order, given their scalar products.
-
-    Row ``j`` of ``inverse`` are the coefficients of the new vector; it is zero if less than
-    ``least[j]`` of the square of the old one is left. ``gram`` is overwritten.
-    """
+@inner
+def _orthonormalise(gram, least, inverse):
     size = len(gram)
     for j in range(size):
         square = gram[j, j]
@@ -42,37 +37,49 @@ def orthonormalise(gram, least, inverse):
 
 
 @kernel
-def component_moments(products, weights, of_target, of_candidate, component, sums):
-    """Sum the squares of one component, with their mean and variance under independence.
+def orthonormalise(grams, least, inverses):
+    """Make vectors orthonormal in their order, given their scalar products, set by set.
+
+    Row ``j`` of an inverse are the coefficients of the new vector; it is zero if no more than
+    ``least[j]`` of the square of the old one is left. ``grams`` are overwritten.
+    """
+    for number in range(len(grams)):
+        _orthonormalise(grams[number], least[number], inverses[number])
+
+
+@kernel
+def component_moments(weights, of_target, of_candidates, moments):
+    """Mean and variance of weighted sums of squares under independence.
 
     Parameters
     ----------
-    products, weights : float arrays (n_target, n_candidate)
-        Scalar products of features, and how much their squares count in each component.
-    of_target, of_candidate : float arrays (n_functions, n, n)
+    weights : float array (n_components, n_target, n_candidate)
+        How much the square of each product of two features counts in each component.
+    of_target : float array (n_functions, n_target, n_target)
+    of_candidates : float array (n_candidates, n_functions, n_candidate, n_candidate)
         Scalar products of pairs of features with functions of the conditions. The covariance of two
         products is the sum over functions of one times the other.
-    component : int array (n_target, n_candidate)
-        To which component a product belongs.
-    sums : float array (n_components, 3)
-        Gets sums, means and variances.
+    moments : float array (n_candidates, n_components, 2)
+        Gets means and variances.
     """
-    n_target, n_candidate = products.shape
-    sums[:] = 0.0
-    for j in range(n_target):
-        for k in range(n_candidate):
-            own = component[j, k]
-            if own < 0:
-                continue
-            weight = weights[j, k]
-            sums[own, 0] += weight * products[j, k] * products[j, k]
-            for i in range(n_target):
-                for m in range(n_candidate):
-                    if component[i, m] != own:
+    n_components, n_target, n_own = weights.shape
+    for number in range(len(of_candidates)):
+        pairs = of_candidates[number]
+        for c in range(n_components):
+            mean = variance = 0.0
+            for j in range(n_target):
+                for k in range(n_own):
+                    if weights[c, j, k] == 0.0:
                         continue
-                    shared = 0.0
-                    for b in range(len(of_target)):
-                        shared += of_target[b, j, i] * of_candidate[b, k, m]
-                    sums[own, 2] += 2.0 * weight * weights[i, m] * shared * shared
-                    if i == j and m == k:
-                        sums[own, 1] += weight * shared
+                    for i in range(n_target):
+                        for m in range(n_own):
+                            weight = weights[c, j, k] * weights[c, i, m]
+                            if weight == 0.0:
+                                continue
+                            shared = 0.0
+                            for b in range(len(of_target)):
+                                shared += of_target[b, j, i] * pairs[b, k, m]
+                            variance += 2.0 * weight * shared * shared
+                            if i == j and m == k:
+                                mean += weights[c, j, k] * shared
+            moments[number, c, 0], moments[number, c, 1] = mean, variance

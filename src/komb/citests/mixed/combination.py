@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from komb.citests.decision import log2_p_values
-from komb.citests.mixed.components import Components
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
 WEIGHTS = np.array([0.76, 0.09, 0.07, 0.08])
@@ -19,18 +18,21 @@ WEIGHTS = np.array([0.76, 0.09, 0.07, 0.08])
 _TINY = -30.0  # bits from which on probabilities add up
 
 
-def combine(tests: list[Components]) -> tuple[FloatArray, Int64Array]:
+def combine(statistic: FloatArray, freedom: FloatArray) -> tuple[FloatArray, Int64Array]:
     """Logarithms of the p-values of some tests, to base 2, and which component decided each.
+
+    Parameters
+    ----------
+    statistic, freedom : float arrays (n_tests, n_components)
+        Chi-squares; a component without freedom is not there.
 
     Examples
     --------
-    >>> test = Components(np.array([0.0, 12.0, 0, 0]), np.array([1.0, 2.0, 0, 0]), 1.0)
-    >>> logarithms, deciders = combine([test])
+    >>> statistic, freedom = np.array([[0.0, 12.0, 0, 0]]), np.array([[1.0, 2.0, 0, 0]])
+    >>> logarithms, deciders = combine(statistic, freedom)
     >>> (2.0**logarithms).round(4).tolist(), deciders.tolist()
-    ([0.0206], [1])
+    ([0.0232], [1])
     """
-    statistic = np.array([test.statistic for test in tests]).reshape(-1, len(WEIGHTS))
-    freedom = np.array([test.freedom for test in tests]).reshape(-1, len(WEIGHTS))
     has_freedom = freedom > 0
     single = np.zeros(statistic.shape)
     single[has_freedom] = log2_p_values(statistic[has_freedom], freedom[has_freedom])

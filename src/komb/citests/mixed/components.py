@@ -13,6 +13,9 @@ with both factors projected on functions of the conditions: without conditions t
 permutations give, with nominal ones what permutations within strata give. A sum of squares with so
 large a mean and variance is referred to a scaled beta distribution, and so to a chi-square
 (Satterthwaite; Bartlett).
+
+Most tests are decided sooner: if the variances were the same whatever the conditions are, and the
+p-value is above ``UNLIKELY``, that is the p-value.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from komb.citests.mixed.conditions import FEATURE_LEFT, Given, pair_products
+from komb.citests.measure import BoolArray
+from komb.citests.mixed.combination import combine
+from komb.citests.mixed.conditions import FEATURE_LEFT, Given, orthonormal, pair_products
 from komb.citests.mixed.features import Features
 from komb.counts import gram_kernels
 from komb.counts.fixedpoint import FloatArray, Int64Array
@@ -40,68 +45,108 @@ HIGHER_WEIGHTS = {
 MOST_CONDITIONS_CROSSED = 3
 """With more conditions, a candidate is multiplied with one feature of each only."""
 
-_NONE = -1  # no component
+UNLIKELY = 0.3
+"""Where a p-value under equal variances is above, it is the p-value."""
+
+_NUMBERS_AT_ONCE = 2_000_000  # in features of candidates that are compared together
 _ALMOST_ONE = 1.0 - 1e-15
 
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components of one test.
+    """The components of some tests.
 
     Attributes
     ----------
-    statistic, freedom : float arrays
+    statistic, freedom : float arrays (n_tests, n_components)
         One chi-square per component; without freedom there is nothing to compare.
-    share_left : float
-        Share of the candidate's variance, of degree 1, that the conditions leave.
+    share_left : float array
+        Share of each candidate's variance, of degree 1, that the conditions leave.
     """
 
     statistic: FloatArray
     freedom: FloatArray
-    share_left: float
+    share_left: FloatArray
+
+    @classmethod
+    def nothing(cls, n_tests: int) -> Components:
+        """Tests in which there is nothing to compare."""
+        shape = n_tests, len(COMPONENTS)
+        return cls(np.zeros(shape), np.zeros(shape), np.zeros(n_tests))
+
+    def put(self, places: Sequence[int], others: Components) -> None:
+        """Put others into some places."""
+        self.statistic[places] = others.statistic
+        self.freedom[places] = others.freedom
+        self.share_left[places] = others.share_left
 
 
-NOTHING = Components(np.zeros(len(COMPONENTS)), np.zeros(len(COMPONENTS)), 0.0)
+def compare(
+    given: Given,
+    candidates: Sequence[Features],
+    conditions: Sequence[Features],
+    unlikely: float = UNLIKELY,
+) -> Components:
+    """Compare what conditions leave of a target and of each of some candidates."""
+    components = Components.nothing(len(candidates))
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        key = (len(candidate.own), len(candidate.joint), int(candidate.is_nominal))
+        if len(candidate.own) and len(given.residuals):
+            alike.setdefault(key, []).append(place)
+    for places in alike.values():
+        n_features = sum(1 for _ in _products(candidates[places[0]], conditions)) + 3
+        n_rows = given.functions.shape[1]
+        step = max(1, _NUMBERS_AT_ONCE // (n_features * n_rows))
+        for first in range(0, len(places), step):
+            some = places[first : first + step]
+            own = [candidates[place] for place in some]
+            components.put(some, _compare_alike(given, own, conditions, unlikely))
+    return components
 
 
-def compare(given: Given, candidate: Features, conditions: Sequence[Features]) -> Components:
-    """Compare what conditions leave of a target and of a candidate."""
-    features, degrees = _stack(candidate, conditions)
-    if not len(features) or not len(given.residuals):
-        return NOTHING
-    squares = np.einsum("ij,ij->i", features, features)
-    residuals = features - (features @ given.functions.T) @ given.functions
-    gram = residuals @ residuals.T
-    n_linear = np.count_nonzero(degrees == 1)
-    share_left = float(gram.diagonal()[:n_linear].sum() / max(squares[:n_linear].sum(), 1e-300))
-    inverse = np.empty_like(gram)
-    gram_kernels.orthonormalise(gram, FEATURE_LEFT * squares, inverse)
-    is_left = inverse.diagonal() > 0
-    inverse, degrees = inverse[is_left], degrees[is_left]
-    products = (given.residuals @ residuals.T) @ inverse.T
-    component, weights = _assign(given.degrees, degrees)
-    sums = np.empty((len(COMPONENTS), 3))
-    pairs = inverse @ pair_products(residuals, given.spread) @ inverse.T
-    gram_kernels.component_moments(products, weights, given.pairs, pairs, component, sums)
-    return _refer(sums, component, given.freedom, share_left)
-
-
-def _stack(candidate: Features, conditions: Sequence[Features]) -> tuple[FloatArray, Int64Array]:
-    """Stack the features of a candidate and its products with conditions, which have degree 0."""
-    products = list(_products(candidate, conditions))
-    if not products:
-        return candidate.own, candidate.degrees
-    features = np.vstack([candidate.own, np.array(products)])
-    degrees = np.zeros(len(features), dtype=np.int64)
-    degrees[: len(candidate.degrees)] = candidate.degrees
-    return features, degrees
+def _compare_alike(
+    given: Given, candidates: Sequence[Features], conditions: Sequence[Features], unlikely: float
+) -> Components:
+    """Compare with candidates that have the same number of features."""
+    features = np.array([[*each.own, *_products(each, conditions)] for each in candidates])
+    n_candidates, n_features, n_rows = features.shape
+    degrees = np.zeros(n_features, dtype=np.int64)
+    degrees[: len(candidates[0].degrees)] = candidates[0].degrees
+    squares = np.einsum("kij,kij->ki", features, features)
+    flat = features.reshape(-1, n_rows)
+    flat -= (flat @ given.functions.T) @ given.functions
+    grams = features @ features.transpose(0, 2, 1)
+    inverses = orthonormal(grams, FEATURE_LEFT * squares)
+    products = (given.residuals @ flat.T).reshape(-1, n_candidates, n_features)
+    products = products.transpose(1, 0, 2) @ inverses.transpose(0, 2, 1)
+    weights = _weights(given.degrees, degrees)
+    totals = np.einsum("kjm,cjm->kc", products**2, weights)
+    is_left = np.einsum("kii->ki", inverses) > 0
+    moments = _equal_moments(weights, is_left, given.freedom)
+    n_shared = _count_shared(weights, is_left)
+    statistic, freedom = _refer(totals, moments, n_shared * given.freedom)
+    asked = np.flatnonzero(combine(statistic, freedom)[0] <= np.log2(unlikely))
+    if len(asked) and len(given.functions) > 1:  # without conditions variances are equal
+        pairs = pair_products(features[asked], given.spread)
+        own = inverses[asked, None]
+        pairs = own @ pairs @ own.transpose(0, 1, 3, 2)
+        robust = np.empty((len(asked), len(COMPONENTS), 2))
+        gram_kernels.component_moments(weights, given.pairs, np.ascontiguousarray(pairs), robust)
+        statistic[asked], freedom[asked] = _refer(
+            totals[asked], robust, n_shared[asked] * given.freedom
+        )
+    is_linear = degrees == 1
+    left = np.einsum("kii->ki", grams)[:, is_linear].sum(axis=1)
+    return Components(statistic, freedom, left / squares[:, is_linear].sum(axis=1))
 
 
 def _products(candidate: Features, conditions: Sequence[Features]) -> Iterator[FloatArray]:
     """Yield products of features of a candidate with some of its conditions."""
     if len(conditions) > MOST_CONDITIONS_CROSSED:
         for condition in conditions:
-            yield from (candidate.joint[:1] * own for own in _first(condition))
+            for a, b in product(candidate.joint[:1], _first(condition)):
+                yield a * b
         return
     for condition in conditions:
         for a, b in product(candidate.joint, condition.joint):
@@ -116,35 +161,43 @@ def _first(condition: Features) -> FloatArray:
     return condition.joint if condition.is_nominal else condition.joint[:1]
 
 
-def _assign(of_target: Int64Array, of_candidate: Int64Array) -> tuple[Int64Array, FloatArray]:
-    """Say to which component each pair of degrees belongs, and how much it counts there."""
-    component = np.full((len(of_target), len(of_candidate)), _NONE, dtype=np.int64)
-    weights = np.ones(component.shape)
+def _weights(of_target: Int64Array, of_candidate: Int64Array) -> FloatArray:
+    """Say how much each pair of features counts in each component; products have degree 0."""
     target, candidate = of_target[:, None], of_candidate[None, :]
-    component[(target == 1) & (candidate == 0)] = INTERACTION
-    component[(target == 1) & (candidate == 1)] = LINEAR
-    component[(target + candidate == 3) & (candidate > 0)] = QUADRATIC
+    weights = np.zeros((len(COMPONENTS), len(of_target), len(of_candidate)))
+    weights[INTERACTION, (target == 1) & (candidate == 0)] = 1.0
+    weights[LINEAR, (target == 1) & (candidate == 1)] = 1.0
+    weights[QUADRATIC, (target + candidate == 3) & (candidate > 0)] = 1.0
     for (own, other), weight in HIGHER_WEIGHTS.items():
-        is_pair = (target == own) & (candidate == other)
-        component[is_pair], weights[is_pair] = HIGHER, weight
-    return component, weights
+        weights[HIGHER, (target == own) & (candidate == other)] = weight
+    return weights
+
+
+def _equal_moments(weights: FloatArray, is_left: BoolArray, rows_left: int) -> FloatArray:
+    """Means and variances of components if variances are the same whatever the conditions are."""
+    mean = np.einsum("cjm,km->kc", weights, is_left) / rows_left
+    variance = 2.0 * np.einsum("cjm,km->kc", weights**2, is_left) / rows_left**2
+    return np.stack([mean, variance], axis=-1)
+
+
+def _count_shared(weights: FloatArray, is_left: BoolArray) -> Int64Array:
+    """How many features of target or candidate, the fewer of the two, are in each component."""
+    counts = (weights > 0)[None] & is_left[:, None, None, :]
+    of_target = counts.any(axis=3).sum(axis=2)
+    return np.minimum(of_target, counts.any(axis=2).sum(axis=2))
 
 
 def _refer(
-    sums: FloatArray, component: Int64Array, rows_left: int, share_left: float
-) -> Components:
-    """Turn sums of squares with their moments into chi-squares."""
-    statistic, freedom = np.zeros(len(sums)), np.zeros(len(sums))
-    for own, (total, mean, variance) in enumerate(sums.tolist()):
-        if mean <= 0 or variance <= 0:
-            continue
-        is_own = component == own
-        n_shared = min(int(is_own.any(axis=1).sum()), int(is_own.any(axis=0).sum()))
-        freedom[own] = 2.0 * mean**2 / variance
-        room = n_shared * rows_left
-        if freedom[own] >= room - 2:
-            freedom[own] = 0.0
-            continue
-        share = min(total / mean * freedom[own] / room, _ALMOST_ONE)
-        statistic[own] = -(room - 0.5 * freedom[own] - 1.0) * np.log1p(-share)
-    return Components(statistic, freedom, share_left)
+    totals: FloatArray, moments: FloatArray, room: Int64Array
+) -> tuple[FloatArray, FloatArray]:
+    """Turn sums of squares with their moments into chi-squares with their freedoms."""
+    mean, variance = moments[..., 0], moments[..., 1]
+    freedom = np.zeros(totals.shape)
+    np.divide(2.0 * mean**2, variance, out=freedom, where=(mean > 0) & (variance > 0))
+    freedom[freedom >= room - 2] = 0.0
+    has_freedom = freedom > 0
+    share = np.zeros(totals.shape)
+    np.divide(totals * freedom, mean * room, out=share, where=has_freedom)
+    share = np.minimum(share, _ALMOST_ONE)
+    statistic = -(room - 0.5 * freedom - 1.0) * np.log1p(-share)
+    return np.where(has_freedom, statistic, 0.0), freedom

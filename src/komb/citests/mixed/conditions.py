@@ -77,6 +77,11 @@ class Given:
     pairs: FloatArray
 
     @property
+    def nbytes(self) -> int:
+        """Memory of functions and residuals, in bytes."""
+        return self.functions.nbytes + self.residuals.nbytes + self.spread.nbytes
+
+    @property
     def freedom(self) -> int:
         """Rows less functions."""
         return self.functions.shape[1] - self.functions.shape[0]
@@ -106,8 +111,7 @@ class Conditions:
         for row, term in zip(pool, terms, strict=True):
             row[:] = reduce(np.multiply, (columns[i].smooth[j] for i, j in term), 1.0)
         squares = np.einsum("ij,ij->i", pool, pool)
-        inverse = np.empty((len(pool), len(pool)))
-        gram_kernels.orthonormalise(pool @ pool.T, FUNCTION_LEFT * squares, inverse)
+        inverse = orthonormal(pool @ pool.T, FUNCTION_LEFT * squares)
         is_kept = inverse.diagonal() > 0
         self._pool, self._inverse = pool, inverse[is_kept]
         self._costs = costs[is_kept]
@@ -121,15 +125,31 @@ class Conditions:
         chosen = self._choose(coefficients, squares)
         functions = self._inverse[chosen] @ self._pool
         residuals = own - coefficients[:, chosen] @ functions
-        inverse = np.empty((len(own), len(own)))
-        gram_kernels.orthonormalise(residuals @ residuals.T, FEATURE_LEFT * squares, inverse)
+        inverse = orthonormal(residuals @ residuals.T, FEATURE_LEFT * squares)
         is_left = inverse.diagonal() > 0
         residuals = inverse[is_left] @ residuals
         cheap = np.flatnonzero(self._costs[chosen] <= COST_OF_SPREAD)
         spread = functions[cheap[:MOST_SPREAD_FUNCTIONS]]
         leverage = np.minimum(np.einsum("ij,ij->j", functions, functions), LARGEST_LEVERAGE)
-        pairs = pair_products(residuals, spread / (1.0 - leverage))
+        pairs = pair_products(residuals[None], spread / (1.0 - leverage))[0]
         return Given(functions, spread, residuals, target.degrees[is_left], pairs)
+
+    def explained_share(self, target: Features) -> float:
+        """Share of a target's variance, of degree 1, that the functions explain beyond chance."""
+        if self.is_rich:
+            return 0.0
+        own = target.own[target.degrees == 1]
+        coefficients = (own @ self._pool.T) @ self._inverse.T
+        explained = (coefficients[:, 1:] ** 2).sum()
+        total = (own**2).sum() - (coefficients[:, 0] ** 2).sum()
+        chance = coefficients.shape[1] / own.shape[1]
+        share = float(explained / total) if total > 0 else 0.0
+        return (share - chance) / (1.0 - chance)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the functions, in bytes."""
+        return 0 if self.is_rich else self._pool.nbytes
 
     def _choose(self, coefficients: FloatArray, squares: FloatArray) -> BoolArray:
         """Choose the base, and what a feature of the target depends on beyond it."""
@@ -149,11 +169,25 @@ class Conditions:
         return base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
 
 
+def orthonormal(grams: FloatArray, least: FloatArray) -> FloatArray:
+    """Return coefficients that make vectors orthonormal, given their scalar products.
+
+    Of one set of vectors or of several; a row is zero if no more than ``least`` of a square is
+    left.
+    """
+    sets = np.array(grams.reshape(-1, *grams.shape[-2:]))
+    inverses = np.empty_like(sets)
+    gram_kernels.orthonormalise(sets, least.reshape(len(sets), -1), inverses)
+    return inverses.reshape(grams.shape)
+
+
 def pair_products(features: FloatArray, functions: FloatArray) -> FloatArray:
-    """Scalar products of pairs of features with each of some functions."""
-    products = np.empty((len(functions), len(features), len(features)))
-    for product, function in zip(products, functions, strict=True):
-        np.matmul(features * function, features.T, out=product)
+    """Scalar products of pairs of features with each of some functions, set by set."""
+    n_sets, n_features, _ = features.shape
+    products = np.empty((n_sets, len(functions), n_features, n_features))
+    other = features.transpose(0, 2, 1)
+    for place, function in enumerate(functions):
+        np.matmul(features * function, other, out=products[:, place])
     return products
 
 

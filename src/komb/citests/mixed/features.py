@@ -183,7 +183,7 @@ def nominal_features(codes: Int64Array, n_levels: int) -> Features:
 
 
 def _merge_rare(codes: Int64Array, n_levels: int) -> Int64Array:
-    """Number levels by their frequency, the rare ones as one."""
+    """Sort levels by their frequency and give them numbers, the rare ones one of them."""
     counts = np.bincount(codes, minlength=n_levels)
     order = np.argsort(-counts, kind="stable")
     n_frequent = int(np.count_nonzero(counts >= RAREST_LEVEL))
