@@ -20,7 +20,7 @@ p-value is above ``UNLIKELY``, that is the p-value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations, product
@@ -95,24 +95,20 @@ def compare(
         if len(candidate.own) and len(given.residuals):
             alike.setdefault(key, []).append(place)
     for places in alike.values():
-        n_features = sum(1 for _ in _products(candidates[places[0]], conditions)) + 3
-        n_rows = given.functions.shape[1]
-        step = max(1, _NUMBERS_AT_ONCE // (n_features * n_rows))
+        factors = _Factors(candidates[places[0]], conditions)
+        step = max(1, _NUMBERS_AT_ONCE // (factors.n_features * given.functions.shape[1]))
         for first in range(0, len(places), step):
             some = places[first : first + step]
-            own = [candidates[place] for place in some]
-            components.put(some, _compare_alike(given, own, conditions, unlikely))
+            features = factors.multiply([candidates[place] for place in some])
+            components.put(some, _compare_alike(given, features, factors.degrees, unlikely))
     return components
 
 
 def _compare_alike(
-    given: Given, candidates: Sequence[Features], conditions: Sequence[Features], unlikely: float
+    given: Given, features: FloatArray, degrees: Int64Array, unlikely: float
 ) -> Components:
-    """Compare with candidates that have the same number of features."""
-    features = np.array([[*each.own, *_products(each, conditions)] for each in candidates])
+    """Compare with candidates that have features of the same degrees; those are overwritten."""
     n_candidates, n_features, n_rows = features.shape
-    degrees = np.zeros(n_features, dtype=np.int64)
-    degrees[: len(candidates[0].degrees)] = candidates[0].degrees
     squares = np.einsum("kij,kij->ki", features, features)
     flat = features.reshape(-1, n_rows)
     flat -= (flat @ given.functions.T) @ given.functions
@@ -141,24 +137,55 @@ def _compare_alike(
     return Components(statistic, freedom, left / squares[:, is_linear].sum(axis=1))
 
 
-def _products(candidate: Features, conditions: Sequence[Features]) -> Iterator[FloatArray]:
-    """Yield products of features of a candidate with some of its conditions."""
-    if len(conditions) > MOST_CONDITIONS_CROSSED:
-        for condition in conditions:
-            for a, b in product(candidate.joint[:1], _first(condition)):
-                yield a * b
-        return
-    for condition in conditions:
-        for a, b in product(candidate.joint, condition.joint):
-            yield a * b
-    for n_factors in range(2, len(conditions) + 1):
-        for chosen in combinations(conditions, n_factors):
-            for factors in product(candidate.sharpest, *(each.sharpest for each in chosen)):
-                yield reduce(np.multiply, factors)
+class _Factors:
+    """What candidates that are alike are multiplied with.
 
+    Attributes
+    ----------
+    degrees : int array
+        Of the features of a candidate, and of its products with conditions: those have 0.
+    n_features : int
+    """
 
-def _first(condition: Features) -> FloatArray:
-    return condition.joint if condition.is_nominal else condition.joint[:1]
+    def __init__(self, candidate: Features, conditions: Sequence[Features]) -> None:
+        self._n_joint = len(candidate.joint)
+        self._sharp = slice(0 if candidate.is_nominal else -1, None)
+        self._of_joint: list[FloatArray] = []  # with which all features are multiplied
+        self._of_sharp: list[FloatArray] = []  # and those that stand for the candidate
+        if len(conditions) > MOST_CONDITIONS_CROSSED:
+            self._n_joint = min(1, self._n_joint)
+            for each in conditions:
+                self._of_joint += [*(each.joint if each.is_nominal else each.joint[:1])]
+        else:
+            for each in conditions:
+                self._of_joint += [*each.joint]
+            for n_factors in range(2, len(conditions) + 1):
+                for chosen in combinations(conditions, n_factors):
+                    crossed = product(*(each.sharpest for each in chosen))
+                    self._of_sharp += [reduce(np.multiply, factors) for factors in crossed]
+        n_products = self._n_joint * len(self._of_joint)
+        n_products += len(candidate.sharpest) * len(self._of_sharp)
+        zeros = np.zeros(n_products, dtype=np.int64)
+        self.degrees = np.concatenate([candidate.degrees, zeros])
+        self.n_features = len(self.degrees)
+
+    def multiply(self, candidates: Sequence[Features]) -> FloatArray:
+        """Return features and products of each candidate."""
+        n_own, n_rows = candidates[0].own.shape
+        features = np.empty((len(candidates), self.n_features, n_rows))
+        for own, candidate in zip(features, candidates, strict=True):
+            own[:n_own] = candidate.own
+            place = n_own
+            for factor in self._of_joint:
+                np.multiply(
+                    candidate.joint[: self._n_joint], factor, out=own[place : place + self._n_joint]
+                )
+                place += self._n_joint
+            sharp = candidate.joint[self._sharp]
+            for factor in self._of_sharp:
+                np.multiply(sharp, factor, out=own[place : place + len(sharp)])
+                place += len(sharp)
+        return features
 
 
 def _weights(of_target: Int64Array, of_candidate: Int64Array) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -49,6 +49,7 @@ FUNCTION_LEFT, FEATURE_LEFT = 1e-6, 1e-3
 
 LARGEST_LEVERAGE = 0.95
 
+Costs = tuple[float, ...]  # of the functions of a condition
 Term = tuple[tuple[int, int], ...]  # (condition, function) of each factor
 
 
@@ -103,13 +104,13 @@ class Conditions:
     """
 
     def __init__(self, columns: Sequence[Features], n_rows: int) -> None:
-        terms, costs = _choose_terms(columns, n_rows)
+        terms, costs = _choose_terms(tuple(tuple(each.costs.tolist()) for each in columns), n_rows)
         self.is_rich = int(np.count_nonzero(costs <= SMOOTHEST)) > LARGEST_SHARE * n_rows
         if self.is_rich:
             return
         pool = np.empty((len(terms), n_rows))
         for row, term in zip(pool, terms, strict=True):
-            row[:] = reduce(np.multiply, (columns[i].smooth[j] for i, j in term), 1.0)
+            _multiply([columns[i].smooth[j] for i, j in term], row)
         squares = np.einsum("ij,ij->i", pool, pool)
         inverse = orthonormal(pool @ pool.T, FUNCTION_LEFT * squares)
         is_kept = inverse.diagonal() > 0
@@ -169,16 +170,26 @@ class Conditions:
         return base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
 
 
+def _multiply(factors: Sequence[FloatArray], result: FloatArray) -> None:
+    """Multiply factors; of none at all the product is 1."""
+    if len(factors) < 2:
+        result[:] = factors[0] if factors else 1.0
+        return
+    np.multiply(factors[0], factors[1], out=result)
+    for factor in factors[2:]:
+        result *= factor
+
+
 def orthonormal(grams: FloatArray, least: FloatArray) -> FloatArray:
     """Return coefficients that make vectors orthonormal, given their scalar products.
 
     Of one set of vectors or of several; a row is zero if no more than ``least`` of a square is
     left.
     """
-    sets = np.array(grams.reshape(-1, *grams.shape[-2:]))
+    sets = np.array(grams if grams.ndim > 2 else grams[None])
     inverses = np.empty_like(sets)
-    gram_kernels.orthonormalise(sets, least.reshape(len(sets), -1), inverses)
-    return inverses.reshape(grams.shape)
+    gram_kernels.orthonormalise(sets, least if grams.ndim > 2 else least[None], inverses)
+    return inverses if grams.ndim > 2 else inverses[0]
 
 
 def pair_products(features: FloatArray, functions: FloatArray) -> FloatArray:
@@ -203,7 +214,8 @@ def _base(costs: FloatArray, n_rows: int) -> BoolArray:
     return is_base
 
 
-def _choose_terms(columns: Sequence[Features], n_rows: int) -> tuple[list[Term], FloatArray]:
+@lru_cache(maxsize=256)
+def _choose_terms(columns: tuple[Costs, ...], n_rows: int) -> tuple[list[Term], FloatArray]:
     """Choose the terms of the pool with their costs: those of a cost all together, or none."""
     room = min(LARGEST_POOL, POOL_SIZE * n_rows**0.5)
     terms: list[Term] = [()]
@@ -226,17 +238,17 @@ def _groups(n_columns: int) -> list[tuple[float, int]]:
     return sorted((float(cost), n) for cost in steps for n in range(1, n_most + 1))
 
 
-def _terms_of(columns: Sequence[Features], cost: float, n_factors: int) -> Iterator[Term]:
+def _terms_of(columns: Sequence[Costs], cost: float, n_factors: int) -> Iterator[Term]:
     """Yield the terms of a cost and a number of factors, in the order of columns."""
     left = cost - PRODUCT * (n_factors - 1)
     for chosen in combinations(range(len(columns)), n_factors):
         yield from _splits(columns, chosen, left)
 
 
-def _splits(columns: Sequence[Features], chosen: tuple[int, ...], cost: float) -> Iterator[Term]:
+def _splits(columns: Sequence[Costs], chosen: tuple[int, ...], cost: float) -> Iterator[Term]:
     """Yield the terms with one function of each of some columns that cost so much together."""
     first, *others = chosen
-    for function, own in enumerate(columns[first].costs.tolist()):
+    for function, own in enumerate(columns[first]):
         if not others:
             if own == cost:
                 yield ((first, function),)
