@@ -61,6 +61,7 @@ class Case:
 
     @property
     def columns(self) -> tuple[Column, ...]:
+        """All of them."""
         return (self.target, self.candidate, *self.conditions)
 
 
@@ -173,7 +174,9 @@ def draw_condition(rng: np.random.Generator, n_rows: int, kind: str) -> Column:
 def draw_effect(rng: np.random.Generator, column: Column, mechanism: str) -> Values:
     """Draw a function of a column, of about unit variance."""
     if not column.is_number:
-        return rng.normal(size=int(column.values.max()) + 1)[column.values]
+        by_level: Values = rng.normal(size=int(column.values.max()) + 1)
+        effect: Values = by_level[column.values]
+        return effect
     z = (column.values - column.values.mean()) / max(column.values.std(), 1e-9)
     if mechanism == "linear" or (mechanism == "spread" and rng.random() < 0.5):
         return z * rng.choice([-1, 1])
@@ -184,7 +187,8 @@ def draw_effect(rng: np.random.Generator, column: Column, mechanism: str) -> Val
         lambda: 1.6 * (np.abs(z) - 0.8),
         lambda: np.exp(np.clip(z, -4, 2.5) / 1.5) - 1.25,
     )
-    return functions[rng.integers(len(functions))]()
+    drawn: Values = functions[rng.integers(len(functions))]()
+    return drawn
 
 
 def draw_variable(
@@ -246,7 +250,7 @@ def calibration(options: argparse.Namespace) -> None:
     ]
     work = (delayed(run_null)(*cell, options.draws) for cell in cells)
     found = [rate for part in Parallel(n_jobs=options.jobs)(work) for rate in part]
-    lines, is_within = [], {alpha: 0 for alpha in ALPHAS}
+    lines, is_within = [], dict.fromkeys(ALPHAS, 0)
     for n_rows, kinds, mechanism, pair, rates in found:
         for alpha, rate in zip(ALPHAS, rates, strict=True):
             error = np.sqrt(alpha * (1 - alpha) / options.draws)
@@ -409,7 +413,7 @@ def _draw_child(rng: np.random.Generator, parents: Sequence[Column], n_rows: int
         for p in parents
     ]
     signal = np.zeros(n_rows)
-    if len(scaled) == 2 and rng.random() < 0.4:  # noqa: PLR2004
+    if len(scaled) == 2 and rng.random() < 0.4:
         signal = 1.2 * scaled[0] * scaled[1]
     else:
         for z in scaled:
@@ -438,7 +442,7 @@ def komb_blanket(make: Callable[..., Session], columns: Sequence[Column]) -> lis
     n_rows, everything = len(columns[0].values), frozenset(range(len(columns)))
     session = make(columns, choose_alpha(n_rows, len(columns)).value)
     return [
-        {x for x in find_blanket(session, Task(target=y, candidates=everything - {y})).witnesses}
+        set(find_blanket(session, Task(target=y, candidates=everything - {y})).witnesses)
         for y in sorted(everything)
     ]
 
@@ -461,11 +465,11 @@ def _iamb(p_value: Callable[..., float], target: int, everything: Sequence[int])
         others = [x for x in everything if x != target and x not in blanket]
         p_values = {x: p_value(x, blanket) for x in others}
         best = min(p_values, key=p_values.__getitem__, default=None)
-        if best is None or p_values[best] > 0.01:  # noqa: PLR2004
+        if best is None or p_values[best] > 0.01:
             break
         blanket.add(best)
     for x in sorted(blanket):
-        if p_value(x, blanket - {x}) > 0.01:  # noqa: PLR2004
+        if p_value(x, blanket - {x}) > 0.01:
             blanket.discard(x)
     return blanket
 

@@ -52,14 +52,25 @@ def numeric(values: Sequence[float]) -> dict[str, list[tuple[float, Vector]]]:
     def legendre(degree: int) -> Vector:
         return math.sqrt(2 * degree + 1) * eval_legendre(degree, u)
 
-    own = [(1, score), (2, score**2 - 1), (3, legendre(3)), (4, legendre(4))]
+    own: list[tuple[float, Vector]] = [
+        (1, score),
+        (2, score**2 - 1),
+        (3, legendre(3)),
+        (4, legendre(4)),
+    ]
     own = own[: min(3 if n < 2000 else 4, n_distinct - 1)]
-    smooth = [(1, score), (2, score**2 - 1), (3, score**3 - 3 * score), (4, legendre(2))]
+    smooth: list[tuple[float, Vector]] = [
+        (1, score),
+        (2, score**2 - 1),
+        (3, score**3 - 3 * score),
+        (4, legendre(2)),
+    ]
     smooth += [(4, np.sign(u)), (4, np.sign(u) * score)]
     smooth += [(k, legendre(k - 2)) for k in range(5, 13)]
     if n_distinct <= len(smooth):
         smooth = [(k, f) for k, f in smooth if k <= n_distinct - 1][: n_distinct - 1]
-    joint = [(1, score), (1, np.sign(u))] if n_distinct > 2 else [(1, score)][: n_distinct - 1]
+    joint: list[tuple[float, Vector]] = [(1, score), (1, np.sign(u))]
+    joint = joint if n_distinct > 2 else joint[: n_distinct - 1]
     first = joint[:1]
     return {"own": own, "joint": joint, "sharp": joint[-1:], "first": first, "smooth": smooth}
 
@@ -150,12 +161,7 @@ def choose(
 def products(x: Mapping[str, Any], conditions: Sequence[Mapping[str, Any]]) -> list[Vector]:
     """Products of a candidate with its conditions."""
     if len(conditions) > 3:
-        return [
-            a * b
-            for z in conditions
-            for _, b in z["first"]
-            for _, a in x["joint"][:1]
-        ]
+        return [a * b for z in conditions for _, b in z["first"] for _, a in x["joint"][:1]]
     made = [a * b for z in conditions for _, b in z["joint"] for _, a in x["joint"]]
     for size in range(2, len(conditions) + 1):
         for chosen in combinations(conditions, size):

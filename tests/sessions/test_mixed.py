@@ -28,7 +28,9 @@ def draw_columns(rng: np.random.Generator, n_rows: int, kinds: list[str]) -> lis
     hidden = rng.normal(size=n_rows)
     drawn: list[Any] = []
     for place, kind in enumerate(kinds):
-        value = (hidden, hidden**2, rng.normal(size=n_rows))[place % 3] + rng.normal(size=n_rows)
+        value: Any = (hidden, hidden**2, rng.normal(size=n_rows))[place % 3] + rng.normal(
+            size=n_rows
+        )
         if kind == "skewed":
             value = np.exp(value)
         elif kind == "ordinal":

@@ -1,5 +1,9 @@
 """Small matrices of a test on features: what is orthonormal, and what is expected by chance."""
 
+# Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
+# mypy: disallow-untyped-decorators=False, disallow-any-unimported=False
+
 from __future__ import annotations
 
 import numpy as np
@@ -62,24 +66,29 @@ def component_moments(weights, of_target, of_candidates, moments):
     moments : float array (n_candidates, n_components, 2)
         Gets means and variances.
     """
-    n_components, n_target, n_own = weights.shape
     for number in range(len(of_candidates)):
-        pairs = of_candidates[number]
-        for c in range(n_components):
-            mean = variance = 0.0
-            for j in range(n_target):
-                for k in range(n_own):
-                    if weights[c, j, k] == 0.0:
-                        continue
-                    for i in range(n_target):
-                        for m in range(n_own):
-                            weight = weights[c, j, k] * weights[c, i, m]
-                            if weight == 0.0:
-                                continue
-                            shared = 0.0
-                            for b in range(len(of_target)):
-                                shared += of_target[b, j, i] * pairs[b, k, m]
-                            variance += 2.0 * weight * shared * shared
-                            if i == j and m == k:
-                                mean += weights[c, j, k] * shared
+        for c in range(len(weights)):
+            mean, variance = _moments(weights[c], of_target, of_candidates[number])
             moments[number, c, 0], moments[number, c, 1] = mean, variance
+
+
+@inner
+def _moments(weights, of_target, of_candidate):
+    """Mean and variance of one sum of squares."""
+    n_target, n_own = weights.shape
+    mean = variance = 0.0
+    for j in range(n_target):
+        for k in range(n_own):
+            if weights[j, k] == 0.0:
+                continue
+            for i in range(n_target):
+                for m in range(n_own):
+                    if weights[i, m] == 0.0:
+                        continue
+                    shared = 0.0
+                    for b in range(len(of_target)):
+                        shared += of_target[b, j, i] * of_candidate[b, k, m]
+                    variance += 2.0 * weights[j, k] * weights[i, m] * shared * shared
+                    if i == j and m == k:
+                        mean += weights[j, k] * shared
+    return mean, variance

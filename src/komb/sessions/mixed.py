@@ -295,8 +295,8 @@ class MixedSource(Source):
                 discrete[place] = [x for x in candidates if x not in answers[place]], given
         if discrete:
             found_each = ask_discrete(target, list(discrete.values()))
-            for place, found in zip(discrete, found_each, strict=True):
-                answers[place] |= dict(zip(discrete[place][0], found, strict=True))
+            for place, counted in zip(discrete, found_each, strict=True):
+                answers[place] |= dict(zip(discrete[place][0], counted, strict=True))
             self._count_discrete()
         return [
             [answer[x] for x in candidates]

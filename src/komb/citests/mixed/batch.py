@@ -27,7 +27,7 @@ def measure(tests: Components) -> Measurement:
     return Measurement(
         tests.statistic[each, deciders],
         tests.freedom[each, deciders],
-        (tests.freedom > 0).any(axis=1),
+        np.asarray((tests.freedom > 0).any(axis=1)),
         np.array(COMPONENTS)[deciders],
         log2_p_value=np.round(logarithms, _DIGITS) + 0.0,
     )

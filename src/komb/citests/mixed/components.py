@@ -70,7 +70,7 @@ class Components:
 
     @classmethod
     def nothing(cls, n_tests: int) -> Components:
-        """Tests in which there is nothing to compare."""
+        """Return tests in which there is nothing to compare."""
         shape = n_tests, len(COMPONENTS)
         return cls(np.zeros(shape), np.zeros(shape), np.zeros(n_tests))
 
@@ -211,7 +211,8 @@ def _count_shared(weights: FloatArray, is_left: BoolArray) -> Int64Array:
     """How many features of target or candidate, the fewer of the two, are in each component."""
     counts = (weights > 0)[None] & is_left[:, None, None, :]
     of_target = counts.any(axis=3).sum(axis=2)
-    return np.minimum(of_target, counts.any(axis=2).sum(axis=2))
+    shared: Int64Array = np.minimum(of_target, counts.any(axis=2).sum(axis=2))
+    return shared
 
 
 def _refer(

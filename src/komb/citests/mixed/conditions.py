@@ -85,7 +85,8 @@ class Given:
     @property
     def freedom(self) -> int:
         """Rows less functions."""
-        return self.functions.shape[1] - self.functions.shape[0]
+        n_functions, n_rows = self.functions.shape
+        return int(n_rows - n_functions)
 
 
 class Conditions:
@@ -145,7 +146,7 @@ class Conditions:
         total = (own**2).sum() - (coefficients[:, 0] ** 2).sum()
         chance = coefficients.shape[1] / own.shape[1]
         share = float(explained / total) if total > 0 else 0.0
-        return (share - chance) / (1.0 - chance)
+        return float((share - chance) / (1.0 - chance))
 
     @property
     def nbytes(self) -> int:
@@ -167,7 +168,8 @@ class Conditions:
             beyond_all / max(n_rows - len(base), 0.2 * n_rows),
         )
         evidence = (explained / np.maximum(variance, 1e-300)[:, None]).max(axis=0)
-        return base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
+        is_in: BoolArray = base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
+        return is_in
 
 
 def _multiply(factors: Sequence[FloatArray], result: FloatArray) -> None:

@@ -154,7 +154,8 @@ def _legendre(degree: int, x: FloatArray) -> FloatArray:
     before, value = np.ones_like(x), x
     for k in range(1, degree):
         before, value = value, ((2 * k + 1) * x * value - k * before) / (k + 1)
-    return value * np.sqrt(2 * degree + 1)
+    scaled: FloatArray = value * np.sqrt(2 * degree + 1)
+    return scaled
 
 
 def nominal_features(codes: Int64Array, n_levels: int) -> Features:
