@@ -84,7 +84,7 @@ class MixedSession(Session):
     --------
     >>> rng = np.random.default_rng(1)
     >>> a, b, noise = rng.normal(size=(3, 400))
-    >>> y = a * b + 0.5 * noise
+    >>> y = np.sign(a * b) + noise
     >>> table = DiscreteTable.from_data({"a": a, "b": b, "y": y}, discretize="quantile")
     >>> session = MixedSession(table, {0: a, 1: b, 2: y})
     >>> session.dependents(2, {0, 1}, frozenset())

@@ -31,7 +31,7 @@ def combine(statistic: FloatArray, freedom: FloatArray) -> tuple[FloatArray, Int
     >>> statistic, freedom = np.array([[0.0, 12.0, 0, 0]]), np.array([[1.0, 2.0, 0, 0]])
     >>> logarithms, deciders = combine(statistic, freedom)
     >>> (2.0**logarithms).round(4).tolist(), deciders.tolist()
-    ([0.0232], [1])
+    ([0.0234], [1])
     """
     has_freedom = freedom > 0
     single = np.zeros(statistic.shape)

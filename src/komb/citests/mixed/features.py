@@ -82,7 +82,7 @@ def numeric_features(values: FloatArray) -> Features:
     --------
     >>> features = numeric_features(np.array([3.0, 1.0, 2.0, 100.0]))
     >>> features.own[0].round(3).tolist()
-    [0.372, -1.364, -0.372, 1.364]
+    [0.378, -1.363, -0.378, 1.363]
     >>> features.degrees.tolist()
     [1, 2, 3]
     """
