@@ -179,7 +179,8 @@ def draw_effect(rng: np.random.Generator, column: Column, mechanism: str) -> Val
         return effect
     z = (column.values - column.values.mean()) / max(column.values.std(), 1e-9)
     if mechanism == "linear" or (mechanism == "spread" and rng.random() < 0.5):
-        return z * rng.choice([-1, 1])
+        line: Values = z * rng.choice([-1, 1])
+        return line
     functions: tuple[Callable[[], Values], ...] = (
         lambda: (z**2 - 1) / 1.4,
         lambda: 1.4 * np.sin(rng.uniform(1, 2) * z),
