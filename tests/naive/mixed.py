@@ -76,12 +76,18 @@ def numeric(values: Sequence[float]) -> dict[str, list[tuple[float, Vector]]]:
 
 
 def nominal(values: Sequence[Any]) -> dict[str, list[tuple[float, Vector]]]:
+    own, smooth = contrasts(values, 10), contrasts(values, 3)
+    joint = own[:5]
+    return {"own": own, "joint": joint, "sharp": joint, "first": joint, "smooth": smooth}
+
+
+def contrasts(values: Sequence[Any], rarest: int) -> list[tuple[float, Vector]]:
     counts = {level: list(values).count(level) for level in sorted(set(values))}
     order = sorted(counts, key=lambda level: (-counts[level], level))
-    frequent = [level for level in order if counts[level] >= 10]
-    rare = [level for level in order if counts[level] < 10]
+    frequent = [level for level in order if counts[level] >= rarest]
+    rare = [level for level in order if counts[level] < rarest]
     groups = [[level] for level in frequent]
-    if sum(counts[level] for level in rare) >= 10 or not groups:
+    if sum(counts[level] for level in rare) >= rarest or not groups:
         groups.append(rare)
     else:
         groups[-1] += rare
@@ -94,9 +100,7 @@ def nominal(values: Sequence[Any]) -> dict[str, list[tuple[float, Vector]]]:
         of_level |= dict.fromkeys(more_frequent, -1 / n_before)
         vector = np.array([of_level[value] for value in values])
         vectors.append(vector * math.sqrt(len(values) / (vector @ vector)))
-    own = [(1.0, vector) for vector in vectors]
-    joint = own[:5]
-    return {"own": own, "joint": joint, "sharp": joint, "first": joint, "smooth": own}
+    return [(1.0, vector) for vector in vectors]
 
 
 def gram_schmidt(vectors: Sequence[Vector], least: Sequence[float]) -> list[Vector | None]:

@@ -16,6 +16,9 @@ from komb.counts.fixedpoint import FloatArray, Int64Array
 RAREST_LEVEL = 10
 """Levels of fewer rows are put together with other rare ones."""
 
+RAREST_CONDITION = 3
+"""The same for a condition: what is put together there is no longer held fixed."""
+
 MANY_ROWS = 2000
 """From here on variables have one degree more."""
 
@@ -170,26 +173,31 @@ def nominal_features(codes: Int64Array, n_levels: int) -> Features:
     [-1.0, 1.0]
     """
     is_known = codes < n_levels
-    merged = _merge_rare(codes[is_known], n_levels)
-    contrasts = np.zeros((int(merged.max(initial=0)), len(codes)))
-    contrasts[:, is_known] = _contrasts(merged)
+
+    def filled(rarest: int) -> FloatArray:
+        merged = _merge_rare(codes[is_known], n_levels, rarest)
+        contrasts = np.zeros((int(merged.max(initial=0)), len(codes)))
+        contrasts[:, is_known] = _contrasts(merged)
+        return contrasts
+
+    contrasts, fine = filled(RAREST_LEVEL), filled(RAREST_CONDITION)
     return Features(
         contrasts,
         np.ones(len(contrasts), dtype=np.int64),
         contrasts[:MOST_JOINT_LEVELS],
-        contrasts,
-        np.full(len(contrasts), SMOOTHEST),
+        fine,
+        np.full(len(fine), SMOOTHEST),
         is_nominal=True,
     )
 
 
-def _merge_rare(codes: Int64Array, n_levels: int) -> Int64Array:
+def _merge_rare(codes: Int64Array, n_levels: int, rarest: int) -> Int64Array:
     """Sort levels by their frequency and give them numbers, the rare ones one of them."""
     counts = np.bincount(codes, minlength=n_levels)
     order = np.argsort(-counts, kind="stable")
-    n_frequent = int(np.count_nonzero(counts >= RAREST_LEVEL))
+    n_frequent = int(np.count_nonzero(counts >= rarest))
     n_rare_rows = int(counts[order[n_frequent:]].sum())
-    last = n_frequent if n_rare_rows >= RAREST_LEVEL else max(0, n_frequent - 1)
+    last = n_frequent if n_rare_rows >= rarest else max(0, n_frequent - 1)
     numbers = np.empty(n_levels, dtype=np.int64)
     numbers[order] = np.minimum(np.arange(n_levels), last)
     return numbers[codes]
