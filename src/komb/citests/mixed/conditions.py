@@ -1,0 +1,259 @@
+"""Functions of the conditions, and what they leave of a target.
+
+The basis has the functions of each condition and products of functions of two or three, the
+cheapest first: a product costs what its factors do, and more for each further one. A few are always
+in; of the others, those that the target depends on. So a linear Gaussian model costs hardly more
+than its own parameters, and a rough one still finds what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from komb.citests.measure import BoolArray
+from komb.citests.mixed.features import ROUGHEST, SMOOTHEST, Features
+from komb.counts import gram_kernels
+from komb.counts.fixedpoint import FloatArray, Int64Array
+
+PRODUCT = 2.0
+"""What each factor of a product costs beyond the first."""
+
+MOST_FACTORS = 3
+
+BASE_SIZE = 0.8
+"""Functions that are always in, in terms of the rows to the power of 0.4."""
+
+POOL_SIZE = 3.5
+"""Functions that may be in, in terms of the root of the rows; but no more than LARGEST_POOL."""
+
+LARGEST_POOL = 90
+
+SELECTION_LEVEL = 0.12
+"""Of the test whether a target depends on a function; shared by the features of the target."""
+
+COST_OF_SPREAD = 4.0
+"""The spread of target and candidate may depend on functions of at most this cost."""
+
+MOST_SPREAD_FUNCTIONS = 16
+
+LARGEST_SHARE = 0.25
+"""Of the rows: with more functions that have to be in, nothing is left to test."""
+
+FUNCTION_LEFT, FEATURE_LEFT = 1e-6, 1e-3
+"""Share of a square that must be left of a function, or of a feature, given those before."""
+
+LARGEST_LEVERAGE = 0.95
+
+Costs = tuple[float, ...]  # of the functions of a condition
+Term = tuple[tuple[int, int], ...]  # (condition, function) of each factor
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the conditions leave of a target.
+
+    Attributes
+    ----------
+    functions : float array (n_functions, n_rows)
+        The basis, orthonormal.
+    spread : float array
+        The functions on which the spread of target and candidate may depend.
+    residuals : float array (n_features, n_rows)
+        What is left of the features of the target, orthonormal.
+    degrees : int array
+        Of the features that are left.
+    pairs : float array (n_spread, n_features, n_features)
+        Scalar products of pairs of residuals with each function of ``spread``.
+    """
+
+    functions: FloatArray
+    spread: FloatArray
+    residuals: FloatArray
+    degrees: Int64Array
+    pairs: FloatArray
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of functions and residuals, in bytes."""
+        return self.functions.nbytes + self.residuals.nbytes + self.spread.nbytes
+
+    @property
+    def freedom(self) -> int:
+        """Rows less functions."""
+        n_functions, n_rows = self.functions.shape
+        return int(n_rows - n_functions)
+
+
+class Conditions:
+    """A pool of functions of some conditions, in the order of their costs.
+
+    Parameters
+    ----------
+    columns : sequence of Features
+        The conditions.
+    n_rows : int
+
+    Attributes
+    ----------
+    is_rich : bool
+        Whether the conditions have so many features that nothing is left to test.
+    """
+
+    def __init__(self, columns: Sequence[Features], n_rows: int) -> None:
+        terms, costs = _choose_terms(tuple(tuple(each.costs.tolist()) for each in columns), n_rows)
+        self.is_rich = int(np.count_nonzero(costs <= SMOOTHEST)) > LARGEST_SHARE * n_rows
+        if self.is_rich:
+            return
+        pool = np.empty((len(terms), n_rows))
+        for row, term in zip(pool, terms, strict=True):
+            _multiply([columns[i].smooth[j] for i, j in term], row)
+        squares = np.einsum("ij,ij->i", pool, pool)
+        inverse = orthonormal(pool @ pool.T, FUNCTION_LEFT * squares)
+        is_kept = inverse.diagonal() > 0
+        self._pool, self._inverse = pool, inverse[is_kept]
+        self._costs = costs[is_kept]
+        self._is_base = _base(self._costs, n_rows)
+
+    def given(self, target: Features) -> Given:
+        """Choose the functions that a target depends on, and return what they leave of it."""
+        own = target.own
+        coefficients = (own @ self._pool.T) @ self._inverse.T
+        squares = np.einsum("ij,ij->i", own, own)
+        chosen = self._choose(coefficients, squares)
+        functions = self._inverse[chosen] @ self._pool
+        residuals = own - coefficients[:, chosen] @ functions
+        inverse = orthonormal(residuals @ residuals.T, FEATURE_LEFT * squares)
+        is_left = inverse.diagonal() > 0
+        residuals = inverse[is_left] @ residuals
+        cheap = np.flatnonzero(self._costs[chosen] <= COST_OF_SPREAD)
+        spread = functions[cheap[:MOST_SPREAD_FUNCTIONS]]
+        leverage = np.minimum(np.einsum("ij,ij->j", functions, functions), LARGEST_LEVERAGE)
+        pairs = pair_products(residuals[None], spread / (1.0 - leverage))[0]
+        return Given(functions, spread, residuals, target.degrees[is_left], pairs)
+
+    def explained_share(self, target: Features) -> float:
+        """Share of a target's variance, of degree 1, that the functions explain beyond chance."""
+        if self.is_rich:
+            return 0.0
+        own = target.own[target.degrees == 1]
+        coefficients = (own @ self._pool.T) @ self._inverse.T
+        explained = (coefficients[:, 1:] ** 2).sum()
+        total = (own**2).sum() - (coefficients[:, 0] ** 2).sum()
+        chance = coefficients.shape[1] / own.shape[1]
+        share = float(explained / total) if total > 0 else 0.0
+        return float((share - chance) / (1.0 - chance))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the functions, in bytes."""
+        return 0 if self.is_rich else self._pool.nbytes
+
+    def _choose(self, coefficients: FloatArray, squares: FloatArray) -> BoolArray:
+        """Choose the base, and what a feature of the target depends on beyond it."""
+        from scipy.special import chdtri
+
+        n_rows, base = self._pool.shape[1], self._is_base
+        if base.all() or not len(squares):
+            return base
+        explained = coefficients**2
+        beyond_base = squares - explained[:, base].sum(axis=1)
+        beyond_all = np.maximum(squares - explained.sum(axis=1), 0.0)
+        variance = np.minimum(
+            beyond_base / (n_rows - np.count_nonzero(base)),
+            beyond_all / max(n_rows - len(base), 0.2 * n_rows),
+        )
+        evidence = (explained / np.maximum(variance, 1e-300)[:, None]).max(axis=0)
+        is_in: BoolArray = base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
+        return is_in
+
+
+def _multiply(factors: Sequence[FloatArray], result: FloatArray) -> None:
+    """Multiply factors; of none at all the product is 1."""
+    if len(factors) < 2:
+        result[:] = factors[0] if factors else 1.0
+        return
+    np.multiply(factors[0], factors[1], out=result)
+    for factor in factors[2:]:
+        result *= factor
+
+
+def orthonormal(grams: FloatArray, least: FloatArray) -> FloatArray:
+    """Return coefficients that make vectors orthonormal, given their scalar products.
+
+    Of one set of vectors or of several; a row is zero if no more than ``least`` of a square is
+    left.
+    """
+    sets = np.array(grams if grams.ndim > 2 else grams[None])
+    inverses = np.empty_like(sets)
+    gram_kernels.orthonormalise(sets, least if grams.ndim > 2 else least[None], inverses)
+    return inverses if grams.ndim > 2 else inverses[0]
+
+
+def pair_products(features: FloatArray, functions: FloatArray) -> FloatArray:
+    """Scalar products of pairs of features with each of some functions, set by set."""
+    n_sets, n_features, _ = features.shape
+    products = np.empty((n_sets, len(functions), n_features, n_features))
+    other = features.transpose(0, 2, 1)
+    for place, function in enumerate(functions):
+        np.matmul(features * function, other, out=products[:, place])
+    return products
+
+
+def _base(costs: FloatArray, n_rows: int) -> BoolArray:
+    """Mark the functions that are always in: all up to some cost."""
+    room = BASE_SIZE * n_rows**0.4
+    cost = SMOOTHEST
+    for next_cost in np.unique(costs[costs > SMOOTHEST]):
+        if np.count_nonzero(costs <= next_cost) > room:
+            break
+        cost = float(next_cost)
+    is_base: BoolArray = costs <= cost
+    return is_base
+
+
+@lru_cache(maxsize=256)
+def _choose_terms(columns: tuple[Costs, ...], n_rows: int) -> tuple[list[Term], FloatArray]:
+    """Choose the terms of the pool with their costs: those of a cost all together, or none."""
+    room = min(LARGEST_POOL, POOL_SIZE * n_rows**0.5)
+    terms: list[Term] = [()]
+    costs = [0.0]
+    for cost, n_factors in _groups(len(columns)):
+        group = list(_terms_of(columns, cost, n_factors))
+        if len(terms) + len(group) > room and cost > SMOOTHEST:
+            break
+        terms += group
+        costs += [cost] * len(group)
+    return terms, np.array(costs)
+
+
+def _groups(n_columns: int) -> list[tuple[float, int]]:
+    """Costs of terms and numbers of factors, the cheapest first."""
+    if not n_columns:
+        return []
+    steps = np.arange(SMOOTHEST, ROUGHEST + 0.5)
+    n_most = min(n_columns, MOST_FACTORS)
+    return sorted((float(cost), n) for cost in steps for n in range(1, n_most + 1))
+
+
+def _terms_of(columns: Sequence[Costs], cost: float, n_factors: int) -> Iterator[Term]:
+    """Yield the terms of a cost and a number of factors, in the order of columns."""
+    left = cost - PRODUCT * (n_factors - 1)
+    for chosen in combinations(range(len(columns)), n_factors):
+        yield from _splits(columns, chosen, left)
+
+
+def _splits(columns: Sequence[Costs], chosen: tuple[int, ...], cost: float) -> Iterator[Term]:
+    """Yield the terms with one function of each of some columns that cost so much together."""
+    first, *others = chosen
+    for function, own in enumerate(columns[first]):
+        if not others:
+            if own == cost:
+                yield ((first, function),)
+        elif own < cost:
+            for rest in _splits(columns, tuple(others), cost - own):
+                yield ((first, function), *rest)
