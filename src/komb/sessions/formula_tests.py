@@ -200,6 +200,8 @@ class FormulaTests:
         one_is_enough: bool,
     ) -> list[tuple[int, int, Variables]]:
         """Line, candidate and witness of all that have one."""
+        if not asked.candidates:
+            return []
         lots, columns, sets = self._lots, asked.columns, asked.sets
         most_set = max(map(len, sets), default=0)
         most_allies = min(max(asked.n_allies, default=0), len(pool))

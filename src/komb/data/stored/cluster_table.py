@@ -118,6 +118,8 @@ class ClusterTable(DiscreteTable):
             "names": tuple(column.name for column in own),
             "levels": tuple(column.levels for column in own),
             "cuts": FrozenMapping({}),
+            "numbers": FrozenMapping({}),
+            "types": FrozenMapping({}),
             "has_missing": any(column.n_missing for column in own),
             "client": client,
             "held": tuple(held),

@@ -112,6 +112,8 @@ class StoredTable(DiscreteTable):
             "names": tuple(column.name for column in columns),
             "levels": tuple(column.levels for column in columns),
             "cuts": FrozenMapping({c.name: c.cuts for c in columns if c.cuts is not None}),
+            "numbers": FrozenMapping({}),
+            "types": FrozenMapping({}),
             "has_missing": any(column.n_missing for column in columns),
             "path": path,
             "memory_limit": memory_limit,
