@@ -330,7 +330,7 @@ class _Sizer:
     """Says for which sets code lengths are summed: where a table could be too thin without."""
 
     def __init__(self, contingency: AddedContingency, size: int, length_below: float) -> None:
-        self._n_rows = n_rows = contingency.n_rows
+        n_rows = contingency.n_rows
         self._n_y = n_y = contingency.target_levels
         most = contingency._most_levels
         missing = np.sort(contingency._counter.missing)[::-1]
@@ -348,7 +348,8 @@ class _Sizer:
 
     def is_sparse(self, own: npt.NDArray[np.int64], levels: int) -> bool:
         """Whether a test has too few rows for its strata."""
-        return bool(own[3] < self._length_below * (own[1] * levels * self._n_y))
+        _, strata, _, n_rows = own.tolist()
+        return bool(n_rows < self._length_below * (strata * levels * self._n_y))
 
 
 class _GivenSums(NamedTuple):

@@ -46,7 +46,6 @@ class JointTables:
         self._kept: dict[int, JointCounts] = {}  # by bits of the columns, the latest last
         self._by_column: dict[int, set[int]] = {}
         self._bytes = 0
-        self.n_passes = 0
 
     def lots(self, sets: Sequence[Columns]) -> Iterator[list[int]]:
         """Have all sets counted; yields places of sets whose counts are at hand just then."""
@@ -59,7 +58,6 @@ class JointTables:
             yield known
         for groups in self._passes(self._plan(sets, unknown)):
             found = self.counter.count([group.columns for group in groups])
-            self.n_passes += 1
             self._make_room(sum(counts.nbytes for counts in found))
             for counts in found:
                 self._keep(counts)

@@ -95,6 +95,14 @@ class StoredTable(DiscreteTable):
         As given to :func:`komb.open_table`.
     client : distributed.Client or None
         Of the cluster that counts the shards, if they do not fit into memory here.
+
+    Examples
+    --------
+    >>> import komb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = komb.encode({"x": [0, 1, 1], "y": [2, 2, 3]}, f"{folder}/table.komb")
+    ...     table, table.n_shards, table.level_counts(0).tolist()
+    (StoredTable(3 rows x 2 columns, 2 levels), 1, [1, 2, 0])
     """
 
     # The class is no dataclass: its codes are no field, but read from the disk.
