@@ -38,15 +38,19 @@ _Y = npt.NDArray[np.int64]
 _Columns = list[str]
 
 
+def _names(X: pd.DataFrame) -> _Columns:
+    return [str(name) for name in X.columns]
+
+
 def _is_numeric(X: pd.DataFrame) -> list[bool]:
-    return [X[name].dtype.kind in "iufb" for name in X]
+    return [X[name].dtype.kind in "iufb" for name in _names(X)]
 
 
 def _encoder(X: pd.DataFrame) -> Any:
     """Return what every model sees: numbers on one scale, indicators of levels, gaps filled."""
     is_numeric = _is_numeric(X)
-    numbers = [name for name, is_number in zip(X, is_numeric, strict=True) if is_number]
-    words = [name for name, is_number in zip(X, is_numeric, strict=True) if not is_number]
+    numbers = [name for name, is_number in zip(_names(X), is_numeric, strict=True) if is_number]
+    words = [name for name, is_number in zip(_names(X), is_numeric, strict=True) if not is_number]
     one_hot = OneHotEncoder(
         handle_unknown="infrequent_if_exist", min_frequency=5, max_categories=30
     )
@@ -61,7 +65,7 @@ def _encoder(X: pd.DataFrame) -> Any:
 def _as_matrix(X: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Columns as numbers, one for each; for selectors that know nothing else."""
     columns = []
-    for name, is_number in zip(X, _is_numeric(X), strict=True):
+    for name, is_number in zip(_names(X), _is_numeric(X), strict=True):
         column = X[[name]]
         if not is_number:
             column = pd.DataFrame(OrdinalEncoder().fit_transform(column.astype(str)))
@@ -70,7 +74,7 @@ def _as_matrix(X: pd.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def keep_all(X: pd.DataFrame, y: _Y) -> _Columns:
-    return [str(name) for name in X]
+    return _names(X)
 
 
 def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -89,7 +93,7 @@ def keep_informative(X: pd.DataFrame, y: _Y) -> _Columns:
     discrete = [not is_number for is_number in _is_numeric(X)]
     worth = mutual_info_classif(_as_matrix(X), y, discrete_features=discrete, random_state=0)
     best = np.argsort(-worth, kind="stable")[: (X.shape[1] + 1) // 2]
-    return [X.columns[i] for i in sorted(best)]
+    return [_names(X)[i] for i in sorted(best)]
 
 
 def keep_relevant(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -110,7 +114,7 @@ def keep_relevant(X: pd.DataFrame, y: _Y) -> _Columns:
         best = int(worth.argmax())
         redundancy += [mutual_info_score(column, matrix[:, best]) for column in matrix.T]
         chosen.append(best)
-    return [X.columns[i] for i in sorted(chosen)]
+    return [_names(X)[i] for i in sorted(chosen)]
 
 
 def keep_shadowless(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -125,7 +129,7 @@ def keep_shadowless(X: pd.DataFrame, y: _Y) -> _Columns:
         importances = forest.feature_importances_
         hits += importances[: X.shape[1]] > importances[X.shape[1] :].max()
     kept = np.flatnonzero(binom.sf(hits - 1, ROUNDS, 0.5) * X.shape[1] <= 0.05)
-    return [str(X.columns[int(i)]) for i in kept]
+    return [_names(X)[i] for i in kept]
 
 
 def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
@@ -142,8 +146,8 @@ def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
     used = np.abs(best.fit(features, y).coef_[0]) > 1e-6
     names = encoder.get_feature_names_out()[used]
     return [
-        str(name)
-        for name in X
+        name
+        for name in _names(X)
         if any(f == f"numbers__{name}" or f.startswith(f"words__{name}_") for f in names)
     ]
 

@@ -170,7 +170,7 @@ class TestTable:
             seen.append(data)
             return encode_table(data, *arguments, **options)
 
-        monkeypatch.setattr("komb.api.preparation.encode_table", spy)
+        monkeypatch.setattr("komb.data.arrange.arrangement.encode_table", spy)
         comparison = komb.compare(frame, "Y", methods=ORDERS)
         assert len(seen) == 1
         assert seen[0] is frame
@@ -179,9 +179,9 @@ class TestTable:
     def test_every_row_is_checked_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         seen: list[SearchOptions] = []
 
-        def spy(options: SearchOptions, table: komb.DiscreteTable) -> Settings:
+        def spy(options: SearchOptions, *table: Any) -> Settings:
             seen.append(options)
-            return of(options, table)
+            return of(options, *table)
 
         of = Settings.of
         monkeypatch.setattr(Settings, "of", spy)

@@ -123,7 +123,7 @@ class TestWholeness:
             "@inproceedings{lee2026komb",
         ):
             assert part in reader.text
-        assert len(reader.values("src")) == 2
+        assert len(reader.values("src")) == 3
 
     def test_names_and_levels_are_escaped(self) -> None:
         data = evil_data()
@@ -162,7 +162,7 @@ class TestWholeness:
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         reader = check_whole(komb.report(XOR, "Y", methods=["gs"]).html)
         assert reader.values("src") == []
-        assert reader.text.count("No picture: Plots need matplotlib") == 2
+        assert reader.text.count("No picture: Plots need matplotlib") == 3
 
 
 class TestContent:

@@ -114,7 +114,8 @@ class TestSelection:
             "level": 0.05, "time_budget": None,
             "alpha": 0.02, "test": "chi2", "df": "adjusted", "start": ["x2"], "include": ["x3"],
             "exclude": ["x0"], "types": {"x4": "nominal"}, "discretize": {"x1": [0.5]}, "bins": 4,
-            "missing": "level", "na_values": [-9], "seed": 7,
+            "missing": "level", "na_values": [-9], "seed": 7, "given": ["x5"], "groups": None,
+            "knowledge": None, "weights": None,
         }  # fmt: skip
         seen: dict[str, Any] = {}
 
@@ -414,6 +415,7 @@ class TestScikitLearn:
 
         theirs = signature(komb.markov_blanket).parameters
         left_out = {"data", "target", "progress", "stability", "n_jobs"}
+        left_out |= {"memory_limit", "resume", "cluster"}  # of tables, not of features
         ours = signature(MarkovBlanketSelector).parameters
         assert {*ours} == {*theirs} - left_out | {"handle_unknown", "min_features"}
         assert all(ours[name].default == theirs[name].default for name in {*ours} & {*theirs})

@@ -406,7 +406,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _finite(self, *, is_new: bool = False) -> bool | str:
         """Return what numbers may be; those of new rows are passed on, if missing ones may be."""
-        if not self._allows_missing():
+        if not self.__sklearn_tags__().input_tags.allow_nan:
             return True
         return False if is_new else "allow-nan"
 

@@ -23,7 +23,7 @@ import numpy as np
 from komb.citests.contract import CITest, TestOptions
 from komb.citests.g import g_statistic
 from komb.citests.measure import NO_FREEDOM, Measurement, TestSums
-from komb.counts.expected_g import ExpectedG
+from komb.counts.expected_g import GMoments
 
 
 class Information(CITest):
@@ -31,13 +31,13 @@ class Information(CITest):
 
     def __init__(self, options: TestOptions | None = None) -> None:
         super().__init__(options or TestOptions())
-        self._expected: ExpectedG | None = None
+        self._expected: GMoments | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch; what has too few rows per cell is called unreliable."""
         tests = sums.tests
         if self._expected is None:
-            self._expected = ExpectedG(tests.contingency.codes, tests.contingency.cardinalities)
+            self._expected = tests.contingency.make_expected_g()
         chance, _ = self._expected.moments(
             tests.contingency, tests.sets, tests.set_of, tests.candidates
         )

@@ -167,7 +167,7 @@ def read_data(
     limit = search["memory_limit"]
     if not is_plink(data):
         refuse_phenotype(phenotype, phenotype_name)
-    if data.is_dir():
+    if _is_folder(data):
         from komb.data.stored.stored_table import open_table
 
         return open_table(data, memory_limit=limit)
@@ -183,6 +183,13 @@ def read_data(
         reading[name] = search[name]
         search[name] = DEFAULTS[name]
     return read_table(data, phenotype=phenotype, phenotype_name=phenotype_name, **reading)
+
+
+def _is_folder(data: Path) -> bool:
+    try:
+        return data.is_dir()
+    except (OSError, RuntimeError):  # no name that a folder can have: reading says why
+        return False
 
 
 def is_standard_input(data: Path) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-
-from komb.data.names import Name
 
 NOMINAL = "nominal"
 ORDINAL = "ordinal"
@@ -24,7 +21,6 @@ KINDS = (NOMINAL, ORDINAL, CONTINUOUS, TIME, IDENTIFIER, TEXT)
 
 LEVELS = "levels"
 BINS = "bins"
-VALUES = "values"
 LEFT_OUT = "left out"
 
 
@@ -40,8 +36,8 @@ class ColumnType:
         rows), ``"text"`` (free text), ``"nested"`` (lists, records) or ``"empty"`` (no value at
         all).
     treatment
-        ``"levels"``: each distinct value is a level. ``"bins"``: cut into levels. ``"values"``: by
-        the values themselves. ``"left out"``: not part of the table.
+        ``"levels"``: each distinct value is a level. ``"bins"``: cut into levels. ``"left out"``:
+        not part of the table.
     missing
         Number of missing values.
     reason
@@ -70,7 +66,3 @@ class ColumnType:
         values = "value" if self.missing == 1 else "values"
         missing = f", {self.missing:,} missing {values}" if self.missing else ""
         return f"{self.kind}, {how}{missing}{f' ({self.reason})' if self.reason else ''}"
-
-
-Types = Mapping[Name, ColumnType]
-"""Every column of a table by name, those that were left out included."""

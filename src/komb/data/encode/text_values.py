@@ -107,8 +107,8 @@ def parse_times(texts: Sequence[str]) -> Floats | None:
 
     Examples
     --------
-    >>> parse_times(["1970-01-02", "1970-01-01 00:01"])
-    array([86400.,    60.])
+    >>> parse_times(["1970-01-02", "1970-01-01 00:01"]).tolist()
+    [86400.0, 60.0]
     >>> parse_times(["31/12/1970"]) == parse_times(["12/31/1970"]) == parse_times(["1970-12-31"])
     array([ True])
     >>> parse_times(["May flowers"])
