@@ -115,11 +115,11 @@ class TestWhereItIsShown:
         """But it is when someone wants to know."""
         calls = []
 
-        def g(x: Any, y: Any, z: Any) -> float:
+        def agreement(x: Any, y: Any, z: Any) -> float:
             calls.append(1)
-            return komb.ci_test({"x": x, "y": y}, "x", "y").p_value or 0.0
+            return 0.001 if abs(np.mean(x == y) - 0.5) > 0.1 else 0.5
 
-        found = komb.markov_blanket(collider.take(range(300)), "y", test=g, method="iamb")
+        found = komb.markov_blanket(collider.take(range(300)), "y", test=agreement, method="iamb")
         before = len(calls)
         assert "role" not in str(found)
         assert found.to_dict()["roles"] is None
