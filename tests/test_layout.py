@@ -45,11 +45,13 @@ SHARED_STEMS = {
     "page": "the page about a column and the page of a reproduction",
     "path": "a function and its result",
     "remarks": "how a search finds them and how a result keeps them",
+    "plan": "how the table of a search is arranged, and what a reproduction runs",
     "registry": "one of tests and one of searches",
     "report": "a function and its command; and the report of a reproduction",
     "separators": "how a session looks for them and what a reproduction measures of them",
     "source": "where a table is read from and where answers come from",
     "stability": "how half-samples are searched and what a result says of them",
+    "union_tables": "tables of unions, and the kernels that count them",
 }
 """Names of several modules, and why nobody takes one for the other."""
 

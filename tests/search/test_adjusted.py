@@ -23,8 +23,8 @@ from komb.sessions.table_session import open_table
 from tests import naive
 from tests.counts.tables import LOW_KIND
 from tests.data.models.graphs import random_dag, true_blanket
+from tests.search.automatic_twin import check_twin
 from tests.search.running import CLASSICS, METHODS, OneByOne, search, search_naively, tasks
-from tests.search.test_auto import check_twin
 
 
 def drop(task: Task, fixed: int) -> Task:

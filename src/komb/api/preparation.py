@@ -66,8 +66,11 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
     if isinstance(data, StoredTable):
         data = data.limited(options.memory_limit)
     arranged = arrange(data, treatment, plan, exclude=list(options.exclude), targets=targets or ())
-    _check_size(arranged)
     table = arranged.table
+    for target in targets or ():
+        if target in table.types:  # or else it is looked for later
+            find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+    _check_size(arranged)
     if isinstance(table, StoredTable) and table.fits:
         return replace(arranged, table=table.in_memory())
     return arranged

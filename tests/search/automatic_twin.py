@@ -1,0 +1,73 @@
+"""The automatic search and its twin, with the same rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from komb.search import _region, _thresholds, auto
+from komb.search.auto import find_blanket
+from komb.search.task import Task
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
+from tests import naive
+from tests.search.running import Witnesses
+
+ALPHA = 0.05
+
+
+def rules(level: float = _thresholds.LEVEL) -> naive.auto.Rules:
+    """The numbers that the search goes by at this moment."""
+    return naive.auto.Rules(
+        level=level,
+        first_share=_thresholds.SHARE_OF_ORDER_0,
+        false_share=_thresholds.FALSE_SHARE,
+        partner_chance=auto.PARTNER_CHANCE,
+        share_to_detect=auto.SHARE_TO_DETECT,
+        largest_pool=_region.LARGEST_POOL,
+        closeness_ratio=_region.CLOSENESS_RATIO,
+        largest_witness=auto.LARGEST_WITNESS,
+        most_tests=auto.MOST_TESTS,
+    )
+
+
+def search_naively(
+    session: naive.sessions.DoubtingSession,
+    task: Task,
+    alpha: float | None = ALPHA,
+    order: int | None = None,
+    max_separator: int | None = None,
+    level: float = _thresholds.LEVEL,
+) -> tuple[Witnesses, dict[int, Variables]]:
+    return naive.auto.automatic(
+        session,
+        task.candidates,
+        task.target,
+        alpha,
+        rules(level),
+        order,
+        max_separator,
+        task.start,
+        task.include,
+    )
+
+
+def check_twin(
+    session: Session,
+    twin: naive.sessions.DoubtingSession,
+    task: Task,
+    alpha: float | None = ALPHA,
+    **options: Any,
+) -> Witnesses:
+    """Search with both, and compare all that can be seen of them."""
+    found = find_blanket(session, task, alpha=alpha, **options)
+    witnesses, separators = search_naively(twin, task, alpha, **options)
+    assert dict(found.witnesses) == witnesses
+    largest = max(map(len, separators.values()), default=0)
+    told = re.search(r"needed has (\d+)", found.choices["max_separator"].reason)
+    assert told is not None
+    assert int(told[1]) == largest
+    for member, sets in found.equivalents.items():
+        for x in frozenset().union(*sets):
+            assert member in separators[x]
+    return witnesses
