@@ -178,6 +178,7 @@ class TestContent:
             "left": rng.random(240),
         }
         options: dict[str, Any] = {"discretize": {"age": [40.0, 50.0]}, "missing": "level"}
+        options["types"] = "strict"
         page = komb.report(data, "old", exclude=["left"], methods=[], **options)
         text = check_whole(page.html).text
         for part in (

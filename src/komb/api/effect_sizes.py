@@ -70,7 +70,7 @@ class InformationMeter:
     >>> from komb.data.models.boolean_functions import boolean_table
     >>> meter = InformationMeter(boolean_table("parity", 2000, n_parents=2), target=2)
     >>> round(meter.bits([0], frozenset({1}))[0], 2)
-    0.53
+    0.48
     """
 
     def __init__(self, table: DiscreteTable, target: int, seed: int = 0) -> None:

@@ -100,7 +100,8 @@ def explain(
 
 def _supplement(explanation: Explanation, blanket: Blanket) -> Explanation:
     """Say of each member how much it tells, and what it is to the target, if quickly found."""
-    roles, effects = blanket._supplement.roles_at_hand, blanket.effects
+    supplement = blanket._supplement
+    roles, effects = supplement.roles_at_hand, supplement.effects_at_hand
     members = (
         replace(reason, role=roles.get(reason.name), effect=effects[reason.name])
         for reason in explanation.members

@@ -218,7 +218,7 @@ def largest_separator(session: Session, n_members: int) -> int:
     >>> from komb.data.models.boolean_functions import boolean_table
     >>> session = DataSession(boolean_table("and", 500))
     >>> [largest_separator(session, n_members) for n_members in (2, 10, 25, 300)]
-    [2, 3, 2, 1]
+    [2, 3, 1, 1]
     """
     size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
     n_pairs = n_members * (n_members + 1) // 2

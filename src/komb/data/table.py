@@ -261,6 +261,11 @@ class DiscreteTable:
         return np.array(counts, np.int64)
 
     @property
+    def is_in_memory(self) -> bool:
+        """Whether its codes are here, to be gone through at any time."""
+        return True
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes."""
         return self.codes.dtype

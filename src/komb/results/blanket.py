@@ -414,7 +414,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 2000, n_parents=2), "Y")
         >>> round(blanket.effects["X1"].synergy, 2)
-        0.53
+        0.48
         """
         return self._supplement.effects
 

@@ -142,7 +142,7 @@ class Effects(Record, Result, Collection[Name]):
     >>> effects
     Effects('Y': 2 members)
     >>> round(effects["X1"].alone, 2), round(effects["X1"].added, 2)
-    (-0.0, 0.53)
+    (0.0, 0.48)
 
     Notes
     -----

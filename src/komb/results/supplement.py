@@ -75,9 +75,14 @@ class Supplement:
     @property
     def effects_at_hand(self) -> Effects | None:
         """The same, if it is known or there is a table to measure on; ``None`` otherwise."""
-        if self._effects is None and not isinstance(self.data, DiscreteTable):
+        if self._effects is None and not self._has_rows:
             return None
         return self.effects
+
+    @property
+    def _has_rows(self) -> bool:
+        """Whether there is a table that can be gone through quickly."""
+        return isinstance(self.data, DiscreteTable) and self.data.is_in_memory
 
     @property
     def roles_known(self) -> Mapping[Name, Role]:
@@ -96,6 +101,8 @@ class Supplement:
             return False
         if not isinstance(self.data, DiscreteTable):
             return True  # an oracle
+        if not self.data.is_in_memory:
+            return False
         known = tests().get(self.parameters["test"])
         return known is not None and is_ours(known.implementation) and not known.is_random
 

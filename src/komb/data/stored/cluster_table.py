@@ -148,6 +148,11 @@ class ClusterTable(DiscreteTable):
         return np.array([self._columns[place].n_missing for place in self.places], np.int64)
 
     @property
+    def is_in_memory(self) -> bool:
+        """Its codes are elsewhere."""
+        return False
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes, were they here."""
         return code_dtype(max(self._columns[place].n_codes for place in self.places))

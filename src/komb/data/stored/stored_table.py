@@ -164,6 +164,11 @@ class StoredTable(DiscreteTable):
         return codes
 
     @property
+    def is_in_memory(self) -> bool:
+        """Whether its codes have been read."""
+        return self._loaded is not None
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes in memory."""
         return code_dtype(max(self._header.columns[place].n_codes for place in self._places))
