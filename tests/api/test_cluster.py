@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
@@ -18,6 +20,8 @@ from komb.api import cluster as clusters
 from komb.data.stored.stored_table import is_table_folder
 from komb.errors import DataError, ParameterError
 from tests.optional import pandas as pd
+
+LOOPBACK = "127.0.0.1:0"  # a free port, for this machine alone
 
 pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
 
@@ -38,11 +42,14 @@ def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=LOOPBACK
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+    with warnings.catch_warnings():  # what Dask leaves open is closed here, not in another test
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +165,7 @@ class TestBadInput:
         distributed = pytest.importorskip("distributed")
         monkeypatch.setattr(clusters, "CONNECT_SECONDS", 0.2)
         with (
-            distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+            distributed.LocalCluster(n_workers=0, dashboard_address=LOOPBACK) as empty,
             pytest.raises(ParameterError, match="have at least one worker; got none"),
         ):
             komb.markov_blanket(make_frame(100), "y", cluster=empty)
@@ -192,7 +199,7 @@ class TestBadInput:
 
     def test_a_client_that_is_closed(self) -> None:
         distributed = pytest.importorskip("distributed")
-        with distributed.Client(processes=False, n_workers=1, dashboard_address=None) as closed:
+        with distributed.Client(processes=False, n_workers=1, dashboard_address=LOOPBACK) as closed:
             pass
         with pytest.raises(ParameterError, match="'cluster' must be a client that is connected"):
             komb.markov_blanket(make_frame(100), "y", cluster=closed)

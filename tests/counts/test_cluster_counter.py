@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
@@ -20,6 +22,8 @@ from komb.data.stored.encoding import encode
 from komb.data.stored.stored_table import StoredTable
 from komb.errors import WorkerError
 
+LOOPBACK = "127.0.0.1:0"  # a free port, for this machine alone
+
 pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
 
 LEVELS = (2, 3, 5, 300)
@@ -31,11 +35,14 @@ def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=LOOPBACK
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+    with warnings.catch_warnings():  # what Dask leaves open is closed here, not in another test
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,11 @@ def _supplement(explanation: Explanation, blanket: Blanket) -> Explanation:
     supplement = blanket._supplement
     roles, effects = supplement.roles_at_hand, supplement.effects_at_hand
     members = (
-        replace(reason, role=roles.get(reason.name), effect=effects[reason.name])
+        replace(
+            reason,
+            role=roles.get(reason.name),
+            effect=None if effects is None else effects[reason.name],
+        )
         for reason in explanation.members
     )
     return replace(explanation, members=tuple(members))
