@@ -135,7 +135,7 @@ def test_the_command_line(client: Any, stored: Any, run: Any) -> None:
         "find", stored.path, "-t", "y", "--cluster", client.scheduler.address, "--quiet",
         "--memory-limit", LIMIT,
     )  # fmt: skip
-    assert (code, out.split()) == (0, ["a", "b", "c", "child"]), err
+    assert (code, out.split()) == (0, ["a", "b", "c", "d", "child"]), err
 
 
 def test_a_worker_that_dies_costs_no_answer(client: Any, stored: Any) -> None:
@@ -171,8 +171,8 @@ class TestBadInput:
             komb.markov_blanket(make_frame(100), "y", cluster=empty)
 
     def test_another_version(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(metadata, "version", lambda _: "0.0.1")
-        with pytest.raises(ParameterError, match=r"the same komb on every worker as here, 0\.0\.1"):
+        monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://there": "0.0.1"})
+        with pytest.raises(ParameterError, match=r"the same komb.*; got 0\.0\.1 on tcp://there"):
             komb.markov_blanket(make_frame(100), "y", cluster=client)
 
     def test_workers_without_komb(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

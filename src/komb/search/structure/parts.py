@@ -89,10 +89,9 @@ def find_parts(
     >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([("a", "y"), ("y", "c"), ("b", "c")]), "aycb")
     >>> from komb.sessions.questions import EMPTY
-    >>> EMPTY = frozenset()
     >>> parts = find_parts(oracle, 1, {0: EMPTY, 2: EMPTY, 3: frozenset({2})}, max_separator=3)
     >>> [(part.kind, part.direction) for part in parts.values()]
-    [('neighbour', 'cause'), ('neighbour', 'effect'), ('spouse', None)]
+    [('neighbour', 'undecided'), ('neighbour', 'effect'), ('spouse', None)]
     """
     blanket = frozenset(witnesses)
     separations = Separations(session, blanket | {target}, max_separator)

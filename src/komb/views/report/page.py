@@ -97,6 +97,7 @@ def make_page(content: Content) -> str:
     absent = "methods" if compared is None else ""
     repeated = content.source, blanket.target
     details = content.options, content.reading
+    effects = blanket._supplement.effects_at_hand if blanket.members else None
     return render(
         "report.html.j2",
         title=f"What matters for {target}?",
@@ -105,9 +106,9 @@ def make_page(content: Content) -> str:
         blanket=blanket,
         sheet=blanket._sheet(),
         blanket_picture=blanket.members and take_picture(blanket.plot, f"The blanket of {target}"),
-        effects=blanket.members and blanket.effects._sheet(),
-        effects_picture=blanket.members
-        and take_picture(blanket.effects.plot, f"What the members tell about {target}"),
+        effects=effects and effects._sheet(),
+        effects_picture=effects
+        and take_picture(effects.plot, f"What the members tell about {target}"),
         explanation=content.explanation,
         check_notes=list(check_notes(content.explanation)),
         overview=describe_table(content.table, blanket),
