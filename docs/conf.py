@@ -102,3 +102,13 @@ def write_parts(_: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Have the parts written before anything is read."""
     app.connect("builder-inited", write_parts)
+
+
+# What is no page of the reference, or only a sentence where a type could stand.
+nitpick_ignore_regex = [
+    ("py:class", r"komb\.(data|results|search|sessions)\..*"),
+    ("py:class", r"distributed\..*|Supplement|Symmetry|True|False|alone_low|added_low"),
+    ("py:class", r"(What|Of) .*"),
+    *globals().get("nitpick_ignore_regex", []),
+]
+suppress_warnings = [*globals().get("suppress_warnings", []), "ref.term", "ref.ref"]
