@@ -484,7 +484,8 @@ class TestUnknownLevels:
         odd = self.X.head(3).copy()
         odd.loc[1, "coin4"] = "edge"
         odd.loc[2, "coin4"] = None
-        assert selector.transform(odd)[1:, 1].tolist() == ["edge", None]
+        passed = selector.transform(odd)[1:, 1].tolist()
+        assert passed[0] == "edge" and pd.isna(passed[1])  # None or NaN, as pandas has it
 
     def test_anything_passes(self) -> None:
         """Whatever new rows hold, selecting columns of them does not fail."""

@@ -27,7 +27,7 @@ from komb.data.encode.column_errors import (
     most_distinct_fractions,
 )
 from komb.data.encode.numbers import Floats, to_numbers
-from komb.data.encode.python_objects import is_missing
+from komb.data.encode.python_objects import distinct_values, is_missing
 from komb.data.encode.text_values import is_marker, level_times, parse_numbers, parse_times
 
 _SAMPLE = 4_096  # rows that settle most of the time that a column has many values
@@ -271,10 +271,8 @@ def _list_levels(values: Any) -> Column:
     """Encode values of more levels than codes can tell apart, for a look at the levels."""
     listed: list[Any] = values.to_list() if hasattr(values, "to_list") else list(values)
     absent = [is_missing(value) for value in listed]
-    found: dict[Any, int] = {}
-    for value, is_absent in zip(listed, absent, strict=True):
-        if not is_absent:
-            found.setdefault(value, len(found))
+    known = [value for value, is_absent in zip(listed, absent, strict=True) if not is_absent]
+    found = {value: code for code, value in enumerate(distinct_values(known))}
     codes = np.array(
         [len(found) if gone else found[x] for x, gone in zip(listed, absent, strict=True)]
     )

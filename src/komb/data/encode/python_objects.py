@@ -20,9 +20,13 @@ from komb.data.encode.column_errors import (
     too_many_levels,
 )
 
+_NEVER_EQUAL = {str, int, type(None)}  # unless they look alike too
+
 
 def encode_objects(values: Sequence[Any]) -> Encoded:
     """Encode arbitrary hashable Python values; equal values (``1``, ``1.0``) are one level.
+
+    Which of them stands for the level does not depend on the order of the rows.
 
     Levels are in natural order if they can be compared with each other, otherwise by the name of
     their type and then by their text.
@@ -33,7 +37,7 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
     (1, 2, 'two')
     """
     try:
-        distinct = dict.fromkeys(values)
+        distinct = distinct_values(values)
     except TypeError:
         raise Unusable(_describe_unhashable(values)) from None
     if missing := {id(value) for value in distinct if is_missing(value)}:
@@ -48,6 +52,27 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
     return Encoded(codes, tuple(map(_plain, levels)))
 
 
+def distinct_values(values: Sequence[Any]) -> list[Any]:
+    """Return the distinct values; of equal ones always the same, whichever came first.
+
+    Examples
+    --------
+    >>> distinct_values([True, 1.0, 1, "a"]), distinct_values([1, 1.0, "a", True])
+    ([1, 'a'], [1, 'a'])
+    """
+    if set(map(type, values)) <= _NEVER_EQUAL:
+        return list(dict.fromkeys(values))
+    shown: dict[Any, Any] = {}
+    for _, _, value in dict.fromkeys(zip(map(type, values), map(str, values), values, strict=True)):
+        shown[value] = max(shown.get(value, value), value, key=_type_and_text)
+    return list(shown.values())
+
+
+def _type_and_text(value: Any) -> tuple[str, str]:
+    """Return a key by which whole numbers come after fractions and truth values."""
+    return type(value).__name__, str(value)
+
+
 def sort_levels(levels: Iterable[Any]) -> list[Any]:
     """Sort levels naturally, or by type and text where they cannot be compared.
 
@@ -60,7 +85,7 @@ def sort_levels(levels: Iterable[Any]) -> list[Any]:
     try:
         return sorted(found)
     except TypeError:
-        return sorted(found, key=lambda level: (type(level).__name__, str(level)))
+        return sorted(found, key=_type_and_text)
 
 
 def _refuse_measurements(levels: Sequence[Any], n_rows: int) -> None:
