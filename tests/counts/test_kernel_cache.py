@@ -149,14 +149,14 @@ def set_mode(folder: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def test_a_search_on_a_read_only_machine(copy: Path) -> None:
+def test_on_a_read_only_machine(copy: Path) -> None:
     """Without privileges, a home, a temporary folder or a file that could be written."""
     set_mode(copy, 0o555)
     try:
-        done = run(copy, NO_TEMPORARY_FOLDER + SEARCH, *without_privileges(), HOME=NOWHERE)
+        done = run(copy, NO_TEMPORARY_FOLDER + ONE_KERNEL, *without_privileges(), HOME=NOWHERE)
     finally:
         set_mode(copy, 0o755)
-    assert done.stdout.strip() == "('X1', 'X2')"
+    assert done.stdout.split() == [expected(), "0"]
     assert done.stderr.strip() == kernel_cache.NOTICE_WITHOUT_FOLDER
 
 

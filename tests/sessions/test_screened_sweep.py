@@ -166,9 +166,9 @@ def counted_fit(codes: Any, y: Any) -> float:
     return math.fsum(n * math.log2(n / strata[stratum]) for (stratum, _), n in cells.items())
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(
-    tables(kinds=KINDS, n_rows=(1, 3000), n_columns=(4, 12)),
+    tables(kinds=KINDS, n_rows=(1, 1500), n_columns=(4, 8)),
     st.integers(1, 3),
     st.sampled_from([0.0, 0.1]),
 )

@@ -18,15 +18,14 @@ from komb.sessions.questions import (
     Outcome,
     Position,
     Question,
-    SessionCounts,
     Variables,
     subsets,
 )
 from komb.sessions.separators import SeparatorSearch
-from komb.sessions.source import Power, Source, Strong
+from komb.sessions.source import Power, Source, Strong, WrappedSource
 
 
-class GivenSource(Source):
+class GivenSource(WrappedSource):
     """Whatever another source answers, given some variables besides.
 
     Parameters
@@ -51,36 +50,15 @@ class GivenSource(Source):
     """
 
     def __init__(self, source: Source, fixed: Variables, n_strata: int = 1) -> None:
-        super().__init__(source.n_variables)
-        self._source = source
+        super().__init__(source)
         self._fixed = fixed
         self._n_strata = n_strata
         self.remembers = source.remembers
 
     @property
-    def work(self) -> SessionCounts:
-        """How much work was done so far."""
-        return self._source.work
-
-    @property
-    def n_rows(self) -> int | None:
-        """Rows that the answers come from; None if they come from an oracle."""
-        return self._source.n_rows
-
-    @property
-    def n_levels(self) -> Sequence[int]:
-        """Levels of each variable; empty if the source does not know."""
-        return self._source.n_levels
-
-    @property
     def n_strata(self) -> int:
         """Combinations of the values of the covariates."""
         return self._n_strata
-
-    @property
-    def alpha(self) -> float | None:
-        """Level of the tests; None if answers come from an oracle."""
-        return self._source.alpha
 
     @property
     def separators(self) -> SeparatorSearch | None:
@@ -179,18 +157,6 @@ class GivenSource(Source):
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine another variable, from rows enough to tell."""
         return self._source.determines(given | self._fixed, variable, min_rows)
-
-    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
-        """Share of the target's variation that each candidate alone explains."""
-        return self._source.explained_shares(target, candidates)
-
-    def n_bytes(self, target: int) -> int:
-        """Bytes of what is remembered of one target."""
-        return self._source.n_bytes(target)
-
-    def forget(self, target: int) -> None:
-        """Free what was prepared for one target."""
-        self._source.forget(target)
 
 
 class GivenSeparators:

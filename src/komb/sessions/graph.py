@@ -7,7 +7,7 @@ and ``Y`` dependent, while the distribution makes them independent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from komb.sessions.oracle import Oracle
@@ -66,42 +66,35 @@ class DirectedGraphSource(Oracle):
         names = list(graph.nodes) if names is None else list(names)
         super().__init__(len(names))
         position = {name: index for index, name in enumerate(names)}
-        self._parents = [[position[p] for p in graph.predecessors(name)] for name in names]
-        self._children = [[position[c] for c in graph.successors(name)] for name in names]
+        self._parents = [_as_bits(position[p] for p in graph.predecessors(x)) for x in names]
+        self._children = [_as_bits(position[c] for c in graph.successors(x)) for x in names]
 
     def depends(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
         """For each candidate, whether an active trail leads to it from the target."""
-        reached = self._reachable(target, given)
-        return [candidate in reached for candidate in candidates]
+        reached = self._reachable(target, _as_bits(given))
+        return [bool(reached >> candidate & 1) for candidate in candidates]
 
-    def _reachable(self, source: int, given: Variables) -> set[int]:
-        """Variables with an active trail from ``source``: the Bayes-ball traversal."""
+    def _reachable(self, source: int, given: int) -> int:
+        """Variables with an active trail from ``source``: the Bayes-ball traversal.
+
+        Sets of variables are bits of whole numbers here: an oracle is asked very often.
+        """
         opened = self._with_ancestors(given)  # colliders that are conditioned on or lead to it
-        reached: set[int] = set()
-        visited: set[tuple[int, bool]] = set()
-        frontier = [(source, True)]  # (variable, whether it is entered from a child)
-        while frontier:
-            variable, from_child = step = frontier.pop()
-            if step in visited:
-                continue
-            visited.add(step)
-            if variable not in given:
-                reached.add(variable)
-                frontier += [(child, False) for child in self._children[variable]]
-                if from_child:
-                    frontier += [(parent, True) for parent in self._parents[variable]]
-            if not from_child and variable in opened:
-                frontier += [(parent, True) for parent in self._parents[variable]]
-        return reached
+        from_child, from_parent = 1 << source, 0  # variables by how they are entered
+        up, down = from_child, from_parent  # those entered just now
+        while up | down:
+            children = _neighbours((up | down) & ~given, self._children)
+            parents = _neighbours((up & ~given) | (down & opened), self._parents)
+            up, down = parents & ~from_child, children & ~from_parent
+            from_child |= up
+            from_parent |= down
+        return (from_child | from_parent) & ~given
 
-    def _with_ancestors(self, variables: Variables) -> set[int]:
-        found: set[int] = set()
-        frontier = list(variables)
-        while frontier:
-            variable = frontier.pop()
-            if variable not in found:
-                found.add(variable)
-                frontier += self._parents[variable]
+    def _with_ancestors(self, variables: int) -> int:
+        found = latest = variables
+        while latest:
+            latest = _neighbours(latest, self._parents) & ~found
+            found |= latest
         return found
 
 
@@ -114,15 +107,31 @@ class UndirectedGraphSource(Oracle):
         names = list(graph.nodes) if names is None else list(names)
         super().__init__(len(names))
         position = {name: index for index, name in enumerate(names)}
-        self._neighbours = [[position[n] for n in graph.neighbors(name)] for name in names]
+        self._neighbours = [_as_bits(position[n] for n in graph.neighbors(x)) for x in names]
 
     def depends(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
         """For each candidate, whether a path around the given set leads to it."""
-        reached = {target}
-        frontier = [target]
-        while frontier:
-            for neighbour in self._neighbours[frontier.pop()]:
-                if neighbour not in reached and neighbour not in given:
-                    reached.add(neighbour)
-                    frontier.append(neighbour)
-        return [candidate in reached for candidate in candidates]
+        reached = latest = 1 << target
+        blocked = _as_bits(given)
+        while latest:
+            latest = _neighbours(latest, self._neighbours) & ~(reached | blocked)
+            reached |= latest
+        return [bool(reached >> candidate & 1) for candidate in candidates]
+
+
+def _as_bits(variables: Iterable[int]) -> int:
+    """Return a set of variables as the bits of a whole number."""
+    bits = 0
+    for variable in variables:
+        bits |= 1 << variable
+    return bits
+
+
+def _neighbours(variables: int, neighbours: Sequence[int]) -> int:
+    """Return all neighbours of some variables."""
+    found = 0
+    while variables:
+        lowest = variables & -variables
+        found |= neighbours[lowest.bit_length() - 1]
+        variables ^= lowest
+    return found

@@ -33,7 +33,7 @@ from komb.sessions.questions import (
     Variables,
     subsets,
 )
-from komb.sessions.source import Power, Source, Strong
+from komb.sessions.source import Power, Source, Strong, WrappedSource
 
 LARGEST_SEPARATOR = 3
 """Variables that may together separate a forbidden pair, on data."""
@@ -50,7 +50,7 @@ LEAST_BITS = 1e-9
 _Answer = TypeVar("_Answer", bool, float)
 
 
-class InformedSource(Source):
+class InformedSource(WrappedSource):
     """What another source answers, as far as it agrees with background knowledge.
 
     Parameters
@@ -77,8 +77,7 @@ class InformedSource(Source):
     """
 
     def __init__(self, source: Source, knowledge: ColumnKnowledge, variables: Variables) -> None:
-        super().__init__(source.n_variables)
-        self._source = source
+        super().__init__(source)
         self._knowledge = knowledge
         self._variables = variables
         self._separators: dict[frozenset[int], Variables | None] = {}  # of forbidden pairs
@@ -87,26 +86,6 @@ class InformedSource(Source):
     def work(self) -> SessionCounts:
         """How much work was done so far; tests are counted by who remembers them."""
         return replace(self._source.work, tests=0)
-
-    @property
-    def n_rows(self) -> int | None:
-        """Rows that the answers come from; None if they come from an oracle."""
-        return self._source.n_rows
-
-    @property
-    def n_levels(self) -> Sequence[int]:
-        """Levels of each variable; empty if the source does not know."""
-        return self._source.n_levels
-
-    @property
-    def n_strata(self) -> int:
-        """Strata that every test is made in."""
-        return self._source.n_strata
-
-    @property
-    def alpha(self) -> float | None:
-        """Level of the tests; None if answers come from an oracle."""
-        return self._source.alpha
 
     def decide(self, target: int, questions: Sequence[Candidates]) -> Sequence[Sequence[bool]]:
         """For each candidate of each question, whether it depends on the target given the set."""
@@ -280,15 +259,3 @@ class InformedSource(Source):
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine another variable, from rows enough to tell."""
         return self._source.determines(given, variable, min_rows)
-
-    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
-        """Share of the target's variation that each candidate explains; 0 where unknown."""
-        return self._source.explained_shares(target, candidates)
-
-    def n_bytes(self, target: int) -> int:
-        """Bytes of what is remembered of one target."""
-        return self._source.n_bytes(target)
-
-    def forget(self, target: int) -> None:
-        """Free what was prepared for one target."""
-        self._source.forget(target)

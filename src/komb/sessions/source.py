@@ -206,3 +206,54 @@ class Source(ABC):
 
     def forget(self, target: int) -> None:  # noqa: B027
         """Free what was prepared for one target."""
+
+
+class WrappedSource(Source):
+    """What another source answers, except where a kind of it says otherwise.
+
+    Parameters
+    ----------
+    source : Source
+        Who knows.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.n_variables)
+        self._source = source
+
+    @property
+    def work(self) -> SessionCounts:
+        """How much work was done so far."""
+        return self._source.work
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows that the answers come from; None if they come from an oracle."""
+        return self._source.n_rows
+
+    @property
+    def n_levels(self) -> Sequence[int]:
+        """Levels of each variable; empty if the source does not know."""
+        return self._source.n_levels
+
+    @property
+    def n_strata(self) -> int:
+        """Strata that every test is made in, whatever it is given besides."""
+        return self._source.n_strata
+
+    @property
+    def alpha(self) -> float | None:
+        """Level of the tests; None if answers come from an oracle."""
+        return self._source.alpha
+
+    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
+        """Share of the target's variation that each candidate explains; 0 where unknown."""
+        return self._source.explained_shares(target, candidates)
+
+    def n_bytes(self, target: int) -> int:
+        """Bytes of what is remembered of one target."""
+        return self._source.n_bytes(target)
+
+    def forget(self, target: int) -> None:
+        """Free what was prepared for one target."""
+        self._source.forget(target)

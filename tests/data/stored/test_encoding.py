@@ -42,7 +42,11 @@ FRAME = pl.DataFrame(
     }
 )
 
-fixed = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+fixed = settings(
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
 
 
 def same(stored: DiscreteTable, whole: DiscreteTable) -> bool:
