@@ -70,7 +70,12 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text|TestOption)"),
     (r"py:.*", r"(.*\.)?(Moments|Resampled|Summaries|Tests|Variables|Contingency|BoolArray)"),
     (r"py:.*", r"(.*\.)?(C|F|FloatArray|Int64Array|Session|PValueFunction)"),
+    # What is no page of the reference, or a sentence where a type could stand.
+    (r"py:class", r"komb\.(data|results|search|sessions)\..*"),
+    (r"py:class", r"distributed\..*|Supplement|Symmetry|True|False|alone_low|added_low"),
+    (r"py:class", r"(What|Of) .*"),
 ]
+suppress_warnings = ["ref.term", "ref.ref"]
 
 # --------------------------------------------------------------------------------------- appearance
 
@@ -102,13 +107,3 @@ def write_parts(_: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Have the parts written before anything is read."""
     app.connect("builder-inited", write_parts)
-
-
-# What is no page of the reference, or only a sentence where a type could stand.
-nitpick_ignore_regex = [
-    ("py:class", r"komb\.(data|results|search|sessions)\..*"),
-    ("py:class", r"distributed\..*|Supplement|Symmetry|True|False|alone_low|added_low"),
-    ("py:class", r"(What|Of) .*"),
-    *globals().get("nitpick_ignore_regex", []),
-]
-suppress_warnings = [*globals().get("suppress_warnings", []), "ref.term", "ref.ref"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import signal
 import threading
-import warnings
 from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
@@ -19,9 +17,8 @@ import komb
 from komb.api import cluster as clusters
 from komb.data.stored.stored_table import is_table_folder
 from komb.errors import DataError, ParameterError
+from tests.local_cluster import LOOPBACK, local_client
 from tests.optional import pandas as pd
-
-LOOPBACK = "127.0.0.1:0"  # a free port, for this machine alone
 
 pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
 
@@ -39,17 +36,8 @@ def make_frame(n_rows: int = 20_000) -> Any:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=LOOPBACK
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_client() as client:
         yield client
-    with warnings.catch_warnings():  # what Dask leaves open is closed here, not in another test
-        warnings.simplefilter("ignore")
-        gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
-import warnings
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
@@ -21,8 +19,7 @@ from komb.counts.joint_counts import JointCounts, add_counts, count_part
 from komb.data.stored.encoding import encode
 from komb.data.stored.stored_table import StoredTable
 from komb.errors import WorkerError
-
-LOOPBACK = "127.0.0.1:0"  # a free port, for this machine alone
+from tests.local_cluster import local_client
 
 pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
 
@@ -32,17 +29,8 @@ LOT = [(), (0,), (1, 2), (0, 1, 2), (1, 3)]
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=LOOPBACK
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_client() as client:
         yield client
-    with warnings.catch_warnings():  # what Dask leaves open is closed here, not in another test
-        warnings.simplefilter("ignore")
-        gc.collect()
 
 
 @pytest.fixture(scope="module")
