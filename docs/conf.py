@@ -75,7 +75,6 @@ nitpick_ignore_regex = [
     (r"py:class", r"distributed\..*|Supplement|Symmetry|True|False|alone_low|added_low"),
     (r"py:class", r"(What|Of) .*"),
 ]
-suppress_warnings = ["ref.term", "ref.ref"]
 
 # --------------------------------------------------------------------------------------- appearance
 
