@@ -100,9 +100,9 @@ def test_what_fails_on_a_worker_is_raised_here(client: Any, table: StoredTable) 
 
 
 def test_a_lost_connection_is_explained() -> None:
-    assert isinstance(cluster_counter._explained(TimeoutError("late")), WorkerError)
+    assert isinstance(cluster_counter.explained(TimeoutError("late")), WorkerError)
     other = KeyError("x")
-    assert cluster_counter._explained(other) is other
+    assert cluster_counter.explained(other) is other
 
 
 def test_a_worker_that_dies_costs_no_answer(client: Any, table: StoredTable) -> None:

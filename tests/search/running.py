@@ -116,9 +116,9 @@ class QuickGraphSource(DirectedGraphSource):
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
-        self._reached: dict[tuple[int, Variables], set[int]] = {}
+        self._reached: dict[tuple[int, int], int] = {}
 
-    def _reachable(self, source: int, given: Variables) -> set[int]:
+    def _reachable(self, source: int, given: int) -> int:
         key = (source, given)
         if key not in self._reached:
             if len(self._reached) >= self.most_remembered:

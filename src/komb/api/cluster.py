@@ -149,6 +149,8 @@ def _check_workers(client: Any) -> None:
     own = metadata.version("komb")
     found = client.run(metadata.version, "komb", on_error="return")
     for address, version in sorted(found.items()):
+        if isinstance(version, OSError):  # it was lost this very moment, which costs no answer
+            continue
         if isinstance(version, Exception):
             remedy = f"Install komb {own} there, in the Python that runs the worker."
             _refuse("have komb on every worker", client, f"{address}: {version}", remedy)

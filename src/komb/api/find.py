@@ -27,6 +27,7 @@ from komb.api.progress import Observer, check_progress
 from komb.api.run import Run
 from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.api.truth import find_in_truth, open_truth
+from komb.counts.cluster_screens import use_workers
 from komb.counts.threads import use_threads
 from komb.data.arrange.plan import Groups, Weights
 from komb.data.encode.codes import Name
@@ -256,8 +257,9 @@ def markov_blanket(
         prepared = prepare(place_data(data, client, options), [target], options)
         [position] = prepared.targets
         run = Run(prepared.table, prepared.settings, progress)
-        with open_journal(resume, prepared.table, prepared.settings, position) as journal:
-            return run.find(position, journal=journal)
+        journal = open_journal(resume, prepared.table, prepared.settings, position)
+        with journal as noted, use_workers(client):
+            return run.find(position, journal=noted)
 
 
 @takes_options(

@@ -177,7 +177,7 @@ class ClusterCounter(JointCounter):
             answer: list[JointCounts] = total.result()
         except BaseException as error:  # an interrupt, too: nobody waits for the rest any more
             self._client.cancel(futures)
-            raise _explained(error) from error
+            raise explained(error) from error
         return answer
 
     def _add_up(self, counted: Sequence[Any], futures: list[Any]) -> Any:
@@ -207,7 +207,7 @@ def _add_all(counts: Sequence[list[JointCounts]]) -> list[JointCounts]:
     return reduce(add_counts, counts)
 
 
-def _explained(error: BaseException) -> BaseException:
+def explained(error: BaseException) -> BaseException:
     """Return what to raise for what went wrong on a cluster."""
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,21 @@ class UnionScreen:
         most_combinations = min(math.prod(largest[: sets.shape[1] + 1].tolist()), most_cells)
         self._cells = most_combinations * contingency.target_levels if wants_tables else 0
         self._blocks: deque[object] = deque()  # buffers that no thread is using
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of what it reads."""
+        arrays = [*self._pool, *self._bounds, self._sets]
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs: buffers and kernels are found there."""
+        return self.__dict__ | {"_kernels": None, "_blocks": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from komb.counts.contingency_kernels import union_screens
+
+        self.__dict__ |= state | {"_kernels": union_screens, "_blocks": deque()}
 
     def cut(self, room: int) -> Iterator[Rectangle]:
         """Cut all unions into rectangles of about ``room`` of them.

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, tee
 
 import numpy as np
 
 from komb.citests.contract import CITest, GScreen
 from komb.citests.measure import BoolArray
 from komb.counts.binomials import binomials
+from komb.counts.cluster_screens import find_workers, screen_on
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
@@ -135,19 +136,20 @@ class ScreenedSweep:
             Need(self._needed_fit(own, ranks, kinds), self._gain, self._rows_per_combination),
             wants_tables=wants_tables,
         )
-        threads = max(1, min(n_threads(), self.n_rows // WORK_PER_THREAD))
 
-        def work(part: Rectangle) -> Listed:
-            return self._listed(screen.count(part), sets, screen.screen(part), pool_binomials)
+        def list_all(parts: Iterator[Rectangle]) -> Iterator[Listed]:
+            ahead, own = tee(parts)
+            for part, found in zip(own, _screen_all(screen, ahead, self.n_rows), strict=True):
+                yield self._listed(screen.count(part), sets, found, pool_binomials)
 
         parts = screen.cut(unions_per_chunk)
         if journal is None:
-            yield from map_in_order(work, parts, threads)
+            yield from list_all(parts)
             return
         with journal.section(self._key(unions_per_chunk)) as section:
             yield from section.done
             left = islice(parts, section.n_parts, None)
-            for listed in map_in_order(work, left, threads):
+            for listed in list_all(left):
                 section.note(listed)
                 yield listed
 
@@ -219,6 +221,15 @@ def screened_sweep(
 def screen_by_g(test: CITest, freedom: Int64Array, alpha: float) -> GScreen | None:
     """Ask a test what it needs at a level for which there are critical values."""
     return test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
+
+
+def _screen_all(screen: UnionScreen, parts: Iterator[Rectangle], n_rows: int) -> Iterator[Screened]:
+    """Screen all rectangles, on a cluster or by threads here, whichever is quicker."""
+    threads = max(1, min(n_threads(), n_rows // WORK_PER_THREAD))
+    workers = find_workers(n_rows, screen.n_bytes, threads)
+    if workers is not None:
+        return screen_on(workers, screen, parts)
+    return map_in_order(screen.screen, parts, threads)
 
 
 def needed_gain(screen: GScreen, scale: float) -> Int64Array:
