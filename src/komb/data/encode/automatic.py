@@ -42,6 +42,7 @@ from komb.data.encode.column_encoder import ColumnEncoder
 from komb.data.encode.column_errors import (
     FEW_LEVELS,
     MAX_LEVELS,
+    ColumnProblem,
     Infinite,
     LeftOut,
     Missing,
@@ -75,6 +76,8 @@ from komb.data.encode.contents import (
     read_contents,
 )
 from komb.data.encode.discretization import cut, even_cuts
+from komb.data.encode.frames import encode_series
+from komb.data.encode.integer_blocks import BlockColumn
 from komb.data.encode.numbers import Floats
 from komb.data.encode.treatment import Treatment
 
@@ -120,10 +123,28 @@ class AutomaticEncoder:
         another :class:`~komb.data.encode.column_errors.ColumnProblem`.
         """
         wanted = self._treatment.type_of(name)
+        if isinstance(column.values, BlockColumn):
+            found = self._encode_few_integers(name, column)
+            if found is not None:
+                return found
+            column = _by_itself(column)
         fill, na_values = self._encoder.fill, self._treatment.na_values_of(name)
         contents = read_contents(column, fill, na_values)
         kind, reason = (wanted, "") if wanted is not None else find_kind(name, contents)
         return self._encode_as(name, contents, kind, reason)
+
+    def _encode_few_integers(self, name: Name, column: Later) -> Column | None:
+        """Encode a column of integers with its neighbours if its values are levels, and few."""
+        treatment = self._treatment
+        if treatment.type_of(name) is not None or treatment.na_values_of(name):
+            return None
+        try:
+            encoded = column.encode(column.values)
+        except ColumnProblem:  # values are missing, or too many: the column is looked at by itself
+            return None
+        if len(encoded.levels) > FEW_LEVELS:
+            return None
+        return Column(*encoded, type=ColumnType(ORDINAL, LEVELS))
 
     def revise(self, encoded: Columns) -> Columns:
         """Encode numbers by levels after all if the whole table turns out to hold codes."""
@@ -133,7 +154,7 @@ class AutomaticEncoder:
         codes, levels = list(encoded.codes), list(encoded.levels)
         types = dict(encoded.types)
         for name in many:
-            column = self._columns[name]
+            column = _by_itself(self._columns[name])
             position = encoded.names.index(name)
             contents = read_contents(column, self._encoder.fill, self._treatment.na_values_of(name))
             found = self._encode_as(name, contents, NOMINAL, "codes, as in all columns")
@@ -241,6 +262,13 @@ class AutomaticEncoder:
             raise too_many_levels(mark + 1)
         levels = (*column.levels, None)
         return column._replace(levels=levels, has_missing=False, numbers=None)
+
+
+def _by_itself(column: Later) -> Later:
+    """Take a column out of the block that it would be encoded with."""
+    if isinstance(column.values, BlockColumn):
+        return Later(encode_series, column.values.series())
+    return column
 
 
 def find_kind(name: Name, contents: Contents) -> tuple[str, str]:

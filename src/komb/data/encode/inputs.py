@@ -202,9 +202,7 @@ def _convert_frame(data: Any, request: Request) -> Columns:
     check_shape(frame.columns, len(frame))
     left = request.names_left(frame.columns)
     is_plain = request.treatment.discretize is None  # else their values are looked at first
-    together = (
-        gather_integers(frame, left if request.treatment.is_strict else ()) if is_plain else {}
-    )
+    together = gather_integers(frame, left) if is_plain else {}
     columns = {
         name: together.get(name) or Later(encode_series, frame.get_column(name)) for name in left
     }

@@ -49,7 +49,7 @@ class _Block:
         return encoded
 
 
-class _InBlock:
+class BlockColumn:
     """A column of a block, in the place of its values."""
 
     __slots__ = ("_block", "_place")
@@ -62,21 +62,23 @@ class _InBlock:
         return self._block.n_rows
 
     def __getitem__(self, rows: Any) -> nw.Series[Any]:
-        return self._series()[rows]  # type: ignore[no-any-return]
+        return self.series()[rows]  # type: ignore[no-any-return]
 
-    def _series(self) -> nw.Series[Any]:
+    def series(self) -> nw.Series[Any]:
+        """Take the column out by itself."""
         return self._block.frame.get_column(self._block.names[self._place])
 
     def encode(self) -> Encoded:
+        """Encode it, with the block if no value is missing there."""
         encoded = self._block.encoded()
         if encoded is None:
-            return encode_series(self._series())
+            return encode_series(self.series())
         return Encoded(encoded.codes[self._place], encoded.levels[self._place])
 
 
-def _encode(column: _InBlock | nw.Series[Any]) -> Encoded:
+def _encode(column: BlockColumn | nw.Series[Any]) -> Encoded:
     """Encode a column, or some rows of one that has missing values."""
-    return column.encode() if isinstance(column, _InBlock) else encode_series(column)
+    return column.encode() if isinstance(column, BlockColumn) else encode_series(column)
 
 
 def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Later]:
@@ -114,5 +116,5 @@ def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Nam
         for first in range(0, len(alike), size):
             block = _Block(frame, alike[first : first + size])
             for place, name in enumerate(block.names):
-                gathered[name] = Later(_encode, _InBlock(block, place))
+                gathered[name] = Later(_encode, BlockColumn(block, place))
     return gathered
