@@ -72,6 +72,39 @@ class TestRoles:
         assert found["d"].direction is None
 
 
+def chain_rows() -> dict[str, Any]:
+    """Columns a -> b -> c -> d."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 2, 3000)]
+    for _ in "bcd":
+        columns.append(columns[-1] ^ (rng.random(3000) < 0.2))
+    return dict(zip("abcd", columns, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("knowledge", "directions", "edges"),
+    [
+        ({}, ["undecided", "undecided"], []),
+        ({"tiers": [["a"], ["b", "c"]]}, ["cause", "effect"], ["ab", "bc", "cd"]),
+        ({"required": [("b", "c")]}, ["undecided", "effect"], ["bc", "cd"]),
+        ({"tiers": [["b"], ["a", "c", "d"]]}, ["effect", "effect"], ["ba", "bc", "cd"]),
+        # a blanket does not know of d, the network does
+        ({"tiers": [["d"], ["c"]]}, ["undecided", "undecided"], ["ba", "cb", "dc"]),
+        ({"tiers": [["a"], ["d"]]}, ["undecided", "undecided"], []),  # they are no neighbours
+    ],
+)
+def test_what_is_known_settles_directions(
+    knowledge: dict[str, Any], directions: list[str], edges: list[str]
+) -> None:
+    """And what follows from it: nothing in a chain is a collider."""
+    known = {"knowledge": komb.Knowledge(**knowledge)} if knowledge else {}
+    found = komb.markov_blankets(chain_rows(), **known)
+    assert [role.direction for role in found["b"].roles.values()] == directions
+    network = found.to_networkx()
+    settled = [a + b for a, b, is_directed in network.edges(data="directed") if is_directed]
+    assert sorted(settled) == edges
+
+
 class TestWhereItIsShown:
     def test_print(self, blanket: komb.Blanket) -> None:
         text = str(blanket)

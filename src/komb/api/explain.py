@@ -220,9 +220,15 @@ def explain_blanket(
 
 
 def open_session(
-    table: DiscreteTable, parameters: Mapping[str, Any], test: Callable[..., Any] | None = None
+    table: DiscreteTable,
+    parameters: Mapping[str, Any],
+    test: Callable[..., Any] | None = None,
+    *,
+    is_required_told: bool = False,
 ) -> Session:
     """Make a session that answers as the one of the search did.
+
+    What tests say of a required pair is told as it is, unless ``is_required_told``.
 
     Examples
     --------
@@ -234,8 +240,9 @@ def open_session(
     known |= {} if test is None else {"test": test}
     if "knowledge" in parameters:
         also = {*parameters.get("given", ()), *parameters.get("exclude", ())}
-        # a required pair is there by request: what tests say of it is told as it is
-        said = replace(Knowledge.of(parameters["knowledge"]), required=())
+        said = Knowledge.of(parameters["knowledge"])
+        if not is_required_told:
+            said = replace(said, required=())
         known["knowledge"] = said.in_columns(table.names, also)
     return open_table(table, given=_held_fixed(table, parameters), **known)
 

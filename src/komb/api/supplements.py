@@ -12,6 +12,7 @@ from komb.api.effect_sizes import InformationMeter
 from komb.api.explain import explain, open_session
 from komb.api.truth import open_truth
 from komb.data.encode.codes import Name
+from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
@@ -22,6 +23,7 @@ from komb.results.ranking import Ranked, Ranking
 from komb.results.roles import Role
 from komb.results.supplement import Supplement
 from komb.search.structure.joined_blankets import Symmetry, find_network
+from komb.search.structure.partial_graph import NO_DIRECTIONS, Directions
 from komb.search.structure.parts import find_parts
 from komb.sessions.questions import EMPTY, Variables, count_subsets
 from komb.sessions.session import Session
@@ -54,6 +56,25 @@ class Answers(NamedTuple):
             for name, witness in supplement.witnesses.items()
         }
 
+    def directions(self, supplement: Supplement, columns: Iterable[int]) -> Directions:
+        """Return what background knowledge says of causes and effects among some columns."""
+        if "knowledge" not in supplement.parameters:
+            return NO_DIRECTIONS
+        knowledge = Knowledge.of(supplement.parameters["knowledge"])
+        position = {self.names[x]: x for x in columns}
+        tier_of = {name: number for number, tier in enumerate(knowledge.tiers) for name in tier}
+        in_tiers = [(x, tier_of[name]) for name, x in position.items() if name in tier_of]
+        return Directions(
+            required=frozenset(
+                (position[cause], position[effect])
+                for cause, effect in knowledge.required
+                if cause in position and effect in position
+            ),
+            forbidden=frozenset(
+                (a, b) for a, late in in_tiers for b, early in in_tiers if late > early
+            ),
+        )
+
     def named(self, positions: Iterable[int]) -> tuple[Name, ...]:
         """Return the names of some columns, in the order of the table."""
         return tuple(self.names[x] for x in sorted(positions))
@@ -73,7 +94,8 @@ class Supplements:
         witnesses = answers.witnesses(supplement)
         bound = largest_separator(answers.session, len(witnesses))
         target = answers.position(supplement.target)
-        parts = find_parts(answers.session, target, witnesses, bound)
+        known = answers.directions(supplement, {target, *witnesses})
+        parts = find_parts(answers.session, target, witnesses, bound, known)
         return {
             answers.names[x]: Role(
                 name=answers.names[x],
@@ -156,7 +178,8 @@ class Supplements:
             for supplement in supplements
         }
         bound = largest_separator(answers.session, max(map(len, blankets.values())))
-        network = find_network(answers.session, blankets, bound, symmetry)
+        known = answers.directions(supplements[0], {*blankets}.union(*blankets.values()))
+        network = find_network(answers.session, blankets, bound, symmetry, known)
         return NamedNetwork(
             edges=[(answers.names[a], answers.names[b]) for a, b in network.edges],
             directed={(answers.names[a], answers.names[b]) for a, b in network.directed},
@@ -203,7 +226,8 @@ def open_answers(supplement: Supplement, wanted: str) -> Answers:
     if data is None:
         _refuse_without_data(wanted)
     if isinstance(data, DiscreteTable):
-        return Answers(open_session(data, supplement.parameters, supplement.test), data.names)
+        session = open_session(data, supplement.parameters, supplement.test, is_required_told=True)
+        return Answers(session, data.names)
     truth = open_truth(data)
     assert truth is not None  # a search has answered from it
     return Answers(truth.session, truth.names)
