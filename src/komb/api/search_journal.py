@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from komb import __version__
+from komb.api.cluster import is_counted_in_parts
 from komb.api.settings import Settings
 from komb.data.read.file_bytes import to_path
 from komb.data.table import DiscreteTable
-from komb.errors import ParameterError
+from komb.errors import Argument, ParameterError
 from komb.sessions.sweep_journal import SweepJournal, hash_table
 
 _IRRELEVANT = ("time_budget", "stability")  # a run may be taken up with another
@@ -52,6 +53,10 @@ def open_journal(
     if resume is None:
         yield None
         return
+    if is_counted_in_parts(table):
+        rule = "be left out for a table that is counted part by part: it has no long sweeps to note"
+        remedy = "Leave it out, or raise ", Argument("memory_limit", "8 GB"), " so that it fits."
+        raise ParameterError.because("resume", rule, str(resume), remedy)
     identity = {
         "table": hash_table(table),
         "target": repr(table.names[target]),
