@@ -278,7 +278,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.levels_ = {
             name: table.levels[table.index(name)]
             for name in names
-            if name in self._selected and name not in self.blanket_.cuts
+            if name in self._selected and name not in table.cuts
         }
         return self
 

@@ -78,6 +78,11 @@ class GivenSource(Source):
         return self._n_strata
 
     @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return self._source.test_cost
+
+    @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
         return self._source.alpha

@@ -104,6 +104,11 @@ class InformedSource(Source):
         return self._source.n_strata
 
     @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return self._source.test_cost
+
+    @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
         return self._source.alpha
