@@ -150,8 +150,8 @@ class TestWhatTheResultSays:
 class TestSelector:
     def test_a_continuous_target_and_scores(self) -> None:
         data = products()
-        X = np.column_stack([data[name] for name in "abc"])
-        selector = komb.MarkovBlanketSelector().fit(X, data["price"])
+        features = np.column_stack([data[name] for name in "abc"])
+        selector = komb.MarkovBlanketSelector().fit(features, data["price"])
         assert selector.get_support().tolist() == [True, True, False]
         assert selector.scores_[0] > selector.scores_[2]
 

@@ -52,7 +52,7 @@ def _search_tiny_table(
     codes = np.tile(codes, 8)  # enough rows for a dependence, about which a test may ask more
     if has_missing:
         codes[0, -1] = 2
-    numbers = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
+    numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
     table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
     session = open_table(table, test=test)
     task = Task(target=2, candidates=frozenset({0, 1}))

@@ -416,7 +416,7 @@ class MixedSource(Source):
         if not candidates or not given:
             return list(candidates)
         if self._screen is None:
-            self._screen = Screen([self._columns.features(x) for x in range(self.n_variables)])
+            self._screen = Screen.of([self._columns.features(x) for x in range(self.n_variables)])
         conditions = [self._columns.features(z) for z in sorted(given)]
         with one_thread():
             is_possible = self._screen.possible(

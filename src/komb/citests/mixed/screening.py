@@ -13,6 +13,7 @@ like that: one that a crooked function of a condition hides.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import combinations, product
 from typing import Any
@@ -37,32 +38,50 @@ FEW = 4
 _Singles = npt.NDArray[np.float32]  # whoever passes is tested again, in full
 
 
+@dataclass(frozen=True, slots=True)
 class Screen:
     """Candidates that are looked at together.
 
-    Parameters
+    Attributes
     ----------
-    candidates : sequence of Features
+    features : float array (n_features, n_rows)
+        Those of all candidates, one candidate after the other.
+    variances : float array (n_features)
+    sizes : int array (n_candidates)
+        How many features each candidate has.
 
     Examples
     --------
     >>> from komb.citests.mixed.features import numeric_features
     >>> a, b, c, noise = map(numeric_features, np.random.default_rng(1).normal(size=(4, 500)))
     >>> y = numeric_features(a.own[0] * b.own[0] + noise.own[0])
-    >>> Screen([a, c]).possible(y, [0, 1], [b], None, 20.0).tolist()
+    >>> Screen.of([a, c]).possible(y, [0, 1], [b], None, 20.0).tolist()
     [True, False]
     """
 
-    def __init__(self, candidates: Sequence[Features]) -> None:
+    features: _Singles
+    variances: _Singles
+    sizes: Int64Array
+
+    @classmethod
+    def of(cls, candidates: Sequence[Features]) -> Screen:
+        """Put the features of candidates together."""
         parts = [each.own if each.is_nominal else _with_side(each) for each in candidates]
-        self._sizes = np.array([len(part) for part in parts], dtype=np.int64)
-        self._first = np.concatenate([[0], np.cumsum(self._sizes)])
-        n_rows = candidates[0].own.shape[1]
-        self._features: _Singles = np.empty((int(self._first[-1]), n_rows), dtype=np.float32)
-        for place, part in zip(self._first, parts, strict=False):
-            self._features[place : place + len(part)] = part
-        squares = np.einsum("ij,ij->i", self._features, self._features)
-        self._variances = np.maximum(squares / n_rows, 1e-12)
+        features = np.concatenate([part.astype(np.float32) for part in parts])
+        squares = np.einsum("ij,ij->i", features, features)
+        variances = np.maximum(squares / features.shape[1], np.float32(1e-12))
+        return cls(features, variances, np.array([len(part) for part in parts], dtype=np.int64))
+
+    @property
+    def _starts(self) -> Int64Array:
+        starts: Int64Array = np.cumsum(self.sizes) - self.sizes
+        return starts
+
+    def taken(self, candidates: Sequence[int]) -> Screen:
+        """Return a screen of some candidates."""
+        starts, sizes = self._starts, self.sizes
+        rows = np.concatenate([np.arange(starts[x], starts[x] + sizes[x]) for x in candidates])
+        return Screen(self.features[rows], self.variances[rows], sizes[list(candidates)])
 
     def possible(
         self,
@@ -92,31 +111,21 @@ class Screen:
         first = left[target.degrees[: len(left)] == 1]
         crossed = [own * factor for own in first for factor in _factors(conditions)]
         vectors = _unit(np.concatenate([left, *(each[None] for each in crossed)]))
-        if FEW * len(candidates) < len(self._sizes):
-            return self._taken(candidates)._are_possible(vectors, functions, len(left), bits)
+        if FEW * len(candidates) < len(self.sizes):
+            return self.taken(candidates)._are_possible(vectors, functions, len(left), bits)
         every = self._are_possible(vectors, functions, len(left), bits)
         return every[np.asarray(candidates, dtype=np.int64)]
-
-    def _taken(self, candidates: Sequence[int]) -> Screen:
-        """Return a screen of some candidates."""
-        own = object.__new__(Screen)
-        first = self._first
-        rows = np.concatenate([np.arange(first[x], first[x + 1]) for x in candidates])
-        own._features, own._variances = self._features[rows], self._variances[rows]
-        own._sizes = self._sizes[list(candidates)]
-        own._first = np.concatenate([[0], np.cumsum(own._sizes)])
-        return own
 
     def _are_possible(
         self, vectors: _Singles, functions: FloatArray, n_left: int, bits: float
     ) -> BoolArray:
         """Compare all candidates with what is left of a target, and with its products."""
-        squares = (vectors @ self._features.T) ** 2 / self._variances
-        fitted = functions.astype(np.float32) @ self._features.T
-        n_rows = self._features.shape[1]
-        fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self._variances * n_rows)
+        squares = (vectors @ self.features.T) ** 2 / self.variances
+        fitted = functions.astype(np.float32) @ self.features.T
+        n_rows = self.features.shape[1]
+        fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self.variances * n_rows)
         squares[:n_left] /= np.maximum(1.0 - fitted_share, FEATURE_LEFT)
-        return _are_large(squares, n_left, self._first[:-1], self._sizes, SHARE * bits)
+        return _are_large(squares, n_left, self._starts, self.sizes, SHARE * bits)
 
 
 def _with_side(numeric: Features) -> FloatArray:
@@ -151,7 +160,8 @@ def _factors(conditions: Sequence[Features]) -> list[FloatArray]:
 def _unit(vectors: FloatArray) -> _Singles:
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     scaled = vectors / np.maximum(lengths, 1e-300)[:, None]
-    return scaled.astype(np.float32)
+    singles: _Singles = scaled.astype(np.float32)
+    return singles
 
 
 def _are_large(
