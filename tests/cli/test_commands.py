@@ -49,6 +49,36 @@ def _compiled() -> None:
     komb.markov_blanket(XOR, "Y")
 
 
+class TestStandardInput:
+    @staticmethod
+    def pipe(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    @pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+    def test_a_table_is_read_from_there(
+        self,
+        run: Run,
+        file: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        compress: Callable[[bytes], bytes],
+    ) -> None:
+        self.pipe(monkeypatch, compress(file.read_bytes()))
+        assert run("find", "-", "--target", "Y", "--quiet") == (0, "X1\nX2\n", "")
+
+    def test_its_name_is_in_errors(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pipe(monkeypatch, b"")
+        code, out, err = run("find", "-", "--target", "Y")
+        assert (code, out) == (2, "")
+        assert "standard input" in err
+
+    def test_a_terminal_is_no_table(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pipe(monkeypatch, b"")
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        code, _, err = run("find", "-", "--target", "Y")
+        assert code == 2
+        assert "standard input is a terminal, not a table" in err
+
+
 class TestFind:
     def test_it_prints_the_blanket(self, run: Run, file: Path) -> None:
         code, out, err = run("find", file, "--target", "Y")

@@ -24,10 +24,10 @@ def test_moments_are_traces_of_the_covariance() -> None:
     of_target += of_target.transpose(0, 2, 1)
     of_candidate += of_candidate.transpose(0, 2, 1)
     weights = rng.random((2, 2, 3)) * [[[1.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]]
-    moments = np.empty((1, 2, 2))
-    component_moments(weights, of_target, of_candidate[None], moments)
+    moments = np.empty((2, 2))
+    component_moments(weights, np.einsum("bji,bkm->jikm", of_target, of_candidate), moments)
     covariance = sum(np.kron(a, c) for a, c in zip(of_target, of_candidate, strict=True))
-    for own, (mean, variance) in zip(weights, moments[0], strict=True):
+    for own, (mean, variance) in zip(weights, moments, strict=True):
         weighted = np.diag(own.ravel()) @ covariance
         assert mean == pytest.approx(np.trace(weighted))
         assert variance == pytest.approx(2 * np.trace(weighted @ weighted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,22 @@ class TestSearch:
             expected += [(bits, x, frozenset({z})) for x, bits in strengths.items() if bits >= 12]
         assert sorted(strong) == sorted(expected)
         assert {(x, *z) for _, x, z in strong} >= {(1, 2), (2, 1)}
+
+    def test_a_sweep_finds_what_testing_all_of_it_finds(self) -> None:
+        """With so many sets that a screen comes first."""
+        rng = np.random.default_rng(12)
+        columns = draw_columns(rng, 300, ["normal", *KINDS, "normal", "skewed", "normal"])
+        columns[0] = columns[0] + 2.0 * np.sign(columns[1] * columns[7])
+        pool = frozenset(range(1, 10))
+        for size in (1, 2):
+            strong = session_of(columns).strong_dependences(0, pool, pool, size, 14.0)
+            again = session_of(columns)
+            expected = []
+            for given_set in map(frozenset, combinations(sorted(pool), size)):
+                [strengths] = again.strengths(0, [(pool - given_set, given_set)])
+                expected += [(x, given_set) for x, bits in strengths.items() if bits >= 14]
+            assert {(x, z) for _, x, z in strong} == set(expected)
+            assert expected
 
     def test_levels_are_swept_by_counting(self) -> None:
         rng = np.random.default_rng(2)

@@ -158,7 +158,8 @@ def markov_blanket(
         ``"strict"``: every distinct value is a level; columns that look continuous or have missing
         values are errors unless ``discretize`` and ``missing`` provide for them.
     discretize
-        How to cut numeric columns into bins. ``None``: as their types and the test require.
+        How to cut numeric columns into bins. ``None``: those with many values are tested by their
+        ranks if the test is ``"auto"``, and by bins of equally many rows otherwise.
         ``"quantile"`` (equally many rows per bin), ``"uniform"`` (bins of equal width),
         ``"kmeans"`` (around clusters) or ``"mdl"`` (where the levels of the target change): all
         numeric columns that look continuous or have more than 20 distinct values. Or a mapping from

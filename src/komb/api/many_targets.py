@@ -142,7 +142,7 @@ def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
         levels=tuple(range(int(count)) for count in table.cardinalities),  # type: ignore[misc]
         cuts={},
         numbers={table.index(name): values for name, values in table.numbers.items()},
-        types={},
+        types={x: table.types[name] for x, name in enumerate(table.names) if name in table.types},
     )
     return numbered.__reduce__()[1]
 

@@ -14,7 +14,7 @@ from komb.api.settings import Settings
 from komb.api.stability import Tally, Witnesses, search_halves
 from komb.api.warmup import warm_up
 from komb.data.encode.codes import Name
-from komb.data.encode.column_types import IDENTIFIER
+from komb.data.encode.column_types import IDENTIFIER, RANKS
 from komb.data.table import DiscreteTable
 from komb.errors import InPython, Interrupted
 from komb.results.blanket import Blanket
@@ -28,7 +28,7 @@ from komb.search.task import Progress as TaskProgress
 from komb.sessions.questions import Outcome, SessionCounts
 from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
-from komb.sessions.table_session import open_table
+from komb.sessions.table_session import open_table, tested_numbers
 from komb.views.text import show_names
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
@@ -181,6 +181,7 @@ class Run:
         if finding.halves is not None:
             n_candidates = len(self._candidates(finding.target))
             stability = finding.halves.settle(table.names, n_candidates)
+        is_ranked = frozenset(self._names(tested_numbers(table, settings.test))).__contains__
         blanket = Blanket(
             target=table.names[finding.target],
             details=tuple(
@@ -196,12 +197,15 @@ class Run:
             fallbacks=counts.fallbacks,
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
-            cuts=table.cuts,
+            cuts={name: cuts for name, cuts in table.cuts.items() if not is_ranked(name)},
             choices={**finding.found.choices, **settings.choices},
             seconds=finding.seconds,
             remarks=self._remarks(finding.found),
             stability=stability,
-            types=table.types,
+            types={
+                name: replace(found, treatment=RANKS) if is_ranked(name) else found
+                for name, found in table.types.items()
+            },
         ).with_table(table)
         return blanket if isinstance(settings.test, str) else blanket.with_test(settings.test)
 

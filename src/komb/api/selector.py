@@ -116,7 +116,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         named here, or ``"strict"``. What was found is in ``blanket_.types``. Identifiers and free
         text are never selected.
     discretize, bins
-        As in :func:`komb.markov_blanket`: how to cut features of numbers into bins for the search.
+        As in :func:`komb.markov_blanket`: how to cut features of numbers into bins, if at all.
         A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
         mapping it goes by its name (see ``blanket_``). ``discretize=other.blanket_.cuts``
         cuts where another selector did.
@@ -278,7 +278,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.levels_ = {
             name: table.levels[table.index(name)]
             for name in names
-            if name in self._selected and name not in self.blanket_.cuts
+            if name in self._selected and name not in table.cuts
         }
         return self
 

@@ -18,7 +18,7 @@ from komb.data.encode.treatment import (
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
-from komb.sessions.data import DataSession
+from komb.sessions.table_session import open_table
 
 
 def ci_test(
@@ -96,7 +96,7 @@ def ci_test(
         raise (error.concerning(named[0]) if named else error) from None
     candidate, target = find_column("x", x, table), find_column("y", y, table)
     conditions = [find_column("given", name, table) for name in held]
-    session = DataSession(table, test, alpha=alpha, df=df, seed=seed)
+    session = open_table(table, test=test, alpha=alpha, df=df, seed=seed)
     outcome = session.outcome(target, candidate, conditions)
     assert outcome.statistic is not None  # only an oracle has none
     return TestResult(

@@ -15,9 +15,9 @@ from komb.citests.registry import TestChoice, find_test
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.data import DataSession
+from komb.sessions.table_session import open_table, tested_numbers
 
-_done: set[tuple[np.dtype[Any], bool, str]] = set()
+_done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
 
 def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
@@ -37,19 +37,23 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     """
     dtype = table.dtype
     name = test if isinstance(test, str) and is_ours(find_test(test)) else "g"
-    kernels = dtype, table.has_missing, name
+    has_numbers = bool(tested_numbers(table, test))
+    kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return
-    _search_tiny_table(dtype, name, has_missing=table.has_missing)
+    _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
 
 
-def _search_tiny_table(dtype: np.dtype[Any], test: str, *, has_missing: bool) -> None:
+def _search_tiny_table(
+    dtype: np.dtype[Any], test: str, *, has_missing: bool, has_numbers: bool
+) -> None:
     codes = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], dtype)
     codes = np.tile(codes, 8)  # enough rows for a dependence, about which a test may ask more
     if has_missing:
         codes[0, -1] = 2
-    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing)
-    session = DataSession(table, test)
+    numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
+    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
+    session = open_table(table, test=test)
     task = Task(target=2, candidates=frozenset({0, 1}))
     find_algorithm("komb").search(session, task, order=1, max_separator=1)

@@ -43,6 +43,7 @@ from komb.citests.contract import CITest, GScreen, TestOptions
 from komb.citests.decision import largest_log2_p_values, log2_p_values, thresholds
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
+from komb.citests.mixed.combination import COMPONENTS
 from komb.citests.registry import register_test
 from komb.counts.expected_g import GMoments
 from komb.counts.fixedpoint import Int64Array
@@ -67,7 +68,10 @@ class AutomaticTest(CITest):
 
     needs_tables = True
     can_screen: ClassVar[bool] = True
-    symbols: ClassVar[Mapping[str, str]] = {BY_G: "G", BY_X2: "X2"}
+    takes_numbers: ClassVar[bool] = True
+    symbols: ClassVar[Mapping[str, str]] = {BY_G: "G", BY_X2: "X2"} | dict.fromkeys(
+        COMPONENTS, "chi-square"
+    )
     unreliable_note: ClassVar[str] = (
         "{tests} had nothing to compare and count as independent: given the columns conditioned "
         "on, one of the two tested is constant."

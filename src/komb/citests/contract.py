@@ -70,6 +70,9 @@ class CITest(ABC):
         Whether the option ``df`` makes a difference.
     is_random : bool
         Whether it draws random numbers, so that its answers depend on the seed.
+    takes_numbers : bool
+        Whether numeric columns with many values are tested by their values, where those are at
+        hand (:mod:`komb.citests.mixed`); tests that count see their bins.
     fallback : str or None
         What ``Measurement.decider`` says where a fall-back for sparse tables decided.
     symbols : mapping
@@ -84,6 +87,7 @@ class CITest(ABC):
     can_screen: ClassVar[bool] = False
     has_df_rule: ClassVar[bool] = False
     is_random: ClassVar[bool] = False
+    takes_numbers: ClassVar[bool] = False
     fallback: ClassVar[str | None] = None
     symbols: ClassVar[Mapping[str, str]] = MappingProxyType({})
     unreliable_note: ClassVar[str] = (

@@ -52,43 +52,29 @@ def orthonormalise(grams, least, inverses):
 
 
 @kernel
-def component_moments(weights, of_target, of_candidates, moments):
+def component_moments(weights, covariances, moments):
     """Mean and variance of weighted sums of squares under independence.
 
     Parameters
     ----------
     weights : float array (n_components, n_target, n_candidate)
         How much the square of each product of two features counts in each component.
-    of_target : float array (n_functions, n_target, n_target)
-    of_candidates : float array (n_candidates, n_functions, n_candidate, n_candidate)
-        Scalar products of pairs of features with functions of the conditions. The covariance of two
-        products is the sum over functions of one times the other.
-    moments : float array (n_candidates, n_components, 2)
+    covariances : float array (n_target, n_target, n_candidate, n_candidate)
+        Of any two products; those that no component has both of do not matter.
+    moments : float array (n_components, 2)
         Gets means and variances.
     """
-    for number in range(len(of_candidates)):
-        for c in range(len(weights)):
-            mean, variance = _moments(weights[c], of_target, of_candidates[number])
-            moments[number, c, 0], moments[number, c, 1] = mean, variance
-
-
-@inner
-def _moments(weights, of_target, of_candidate):
-    """Mean and variance of one sum of squares."""
-    n_target, n_own = weights.shape
-    mean = variance = 0.0
-    for j in range(n_target):
-        for k in range(n_own):
-            if weights[j, k] == 0.0:
-                continue
-            for i in range(n_target):
-                for m in range(n_own):
-                    if weights[i, m] == 0.0:
-                        continue
-                    shared = 0.0
-                    for b in range(len(of_target)):
-                        shared += of_target[b, j, i] * of_candidate[b, k, m]
-                    variance += 2.0 * weights[j, k] * weights[i, m] * shared * shared
-                    if i == j and m == k:
-                        mean += weights[j, k] * shared
-    return mean, variance
+    n_components, n_target, n_own = weights.shape
+    for c in range(n_components):
+        mean = variance = 0.0
+        for j in range(n_target):
+            for k in range(n_own):
+                own = weights[c, j, k]
+                if own == 0.0:
+                    continue
+                mean += own * covariances[j, j, k, k]
+                for i in range(n_target):
+                    for m in range(n_own):
+                        shared = covariances[j, i, k, m]
+                        variance += 2.0 * own * weights[c, i, m] * shared * shared
+        moments[c, 0], moments[c, 1] = mean, variance

@@ -506,7 +506,7 @@ class _Search:
         An oracle is never tired.
         """
         n_tests = n_separated * math.comb(len(self.task.candidates), size)
-        most = MOST_CONDITIONED_TESTS.get(size, 0)
+        most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.session.test_cost)
         if self.session.n_rows is None or n_tests <= most:
             return False
         columns = f"{n_separated:,} column{'' if n_separated == 1 else 's'} that members separate"

@@ -1,9 +1,7 @@
 """Answers from a table in which some columns are numbers.
 
 Tests among columns of levels alone are left to the source of a discrete table; where a number is
-involved, the test for mixed columns decides (:mod:`komb.citests.mixed`). Rows are put into an order
-of their own first, so that sums, and with them answers, do not depend on the order in which they
-come.
+involved, the test for mixed columns decides (:mod:`komb.citests.mixed`).
 """
 
 from __future__ import annotations
@@ -13,21 +11,24 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from itertools import compress
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from komb.citests import decision
 from komb.citests.contract import CITest
-from komb.citests.measure import BoolArray, Measurement
+from komb.citests.measure import Measurement
 from komb.citests.mixed.batch import has_power, measure
 from komb.citests.mixed.components import UNLIKELY, Components, compare
 from komb.citests.mixed.conditions import Conditions, Given
-from komb.citests.mixed.features import Features, nominal_features, numeric_features
+from komb.citests.mixed.features import Features
+from komb.citests.mixed.screening import Screen
 from komb.citests.registry import TestChoice, make_test
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.counts.fixedpoint import FloatArray
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource, make_source
+from komb.sessions.mixed_columns import MixedColumns
 from komb.sessions.questions import (
     Candidates,
     OnProgress,
@@ -40,12 +41,19 @@ from komb.sessions.questions import (
 )
 from komb.sessions.session import Session
 from komb.sessions.source import Power, Source, Strong
+from komb.sessions.sweep_journal import SweepJournal
 
 LEAST_ROWS = 20
 """On fewer complete rows nothing is tested."""
 
 KEPT_BYTES = 128 << 20
 """Of functions of conditions that are kept, and the same of what they leave of targets."""
+
+TEST_COST = 200.0
+"""A test on features takes about this many times as long as one on counts."""
+
+LEAST_SWEEP = 8
+"""From so many sets on, only what passes a screen is tested."""
 
 Key = TypeVar("Key", bound=Hashable)
 _QUESTIONS_PER_REPORT = 100
@@ -79,6 +87,8 @@ class MixedSession(Session):
         Decides among columns of levels alone.
     alpha : float
         Level of the tests.
+    df, seed, journal
+        As in :class:`~komb.sessions.data.DataSession`.
 
     Examples
     --------
@@ -106,83 +116,14 @@ class MixedSession(Session):
         test: TestChoice | CITest = "auto",
         alpha: float = 0.01,
         df: str = "adjusted",
+        seed: int = 0,
+        journal: SweepJournal | None = None,
     ) -> None:
         if not isinstance(test, CITest):
-            test = make_test(test, df, 0, alpha=alpha)
-        columns = MixedColumns(table, numbers, ordered)
-        super().__init__(MixedSource(columns, make_source(table, test, alpha)))
-
-
-class MixedColumns:
-    """The columns of a table as features, each made when it is asked for.
-
-    Parameters
-    ----------
-    table, numbers, ordered
-        As in :class:`MixedSession`.
-
-    Attributes
-    ----------
-    n_rows, n_columns : int
-    numeric : frozenset of int
-        Columns that are numbers.
-    """
-
-    def __init__(
-        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
-    ) -> None:
-        self.n_rows, self.n_columns = table.n_rows, table.n_columns
-        self.numeric = frozenset(numbers)
-        self._table = table
-        self._numbers = {x: np.asarray(values, np.float64) for x, values in numbers.items()}
-        self._ordered = frozenset(ordered)
-        self._order = self._sort_rows()
-        self._features: dict[int, Features] = {}
-        self._known: dict[int, BoolArray | None] = {}
-
-    def _sort_rows(self) -> Int64Array:
-        """Return an order of rows that only depends on what is in them."""
-        columns = [self._numbers.get(x, self._table.codes[x]) for x in range(self.n_columns)]
-        return np.lexsort(columns[::-1])
-
-    def levels(self, column: int) -> tuple[Int64Array, int]:
-        """Codes of a column in the order of rows, and how many there are; missing ones beyond."""
-        if column in self.numeric:
-            values = self._numbers[column][self._order]
-            distinct, codes = np.unique(values, return_inverse=True, equal_nan=True)
-            return codes, len(distinct) - int(np.isnan(distinct[-1:]).any())
-        codes = self._table.codes[column][self._order].astype(np.int64)
-        return codes, len(self._table.levels[column])
-
-    def features(self, column: int) -> Features:
-        """Features of a column, for all rows."""
-        if column not in self._features:
-            self._features[column] = self._make_features(column)
-        return self._features[column]
-
-    def _make_features(self, column: int) -> Features:
-        if column in self.numeric:
-            return numeric_features(self._numbers[column][self._order])
-        codes, n_levels = self.levels(column)
-        if column in self._ordered:
-            return numeric_features(np.where(codes < n_levels, codes, np.nan))
-        return nominal_features(codes, n_levels)
-
-    def incomplete(self, columns: Collection[int]) -> Variables:
-        """Those of some columns that have missing values."""
-        return frozenset(x for x in columns if self._is_known(x) is not None)
-
-    def complete_rows(self, columns: Collection[int]) -> Int64Array | None:
-        """Rows in which none of some columns is missing; None if those are all rows."""
-        masks = [mask for x in sorted(columns) if (mask := self._is_known(x)) is not None]
-        return np.flatnonzero(np.logical_and.reduce(masks)) if masks else None
-
-    def _is_known(self, column: int) -> BoolArray | None:
-        if column not in self._known:
-            codes, n_levels = self.levels(column)
-            is_known = codes < n_levels
-            self._known[column] = None if is_known.all() else is_known
-        return self._known[column]
+            test = make_test(test, df, seed, alpha=alpha)
+        discrete = make_source(table, test, alpha)
+        discrete.journal = journal
+        super().__init__(MixedSource(MixedColumns(table, numbers, ordered), discrete))
 
 
 class _Sized(Protocol):
@@ -230,6 +171,7 @@ class MixedSource(Source):
         self._alpha = discrete.alpha
         self._conditions = _Shelf[Any, Conditions](KEPT_BYTES)
         self._given = _Shelf[Any, Given](KEPT_BYTES)
+        self._screen: Screen | None = None
 
     @property
     def n_rows(self) -> int:
@@ -241,6 +183,11 @@ class MixedSource(Source):
         """Levels of each column; a number counts as two, for it has one feature of degree 1."""
         numeric = self._columns.numeric
         return [2 if x in numeric else n for x, n in enumerate(self._discrete.n_levels)]
+
+    @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return TEST_COST
 
     @property
     def alpha(self) -> float:
@@ -434,7 +381,10 @@ class MixedSource(Source):
         """Those dependences among some questions that have at least this many bits."""
         found: list[StrongDependence] = []
         counted: list[Question] = []
-        unlikely = min(UNLIKELY, 2.0 ** (-0.5 * bits)) if is_confirmed else UNLIKELY
+        unlikely = UNLIKELY
+        is_screened = is_confirmed and len(questions) >= LEAST_SWEEP
+        if is_confirmed:
+            unlikely = min(UNLIKELY, 2.0 ** (-0.5 * bits))
         n_tests = 0
         for place, (candidates, given) in enumerate(questions):
             if on_progress is not None and place % _QUESTIONS_PER_REPORT == 0:
@@ -444,6 +394,8 @@ class MixedSource(Source):
             if len(mixed) < len(asked):
                 counted.append((frozenset(asked).difference(mixed), given))
             n_tests += len(mixed)
+            if is_screened:
+                mixed = self._screened(target, mixed, given, bits)
             measured = self.measure(target, mixed, given, unlikely=unlikely, is_counted=True)
             strengths = self._strengths(measured)
             found += [
@@ -456,6 +408,25 @@ class MixedSource(Source):
             found, n_tests = found + strong.found, n_tests + strong.n_tests
             self._count_discrete()
         return Strong(sorted(found, key=by_strength), n_tests)
+
+    def _screened(
+        self, target: int, candidates: Sequence[int], given: Variables, bits: float
+    ) -> list[int]:
+        """Those of some candidates that could depend on the target by so many bits."""
+        if not candidates or not given:
+            return list(candidates)
+        if self._screen is None:
+            self._screen = Screen.of([self._columns.features(x) for x in range(self.n_variables)])
+        conditions = [self._columns.features(z) for z in sorted(given)]
+        with one_thread():
+            is_possible = self._screen.possible(
+                self._columns.features(target),
+                candidates,
+                conditions,
+                self._columns.are_known([target, *given]),
+                bits,
+            )
+        return list(compress(candidates, is_possible))
 
     # -- what else a search asks
 

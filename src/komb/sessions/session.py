@@ -107,6 +107,11 @@ class Session:
         return self.source.n_strata
 
     @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return self.source.test_cost
+
+    @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
         return self.source.alpha

@@ -94,6 +94,11 @@ class Source(ABC):
         return 1
 
     @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return 1.0
+
+    @property
     def alpha(self) -> float | None:
         """Level of the tests; None if answers come from an oracle."""
         return None
@@ -240,6 +245,11 @@ class WrappedSource(Source):
     def n_strata(self) -> int:
         """Strata that every test is made in, whatever it is given besides."""
         return self._source.n_strata
+
+    @property
+    def test_cost(self) -> float:
+        """How much work a test is, in terms of one on counts."""
+        return self._source.test_cost
 
     @property
     def alpha(self) -> float | None:

@@ -31,7 +31,7 @@ from komb.views.text import (
     show_seconds,
     show_statistic,
 )
-from komb.views.types_text import bin_notes, show_cuts, type_notes
+from komb.views.types_text import bin_notes, rank_notes, show_cuts, type_notes
 
 if TYPE_CHECKING:
     from komb.data.encode.codes import Name
@@ -285,6 +285,7 @@ def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
 def cut_notes(blanket: Blanket) -> Iterator[str]:
     """Say where columns were cut into bins: the target, the members, a few of the others."""
     cuts, types = blanket.cuts, blanket.types
+    yield from rank_notes(types)
     unasked = {name: cuts[name] for name in cuts if _way(blanket, name) is None and name in types}
     yield from bin_notes(types, unasked)
     first = [blanket.target, *blanket.members]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from komb.data.encode.bin_labels import show_numbers, show_times
-from komb.data.encode.column_types import BINS, EMPTY, IDENTIFIER, NESTED, TEXT, TIME
+from komb.data.encode.column_types import BINS, EMPTY, IDENTIFIER, NESTED, RANKS, TEXT, TIME
 from komb.views.text import plural, show_name, show_names
 
 if TYPE_CHECKING:
@@ -68,6 +68,20 @@ def _left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
     if IDENTIFIER in by_kind or TEXT in by_kind:
         hint = " Where that is wrong, name its type (types)."
     yield f"Left out: {'; '.join(parts)}.{hint}"
+
+
+def rank_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
+    """Say which columns were tested by their values.
+
+    Examples
+    --------
+    >>> from komb import ColumnType
+    >>> print(*rank_notes({"age": ColumnType("ordinal", "ranks")}))
+    Numbers, tested by their ranks: age.
+    """
+    ranked = [name for name, found in types.items() if found.treatment == RANKS]
+    if ranked:
+        yield f"Numbers, tested by their ranks: {show_names(ranked, _NAMES_WIDTH)}."
 
 
 def bin_notes(

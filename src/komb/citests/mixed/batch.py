@@ -6,8 +6,8 @@ import numpy as np
 
 from komb.citests import decision
 from komb.citests.measure import Measurement
-from komb.citests.mixed.combination import combine, scaled_weights
-from komb.citests.mixed.components import COMPONENTS, Components
+from komb.citests.mixed.combination import COMPONENTS, combine, scaled_weights
+from komb.citests.mixed.components import Components
 
 _DIGITS = 6  # of a logarithm; what rounding errors of sums could change is behind
 

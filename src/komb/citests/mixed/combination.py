@@ -12,6 +12,8 @@ import numpy as np
 from komb.citests.decision import log2_p_values
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
+COMPONENTS = ("linear", "quadratic", "higher", "interaction")
+
 WEIGHTS = np.array([0.76, 0.09, 0.07, 0.08])
 """Of the components. Most is linear, or nearly, so that costs least."""
 

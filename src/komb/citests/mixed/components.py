@@ -28,13 +28,12 @@ from itertools import combinations, product
 import numpy as np
 
 from komb.citests.measure import BoolArray
-from komb.citests.mixed.combination import combine
-from komb.citests.mixed.conditions import FEATURE_LEFT, Given, orthonormal, pair_products
+from komb.citests.mixed.combination import COMPONENTS, combine
+from komb.citests.mixed.conditions import FEATURE_LEFT, Given, orthonormal
 from komb.citests.mixed.features import Features
 from komb.counts import gram_kernels
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
-COMPONENTS = ("linear", "quadratic", "higher", "interaction")
 LINEAR, QUADRATIC, HIGHER, INTERACTION = range(4)
 
 HIGHER_WEIGHTS = {
@@ -107,12 +106,13 @@ def compare(
 def _compare_alike(
     given: Given, features: FloatArray, degrees: Int64Array, unlikely: float
 ) -> Components:
-    """Compare with candidates that have features of the same degrees; those are overwritten."""
+    """Compare with candidates that have features of the same degrees."""
     n_candidates, n_features, n_rows = features.shape
-    squares = np.einsum("kij,kij->ki", features, features)
     flat = features.reshape(-1, n_rows)
-    flat -= (flat @ given.functions.T) @ given.functions
+    fitted = (flat @ given.functions.T).reshape(n_candidates, n_features, -1)
     grams = features @ features.transpose(0, 2, 1)
+    squares = np.einsum("kii->ki", grams).copy()
+    grams -= fitted @ fitted.transpose(0, 2, 1)  # of what the conditions leave
     inverses = orthonormal(grams, FEATURE_LEFT * squares)
     products = (given.residuals @ flat.T).reshape(-1, n_candidates, n_features)
     products = products.transpose(1, 0, 2) @ inverses.transpose(0, 2, 1)
@@ -124,17 +124,34 @@ def _compare_alike(
     statistic, freedom = _refer(totals, moments, n_shared * given.freedom)
     asked = np.flatnonzero(combine(statistic, freedom)[0] <= np.log2(unlikely))
     if len(asked) and len(given.functions) > 1:  # without conditions variances are equal
-        pairs = pair_products(features[asked], given.spread)
-        own = inverses[asked, None]
-        pairs = own @ pairs @ own.transpose(0, 1, 3, 2)
         robust = np.empty((len(asked), len(COMPONENTS), 2))
-        gram_kernels.component_moments(weights, given.pairs, np.ascontiguousarray(pairs), robust)
+        for candidate, moments in zip(asked, robust, strict=True):
+            left = inverses[candidate] @ features[candidate]
+            left -= (inverses[candidate] @ fitted[candidate]) @ given.functions
+            covariances = _covariances(given, left, degrees)
+            gram_kernels.component_moments(weights, covariances, moments)
         statistic[asked], freedom[asked] = _refer(
             totals[asked], robust, n_shared[asked] * given.freedom
         )
     is_linear = degrees == 1
     left = np.einsum("kii->ki", grams)[:, is_linear].sum(axis=1)
     return Components(statistic, freedom, left / squares[:, is_linear].sum(axis=1))
+
+
+def _covariances(given: Given, left: FloatArray, degrees: Int64Array) -> FloatArray:
+    """Covariances of products of residuals with what is left of a candidate, pair by pair.
+
+    Shape ``(n_target, n_target, n_features, n_features)``; zero for pairs that no component has.
+    """
+    n_target, n_features = len(given.residuals), len(left)
+    n_own = int(np.count_nonzero(degrees))  # products with conditions are behind, with degree 0
+    covariances = np.zeros((n_target, n_target, n_features, n_features))
+    for (i, j), of_rows in given.covariances.items():
+        both_first = given.degrees[i] == given.degrees[j] == 1
+        for part in (slice(0, n_own), slice(n_own, n_features if both_first else n_own)):
+            own = (left[part] * of_rows) @ left[part].T
+            covariances[i, j, part, part] = covariances[j, i, part, part] = own
+    return covariances
 
 
 class _Factors:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
@@ -53,7 +53,7 @@ Costs = tuple[float, ...]  # of the functions of a condition
 Term = tuple[tuple[int, int], ...]  # (condition, function) of each factor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Given:
     """What the conditions leave of a target.
 
@@ -61,26 +61,39 @@ class Given:
     ----------
     functions : float array (n_functions, n_rows)
         The basis, orthonormal.
-    spread : float array
+    in_spread : int array
         The functions on which the spread of target and candidate may depend.
     residuals : float array (n_features, n_rows)
         What is left of the features of the target, orthonormal.
     degrees : int array
         Of the features that are left.
-    pairs : float array (n_spread, n_features, n_features)
-        Scalar products of pairs of residuals with each function of ``spread``.
     """
 
     functions: FloatArray
-    spread: FloatArray
+    in_spread: Int64Array
     residuals: FloatArray
     degrees: Int64Array
-    pairs: FloatArray
+
+    @cached_property
+    def covariances(self) -> dict[tuple[int, int], FloatArray]:
+        """Covariance of two residuals given the conditions, row by row, of each pair of them.
+
+        Their product, projected on the functions of ``in_spread``. Residuals in rows that the
+        functions fit closely are too small, by what their leverage says.
+        """
+        spread = self.functions[self.in_spread]
+        leverage = np.einsum("ij,ij->j", self.functions, self.functions)
+        weights = 1.0 / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE))
+        return {
+            (i, j): (spread @ (self.residuals[i] * self.residuals[j] * weights)) @ spread
+            for i, j in combinations_with_replacement(range(len(self.residuals)), 2)
+        }
 
     @property
     def nbytes(self) -> int:
-        """Memory of functions and residuals, in bytes."""
-        return self.functions.nbytes + self.residuals.nbytes + self.spread.nbytes
+        """Memory of functions, residuals and covariances, in bytes."""
+        n_features = len(self.residuals)
+        return self.functions.nbytes + self.residuals.nbytes * (1 + (n_features + 1) // 2)
 
     @property
     def freedom(self) -> int:
@@ -118,6 +131,8 @@ class Conditions:
         self._pool, self._inverse = pool, inverse[is_kept]
         self._costs = costs[is_kept]
         self._is_base = _base(self._costs, n_rows)
+        n_terms = int(np.count_nonzero(costs <= self._costs[self._is_base][-1]))  # cheapest first
+        self._base = self._inverse[self._is_base, :n_terms] @ pool[:n_terms]
 
     def given(self, target: Features) -> Given:
         """Choose the functions that a target depends on, and return what they leave of it."""
@@ -125,16 +140,14 @@ class Conditions:
         coefficients = (own @ self._pool.T) @ self._inverse.T
         squares = np.einsum("ij,ij->i", own, own)
         chosen = self._choose(coefficients, squares)
-        functions = self._inverse[chosen] @ self._pool
+        others = self._inverse[chosen & ~self._is_base]
+        functions = np.concatenate([self._base, others @ self._pool]) if len(others) else self._base
         residuals = own - coefficients[:, chosen] @ functions
         inverse = orthonormal(residuals @ residuals.T, FEATURE_LEFT * squares)
         is_left = inverse.diagonal() > 0
         residuals = inverse[is_left] @ residuals
         cheap = np.flatnonzero(self._costs[chosen] <= COST_OF_SPREAD)
-        spread = functions[cheap[:MOST_SPREAD_FUNCTIONS]]
-        leverage = np.minimum(np.einsum("ij,ij->j", functions, functions), LARGEST_LEVERAGE)
-        pairs = pair_products(residuals[None], spread / (1.0 - leverage))[0]
-        return Given(functions, spread, residuals, target.degrees[is_left], pairs)
+        return Given(functions, cheap[:MOST_SPREAD_FUNCTIONS], residuals, target.degrees[is_left])
 
     def explained_share(self, target: Features) -> float:
         """Share of a target's variance, of degree 1, that the functions explain beyond chance."""
@@ -151,7 +164,7 @@ class Conditions:
     @property
     def nbytes(self) -> int:
         """Memory of the functions, in bytes."""
-        return 0 if self.is_rich else self._pool.nbytes
+        return 0 if self.is_rich else self._pool.nbytes + self._base.nbytes
 
     def _choose(self, coefficients: FloatArray, squares: FloatArray) -> BoolArray:
         """Choose the base, and what a feature of the target depends on beyond it."""
@@ -192,16 +205,6 @@ def orthonormal(grams: FloatArray, least: FloatArray) -> FloatArray:
     inverses = np.empty_like(sets)
     gram_kernels.orthonormalise(sets, least if grams.ndim > 2 else least[None], inverses)
     return inverses if grams.ndim > 2 else inverses[0]
-
-
-def pair_products(features: FloatArray, functions: FloatArray) -> FloatArray:
-    """Scalar products of pairs of features with each of some functions, set by set."""
-    n_sets, n_features, _ = features.shape
-    products = np.empty((n_sets, len(functions), n_features, n_features))
-    other = features.transpose(0, 2, 1)
-    for place, function in enumerate(functions):
-        np.matmul(features * function, other, out=products[:, place])
-    return products
 
 
 def _base(costs: FloatArray, n_rows: int) -> BoolArray:

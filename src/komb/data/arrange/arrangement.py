@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from komb.data.arrange.groups import find_blocks, group_columns
 from komb.data.arrange.plan import FREQUENCY, PREFIX, SURVEY, Plan, WeightColumn
@@ -82,6 +82,8 @@ def arrange(
     left_out = [*exclude, *(name for name, _ in continuous), *plan.named["weights"]]
     table = encode_table(data, treatment, exclude=left_out, target=target)
     groups = _groups(table, plan, targets)
+    if groups or plan.weights is not None:  # what counts levels has to do with all columns
+        table = replace(table, numbers={})
     table = group_columns(table, groups)
     notes: dict[str, tuple[int, str]] = {}
     strata: tuple[Name, ...] = ()

@@ -82,6 +82,8 @@ def replace_columns(
         tuple(all_levels),
         FrozenMapping({each: cuts for each, cuts in table.cuts.items() if each not in gone}),
         has_missing=_has_missing(joined, all_levels),
+        numbers={each: values for each, values in table.numbers.items() if each not in gone},
+        types={each: found for each, found in table.types.items() if each not in gone},
     )
 
 

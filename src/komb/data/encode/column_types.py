@@ -21,6 +21,7 @@ KINDS = (NOMINAL, ORDINAL, CONTINUOUS, TIME, IDENTIFIER, TEXT)
 
 LEVELS = "levels"
 BINS = "bins"
+RANKS = "ranks"
 LEFT_OUT = "left out"
 
 
@@ -36,8 +37,8 @@ class ColumnType:
         rows), ``"text"`` (free text), ``"nested"`` (lists, records) or ``"empty"`` (no value at
         all).
     treatment
-        ``"levels"``: each distinct value is a level. ``"bins"``: cut into levels. ``"left out"``:
-        not part of the table.
+        ``"levels"``: each distinct value is a level. ``"bins"``: cut into levels. ``"ranks"``: by
+        its values, of which tests take the ranks. ``"left out"``: not part of the table.
     missing
         Number of missing values.
     reason

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from komb.data.encode.codes import Name
 from komb.data.table import DiscreteTable
 from komb.views.text import plural, show_name, show_names
-from komb.views.types_text import show_cuts, type_notes
+from komb.views.types_text import rank_notes, show_cuts, type_notes
 
 if TYPE_CHECKING:
     from komb.results.blanket import Blanket
@@ -71,8 +71,9 @@ def _notes(table: DiscreteTable, blanket: Blanket, n_missing: Sequence[int]) -> 
         way = _way_with_missing(str(blanket.parameters.get("missing")), n_missing)
         columns = plural(sum(map(bool, n_missing)), "column")
         yield f"{plural(sum(n_missing), 'missing value')} in {columns}, {way}."
-    if table.cuts:
-        yield f"{plural(len(table.cuts), 'column')} of numbers cut into bins, as shown below."
+    yield from rank_notes(blanket.types)
+    if blanket.cuts:
+        yield f"{plural(len(blanket.cuts), 'column')} of numbers cut into bins, as shown below."
     constant = [n for n, levels in zip(table.names, table.levels, strict=True) if len(levels) < 2]
     if constant:
         yield f"Constant, and so of no use: {show_names(constant, _NAMES_WIDTH)}."
