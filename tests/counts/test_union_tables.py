@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.counts.column_blocks import block_sets, merge_sets
 from komb.counts.contingency import Summaries
 from komb.counts.union_tables import UnionTables
 from komb.data.table import DiscreteTable
@@ -35,12 +36,11 @@ def check(table: DiscreteTable, target: int, size: int) -> None:
     unions = list(combinations(others, size + 1))
     read = UnionTables(contingency)
     read.sort(np.array(others))
-    sums = read.count(
-        np.array([union[:-1] for union in unions]),
-        np.arange(len(unions) + 1),
-        np.array([union[-1] for union in unions]),
-        np.full((len(unions), size + 1), -NEVER),
-    )
+    places = np.searchsorted(others, unions)
+    blocks = block_sets(places, table.cardinalities[others], read.most_combinations)
+    blocks = blocks._replace(columns=np.array(others)[blocks.columns])
+    unions = [unions[place] for place in blocks.order]
+    sums = read.count(blocks, np.array(unions), np.full((len(unions), size + 1), -NEVER))
     for union, own in zip(unions, sums, strict=True):
         fit = naive.counts.fit(columns_of(table), target, union)
         assert own[0, 0] / contingency.scale == pytest.approx(fit, abs=1e-9)
@@ -84,8 +84,8 @@ def test_tests_that_do_not_reach_what_they_need_have_a_fit_only() -> None:
     read = UnionTables(contingency)
     read.sort(np.array([1, 2, 3]))
     least = np.array([[NEVER, -NEVER, NEVER]])
-    one, two = np.array([[1, 2]]), np.array([3])
-    [sums] = read.count(one, np.array([0, 1]), two, least)
+    union = np.array([[1, 2, 3]])
+    [sums] = read.count(merge_sets([(1, 2, 3)], [2] * 4, 8), union, least)
     assert (sums[:, 0] == counted(contingency, (1, 2, 3), 1).union_fit).all()
     assert (sums[[0, 2], 4] == 0).all()
     assert sums[1, 4] == counted(contingency, (1, 2, 3), 1).pearson
@@ -96,5 +96,6 @@ def test_tables_that_are_too_large_are_refused() -> None:
     read = UnionTables(contingency)
     read.sort(np.array([1, 2, 3]))
     least = np.full((1, 3), -NEVER)
-    with pytest.raises(ValueError, match="at most 65,536 cells"):
-        read.count(np.array([[1, 2]]), np.array([0, 1]), np.array([3]), least)
+    blocks = merge_sets([(1, 2, 3)], [2] * 4, 8)
+    with pytest.raises(ValueError, match="at most 32,768 combinations"):
+        read.count(blocks, np.array([[1, 2, 3]]), least)

@@ -124,12 +124,13 @@ class UnionScreen:
             entropy=contingency.entropy,
             binomials=binomials(len(columns), sets.shape[1]),
         )
-        self._bounds = union_screens.Bounds(
-            most_cells, need.fit, need.gain, need.rows_per_combination
-        )
         largest = np.sort(levels)[::-1]
         self._most_levels = int(largest[0])
-        self._most_strata = min(math.prod(largest[: sets.shape[1]].tolist()), most_cells)
+        most_strata = most_cells // max(1, int(largest[-1]))
+        self._most_strata = min(math.prod(largest[: sets.shape[1]].tolist()), most_strata)
+        self._bounds = union_screens.Bounds(
+            most_cells, most_strata, need.fit, need.gain, need.rows_per_combination
+        )
         most_combinations = min(math.prod(largest[: sets.shape[1] + 1].tolist()), most_cells)
         self._cells = most_combinations * contingency.target_levels if wants_tables else 0
         self._blocks: deque[object] = deque()  # buffers that no thread is using

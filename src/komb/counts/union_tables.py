@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from komb.counts.column_blocks import Blocks
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
+from komb.counts.union_screen import MOST_COMBINATIONS as SCREENED_COMBINATIONS
 
-MOST_CELLS = 1 << 16
-"""Of a table; strata are numbered in 16 bits."""
+MOST_CELLS = 1 << 18
+"""Of a table."""
+
+MOST_COMBINATIONS = 1 << 15
+"""Of the levels of a block, and so of a set: rows of one level of the target are counted in tables
+that stay in the cache, and combinations are numbered in 16 bits."""
 
 
 class UnionTables:
@@ -37,6 +43,11 @@ class UnionTables:
         self._rows: Any = None
         self._rooms: deque[object] = deque()  # buffers that no thread is using
 
+    @property
+    def most_combinations(self) -> int:
+        """Of the levels of a block, or a set, that can be counted."""
+        return min(MOST_COMBINATIONS, MOST_CELLS // self._contingency.target_levels)
+
     def sort(self, columns: Int64Array) -> None:
         """Have some columns ready to be counted, in a copy of their own."""
         codes, target = self._contingency.codes, self._contingency.target
@@ -51,38 +62,34 @@ class UnionTables:
             levels=self._contingency.cardinalities,
         )
 
-    def count(
-        self,
-        sets: Int64Array,
-        first_candidate: Int64Array,
-        candidates: Int64Array,
-        least_fit: Int64Array,
-    ) -> Int64Array:
-        """Count every set with each of its candidates; threads may do so at the same time.
+    def count(self, blocks: Blocks, unions: Int64Array, least_fit: Int64Array) -> Int64Array:
+        """Count some blocks, and the sets inside; threads may do so at the same time.
 
         Parameters
         ----------
-        sets : int array of shape (n_sets, size)
-            Of columns that are ready. No table may have more than ``MOST_CELLS``.
-        first_candidate : int array of shape (n_sets + 1,)
-        candidates : int array
-        least_fit : int array of shape (n_candidates, size + 1)
-            Of the union, for the test of each of its elements; of others only the fit is summed.
+        blocks : Blocks
+            Of columns that are ready; none may have more than ``most_combinations``.
+        unions : int array of shape (n_sets, size + 1)
+            In the order of the blocks, ascending.
+        least_fit : int array of shape (n_sets, size + 1)
+            Of a set, for the test of each of its elements; of others only the fit is summed.
 
         Returns
         -------
-        int array of shape (n_candidates, size + 1, 9)
+        int array of shape (n_sets, size + 1, 9)
             For the test of each element, what :meth:`summaries` takes.
         """
-        levels, n_y = self._contingency.cardinalities, self._contingency.target_levels
-        n_cells = np.repeat(levels[sets].prod(axis=1), np.diff(first_candidate)) * n_y
-        if (n_cells * levels[candidates] > MOST_CELLS).any():  # kernels would write beyond
-            raise ValueError(f"a table may have at most {MOST_CELLS:,} cells")
+        levels = self._contingency.cardinalities
+        is_inside = np.arange(blocks.columns.shape[1]) < blocks.sizes[:, None]
+        n_cells = np.where(is_inside, levels[blocks.columns], 1).prod(axis=1)
+        if (n_cells > self.most_combinations).any():  # kernels would write beyond
+            raise ValueError(f"a block may have at most {self.most_combinations:,} combinations")
         out = np.zeros((*least_fit.shape, 9), dtype=np.int64)
         room = self._take_room()
         self._kernels.summarise_unions(
-            self._rows, self._terms, room, sets, first_candidate, candidates, least_fit, out
-        )
+            self._rows, self._terms, room, blocks.columns, blocks.sizes, blocks.first, unions,
+            least_fit, out,
+        )  # fmt: skip
         self._rooms.append(room)
         return out
 
@@ -123,11 +130,17 @@ class UnionTables:
         try:
             return self._rooms.pop()
         except IndexError:
+            n_combinations = max(self.most_combinations, SCREENED_COMBINATIONS)
+            n_cells = n_combinations * self._contingency.target_levels
+            block, margin, other_margin, table, exchanged = np.empty((5, n_cells), dtype=np.int32)
+            most_levels = max(1, int(self._contingency.cardinalities.max()))
             return self._kernels.Room(
                 strata=np.empty(self._contingency.n_rows, dtype=np.uint16),
-                table=np.empty(MOST_CELLS, dtype=np.int32),
-                exchanged=np.empty(MOST_CELLS, dtype=np.int32),
-                column_sums=np.empty(
-                    max(1, int(self._contingency.cardinalities.max())), dtype=np.int64
-                ),
+                cells=np.empty(int(self._kernels.ROWS_AT_ONCE), dtype=np.uint16),
+                block=block,
+                margin=margin,
+                other_margin=other_margin,
+                table=table,
+                exchanged=exchanged,
+                column_sums=np.empty(most_levels, dtype=np.int64),
             )

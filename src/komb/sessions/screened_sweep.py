@@ -92,6 +92,9 @@ class ScreenedSweep:
     @property
     def n_rows(self) -> int:
         """Rows of all its sets together: how much work it is."""
+        smallest = np.sort(self._levels[self._places])[: self._size + 1]
+        if math.prod(smallest.tolist()) > self._most_cells:
+            return 0
         n_unions = math.comb(len(self._places), self._size + 1)
         return n_unions * int(self._contingency.n_rows)
 

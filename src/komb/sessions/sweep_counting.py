@@ -264,14 +264,28 @@ class Sweeper:
         """Count every union once, and read the tests of all its elements from its table."""
         if self._tabled is None:
             return
-        for chunk, counts, union in self._unions(sets, is_tabled=True):
-            self.n_tables += len(union)
-            tests = [self._tests_of(union, omitted) for omitted in range(self._size + 1)]
-            ranks, places = (np.stack(each, axis=1) for each in zip(*tests, strict=True))
-            is_reached, sums = self._tabled.count(
-                sets[chunk], counts, union[:, -1], ranks, places, own
-            )
-            yield self._decide_read(ranks[is_reached], places[is_reached], own, sums)
+        for unions in self._unions_per_plan(sets):
+            blocks = self._tabled.plan(unions)
+            per_chunk = max(1, ROWS_PER_CHUNK // self._contingency.rows_per_table)
+            for first in range(0, len(blocks.sizes), per_chunk):
+                part = blocks.part(first, first + per_chunk)
+                union = unions[part.order]
+                self.n_tables += len(union)
+                tests = [self._tests_of(union, omitted) for omitted in range(self._size + 1)]
+                ranks, places = (np.stack(each, axis=1) for each in zip(*tests, strict=True))
+                is_reached, sums = self._tabled.count(part, union, ranks, places, own)
+                yield self._decide_read(ranks[is_reached], places[is_reached], own, sums)
+
+    def _unions_per_plan(self, sets: Int64Array) -> Iterator[Int64Array]:
+        """Sets whose tables are read, a great many at a time, to be counted together."""
+        found: list[Int64Array] = []
+        for _, _, union in self._unions(sets, is_tabled=True):
+            found.append(union)
+            if sum(map(len, found)) >= UNIONS_PER_CHUNK:
+                yield np.concatenate(found)
+                found = []
+        if sum(map(len, found)):
+            yield np.concatenate(found)
 
     def _by_union(
         self, sets: Int64Array, own: Summaries, decide: Decider

@@ -4,30 +4,32 @@ A statistic that needs the table of each test would have every set counted again
 elements. Where there are many more rows than cells, the table of a set is read for all of them
 (:mod:`komb.counts.union_tables`). Sums are the same, so answers are.
 
+Several sets are counted at once, as one block of columns (:mod:`komb.counts.column_blocks`).
+
 That takes a copy of the columns of the sweep, their rows sorted by the target, as long as the sweep
-lasts; and 2 bytes per row and half a MiB for every thread.
+lasts; and 2 bytes per row and up to 5 MiB for every thread.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from komb.citests.contract import CITest
 from komb.citests.measure import BoolArray
+from komb.counts.column_blocks import Blocks, block_sets
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
-from komb.counts.union_tables import MOST_CELLS, UnionTables
+from komb.counts.union_tables import UnionTables
 from komb.sessions.listed_tests import ListedTables
 from komb.sessions.screened_sweep import NEVER, needed_gain, screen_by_g
 
 LONG_ROWS = 1 << 16
 """Rows from which on tables are read for all tests."""
 
-_SETS_PER_PART = 8  # given sets that a thread counts at a time
+_BLOCKS_PER_PART = 8  # that a thread counts at a time
 
 
 class TabledSweep:
@@ -67,8 +69,9 @@ class TabledSweep:
         self._tables = UnionTables(contingency)
         self._is_sorted = False
         self._levels = contingency.cardinalities[variables].astype(np.float64)
-        # of combinations of levels
-        self._most = min(MOST_CELLS, contingency.n_rows) / contingency.target_levels
+        self._most = min(
+            self._tables.most_combinations, contingency.n_rows / contingency.target_levels
+        )
         largest = np.sort(self._levels)[-size - 1 :]
         self.has_all = math.prod(largest.tolist()) <= self._most
 
@@ -77,21 +80,26 @@ class TabledSweep:
         inside: BoolArray = self._levels[union].prod(axis=1) <= self._most
         return inside
 
+    def plan(self, unions: Int64Array) -> Blocks:
+        """Choose what to count for some sets, rows of places in the pool."""
+        blocks = block_sets(unions, self._levels.astype(np.int64), self._most)
+        return blocks._replace(columns=self._variables[blocks.columns])
+
     def count(
         self,
-        sets: Int64Array,
-        counts: Int64Array,
-        largest: Int64Array,
+        blocks: Blocks,
+        unions: Int64Array,
         ranks: Int64Array,
         places: Int64Array,
         own: Summaries,
     ) -> tuple[BoolArray, Int64Array]:
-        """Count some sets, by several threads.
+        """Count some blocks, by several threads.
 
         Parameters
         ----------
-        sets, counts, largest : int arrays
-            Given sets, how many larger elements each is counted with, and these.
+        blocks : Blocks
+        unions : int array of shape (n_unions, size + 1)
+            The sets inside, in their order.
         ranks, places : int arrays of shape (n_unions, size + 1)
             Given set and candidate of the tests of all elements.
         own : Summaries
@@ -108,11 +116,15 @@ class TabledSweep:
             self._tables.sort(self._variables)
             self._is_sorted = True
         least_fit = self._least_fit(ranks, places, own)
-        parts = self._parts(sets, counts, self._variables[largest], least_fit)
+        columns = self._variables[unions]
 
-        def work(part: tuple[Int64Array, ...]) -> Int64Array:
-            return self._tables.count(*part)
+        def work(first: int) -> Int64Array:
+            inside = slice(*blocks.first[[first, min(first + _BLOCKS_PER_PART, n_blocks)]])
+            part = blocks.part(first, min(first + _BLOCKS_PER_PART, n_blocks))
+            return self._tables.count(part, columns[inside], least_fit[inside])
 
+        n_blocks = len(blocks.sizes)
+        parts = range(0, n_blocks, _BLOCKS_PER_PART)
         sums = np.concatenate([*map_in_order(work, parts, n_threads())])
         is_reached = sums[:, :, 0] >= least_fit
         return is_reached, sums[is_reached]
@@ -129,17 +141,6 @@ class TabledSweep:
         assert screen is not None  # or there would be no such sweep
         gain = needed_gain(screen, self._contingency.scale).reshape(ranks.shape)
         return np.where(self._is_asked[places], own.fit[ranks] + gain, NEVER)
-
-    def _parts(
-        self, sets: Int64Array, counts: Int64Array, columns: Int64Array, least_fit: Int64Array
-    ) -> Iterator[tuple[Int64Array, ...]]:
-        """Cut given sets with their candidates into parts for threads."""
-        ends = np.concatenate(([0], np.cumsum(counts)))
-        for first in range(0, len(sets), _SETS_PER_PART):
-            starts = ends[first : first + _SETS_PER_PART + 1]
-            lo, hi = int(starts[0]), int(starts[-1])
-            given = self._variables[sets[first : first + _SETS_PER_PART]]
-            yield given, starts - lo, columns[lo:hi], least_fit[lo:hi]
 
 
 def tabled_sweep(

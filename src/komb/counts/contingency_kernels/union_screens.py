@@ -52,6 +52,7 @@ class Bounds(NamedTuple):
     """What a union must reach to be listed."""
 
     most_cells: int  # unions of more combinations of levels are left to others
+    most_strata: int  # given sets of more have no union that is left
     needed_fit: Any  # [kind, rank of a given set]: of a union, for that test; if nothing is missing
     needed_gain: Any  # [(levels of the candidate - 1) x strata]: the same without the set's own fit
     rows_per_combination: float  # with fewer complete rows a union is listed whatever its fit
@@ -99,7 +100,7 @@ def _rank_rests(t, members, binomials, bases):
 
 
 @inner
-def _fill_strata(t, members, most_cells, pool, block):
+def _fill_strata(t, members, most_strata, pool, block):
     """Write the bitmap of every observed stratum of a given set, and count its rows by target."""
     n_words, n_y = pool.bitmaps.shape[1], pool.segments.size - 1
     product = 1
@@ -110,7 +111,7 @@ def _fill_strata(t, members, most_cells, pool, block):
     block.combinations[t] = product
     _rank_rests(t, members, pool.binomials, block.bases)
     found = 0
-    for code in range(product if product <= most_cells else 0):
+    for code in range(product if product <= most_strata else 0):
         start = np.uint64((t * block.codes.shape[1] + found) * n_words)
         left = code
         for place in range(members.size - 1, -1, -1):
@@ -343,7 +344,7 @@ def _screen_block(first_column, sets, first, last, pool, bounds, block, listed, 
         for index in range(first, last):
             t = index - first
             begin = max(first_column, sets[index, size - 1] + 1)
-            is_wanted = begin < end_column and combinations[t] <= most_cells
+            is_wanted = begin < end_column and combinations[t] <= bounds.most_strata
             if not (is_wanted and (any_asked or set_asked[t])):
                 continue
             n_strata, base = n_strata_of[t], t * table_size
@@ -415,7 +416,7 @@ def screen_unions(sets, first, last, first_column, end_column, pool, bounds, blo
         tile_end = min(tile + n_sets, last)
         smallest = pool.levels.size
         for index in range(tile, tile_end):
-            _fill_strata(index - tile, sets[index], bounds.most_cells, pool, block)
+            _fill_strata(index - tile, sets[index], bounds.most_strata, pool, block)
             smallest = min(smallest, sets[index, size - 1])
         begin = max(first_column, (smallest + 1) // LANES * LANES)
         for column in range(begin, end_column, LANES):
