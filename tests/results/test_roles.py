@@ -97,7 +97,7 @@ def test_what_is_known_settles_directions(
     knowledge: dict[str, Any], directions: list[str], edges: list[str]
 ) -> None:
     """And what follows from it: nothing in a chain is a collider."""
-    known = {"knowledge": komb.Knowledge(**knowledge)} if knowledge else {}
+    known: dict[str, Any] = {"knowledge": komb.Knowledge(**knowledge)} if knowledge else {}
     found = komb.markov_blankets(chain_rows(), **known)
     assert [role.direction for role in found["b"].roles.values()] == directions
     network = found.to_networkx()
