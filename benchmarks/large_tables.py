@@ -2,12 +2,15 @@
 
     python benchmarks/large_tables.py reach [--rows 100000000] [--folder /tmp]
     python benchmarks/large_tables.py ratio [--rows 3000000] [--folder /tmp]
+    python benchmarks/large_tables.py cluster [--rows 30000000] [--folder /tmp]
 
 ``reach``: Parquet files of 20 columns with 2 to 8 levels are drawn and written, encoded, and one
 target is searched with the default call within 2 GB; each step is a process of its own, of which
 time, processor time and peak memory are shown. ``ratio``: the same search of a table on disk that
 may take a tenth of the table's size, and of the same table in memory, in one process, alternating;
-processor time, best of three. Files are deleted afterwards.
+processor time, best of three. ``cluster``: the same search of a table on disk by two threads and by
+a Dask cluster of two worker processes here, alternating; wall-clock time, best of two. Files are
+deleted afterwards.
 
 Every column depends on two before it, one pair by an exclusive or.
 """
@@ -137,9 +140,45 @@ def measure_ratio(folder: Path, n_rows: int) -> None:
     print(f"on disk / in memory: {best['on disk'] / best['in memory']:.2f}")
 
 
+def measure_cluster(folder: Path, n_rows: int) -> None:
+    """Compare two threads with two worker processes."""
+    from distributed import Client, LocalCluster
+
+    import komb
+
+    columns = draw_columns(np.random.default_rng(1), n_rows)
+    stored = komb.encode(komb.DiscreteTable.from_data(columns), folder / "table.komb")
+    del columns
+    address = "127.0.0.1:0"
+    limit = stored.nbytes // 10
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=address
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        calls: dict[str, Callable[[], komb.Blanket]] = {
+            "2 threads": lambda: komb.markov_blanket(stored, TARGET, memory_limit=limit, n_jobs=2),
+            "2 workers": lambda: komb.markov_blanket(
+                stored, TARGET, memory_limit=limit, cluster=client
+            ),
+        }
+        best = dict.fromkeys(calls, float("inf"))
+        answers = []
+        for _ in range(2):
+            for name, call in calls.items():
+                began = time.perf_counter()
+                answers.append(call())
+                best[name] = min(best[name], time.perf_counter() - began)
+    assert all(answer == answers[0] for answer in answers)
+    rows = [[name, f"{n_rows:,}", f"{seconds:.1f} s"] for name, seconds in best.items()]
+    print_table(["counted by", "rows", "time"], rows)
+    print(f"workers / threads: {best['2 workers'] / best['2 threads']:.2f}; identical results")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("measure", choices=["reach", "ratio"])
+    parser.add_argument("measure", choices=["reach", "ratio", "cluster"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
@@ -147,6 +186,8 @@ def main() -> None:
     try:
         if options.measure == "reach":
             measure_reach(folder, options.rows or 100_000_000)
+        elif options.measure == "cluster":
+            measure_cluster(folder, options.rows or 30_000_000)
         else:
             measure_ratio(folder, options.rows or 3_000_000)
     finally:
