@@ -27,6 +27,9 @@ from komb.data.encode.treatment import (
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
 
+MOST_RANKED_ROWS = 50_000
+"""Up to here tests may take numbers by their ranks; on more rows they see bins."""
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class DiscreteTable:
