@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import komb
+from komb.data import table as table_module
 from komb.errors import DataError
 from komb.search import algorithms
 
@@ -116,6 +117,13 @@ class TestWhatTheResultSays:
         assert blanket.types["a"].treatment == "bins"
         assert "a" in blanket.cuts
         assert "ranks" not in str(blanket)
+
+    def test_a_table_of_many_numbers_keeps_bins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert komb.DiscreteTable.from_data(products(), types="auto").has_ranks
+        for limit in ("MOST_RANKED_ROWS", "MOST_RANKED_NUMBERS"):
+            with monkeypatch.context() as patched:
+                patched.setattr(table_module, limit, 399)
+                assert blanket_of(products(), "price").types["a"].treatment == "bins"
 
     def test_a_group_keeps_bins(self) -> None:
         blanket = blanket_of(products(), "price", groups={"ab": ["a", "b"]})

@@ -15,7 +15,7 @@ from komb.citests.registry import TestChoice, find_test
 from komb.counts.fixedpoint import FloatArray
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.knowledge import ColumnKnowledge
-from komb.data.table import MOST_RANKED_ROWS, DiscreteTable
+from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.informed import InformedSource
@@ -34,11 +34,7 @@ def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int,
     ([0], [])
     """
     implementation = type(test) if isinstance(test, CITest) else find_test(test)
-    if (
-        not implementation.takes_numbers
-        or not table.is_in_memory
-        or table.n_rows > MOST_RANKED_ROWS
-    ):
+    if not (implementation.takes_numbers and table.is_in_memory and table.has_ranks):
         return {}
     return {table.index(name): values for name, values in table.numbers.items()}
 

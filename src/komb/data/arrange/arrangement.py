@@ -20,7 +20,7 @@ from komb.data.arrange.weights import check_values, effective_size, kind_of, rep
 from komb.data.encode.numbers import Floats
 from komb.data.encode.treatment import Treatment
 from komb.data.names import Name
-from komb.data.table import MOST_RANKED_ROWS, DiscreteTable, encode_table
+from komb.data.table import DiscreteTable, encode_table
 from komb.errors import ParameterError
 
 
@@ -140,7 +140,7 @@ def _hold_by_values(
     """Keep continuous covariates as numbers, if others are tested as such; None if not."""
     numeric = [name for name, _ in continuous]
     others = table.numbers.keys() - plan.given
-    if not others or not table.numbers.keys() >= {*numeric} or table.n_rows > MOST_RANKED_ROWS:
+    if not (others and table.has_ranks and table.numbers.keys() >= {*numeric}):
         return None
     levels = [name for name in plan.given if name not in numeric]
     if not levels:
