@@ -114,7 +114,7 @@ def cmi_knn(case: Case) -> float:
 
     data = np.array([each.values.astype(float) for each in case.columns])
     kinds = np.array([0, 1] + [2] * len(case.conditions))
-    test = CMIknn(sig_samples=100, significance="shuffle_test", workers=1)
+    test = CMIknn(sig_samples=100, significance="shuffle_test", sig_blocklength=1, workers=1)
     measured = test.get_dependence_measure(data, kinds)
     return float(np.atleast_1d(test.get_shuffle_significance(data, kinds, measured))[0])
 

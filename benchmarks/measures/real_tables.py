@@ -62,7 +62,7 @@ def _cars() -> pd.DataFrame:
     from vega_datasets import local_data
 
     frame: pd.DataFrame = local_data.cars()
-    return frame
+    return frame.assign(Year=frame["Year"].dt.year)  # models of scikit-learn take no dates
 
 
 _Asked = tuple[Callable[[], pd.DataFrame], str, Callable[[Any], Any], tuple[str, ...]]

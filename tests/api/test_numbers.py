@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import komb
+from komb.data import table as table_module
 from komb.errors import DataError
 from komb.search import algorithms
 
@@ -117,19 +118,38 @@ class TestWhatTheResultSays:
         assert "a" in blanket.cuts
         assert "ranks" not in str(blanket)
 
+    def test_a_table_of_many_numbers_keeps_bins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert komb.DiscreteTable.from_data(products(), types="auto").has_ranks
+        for limit in ("MOST_RANKED_ROWS", "MOST_RANKED_NUMBERS"):
+            with monkeypatch.context() as patched:
+                patched.setattr(table_module, limit, 399)
+                assert blanket_of(products(), "price").types["a"].treatment == "bins"
+
     def test_a_group_keeps_bins(self) -> None:
         blanket = blanket_of(products(), "price", groups={"ab": ["a", "b"]})
         assert blanket.members == ("ab",)
         assert blanket.types["c"].treatment == "bins"
 
-    def test_a_covariate_is_held_fixed_and_other_numbers_stay_numbers(self) -> None:
+    @pytest.mark.parametrize("given", [["age"], ["sex"], ["sex", "age"]], ids=str)
+    def test_covariates_are_held_fixed_and_numbers_stay_numbers(self, given: list[str]) -> None:
         rng = np.random.default_rng(7)
         age, a, noise = rng.normal(size=(3, 500))
-        data = {"age": age, "x": age + 0.5 * a, "y": age + 0.5 * noise}
-        assert komb.markov_blanket(data, "y").members == ("age",)
+        sex = rng.choice(["f", "m"], 500)
+        data = {"age": age, "sex": sex, "x": 2 * age + a, "y": 2 * age + (sex == "f") + noise}
+        assert komb.markov_blanket(data, "y").members == ("age", "sex")
+        blanket = komb.markov_blanket(data, "y", given=given)
+        assert set(blanket.members) == {"age", "sex"}.difference(given)
+        assert blanket.types["x"].treatment == "ranks"
+        explanation = blanket.explain(data)
+        assert [reason.name for reason in explanation.members] == list(blanket.members)
+
+    def test_a_covariate_is_cut_finely_where_no_other_number_is(self) -> None:
+        rng = np.random.default_rng(8)
+        age, one, two = rng.normal(size=(3, 500))
+        data = {"age": age, "x": (age + one > 0).astype(int), "y": (age + two > 0).astype(int)}
         blanket = komb.markov_blanket(data, "y", given=["age"])
         assert blanket.members == ()
-        assert blanket.types["x"].treatment == "ranks"
+        assert blanket.choices["strata"].value == 16
 
     def test_explanations_effects_roles_and_records(self) -> None:
         blanket = blanket_of(products(), "sign")

@@ -128,7 +128,7 @@ def basis(conditions: Sequence[Mapping[str, Any]], n: int) -> list[tuple[float, 
                     groups.setdefault((cost, size), []).append(vector)
     terms: list[tuple[float, Vector]] = [(0.0, np.ones(n))]
     for (cost, _), group in sorted(groups.items()):
-        if len(terms) + len(group) > min(90, 3.5 * n**0.5) and cost > 1:
+        if len(terms) + len(group) > min(200, 3.5 * n**0.5) and cost > 1:
             break
         terms += [(cost, vector) for vector in group]
     vectors = [vector for _, vector in terms]

@@ -97,7 +97,7 @@ def test_screened_sweeps_say_the_same(test: str, df: str, size: int, is_complete
     st.integers(1, 3),
     st.sampled_from(["g", "g-sci", "auto"]),
     st.lists(st.sampled_from([0.0, 0.0, 0.05, 0.4]), min_size=7, max_size=7),
-    st.floats(0.0, 20.0),
+    st.floats(0.1, 20.0),  # with 0 bits, whatever is independent would be among the strong
 )
 def test_screened_sweeps_say_the_same_of_any_table(
     table: DiscreteTable, size: int, test: str, shares: list[float], bits: float
@@ -131,7 +131,7 @@ def test_any_number_of_threads_says_the_same(
     tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
     st.integers(1, 3),
     st.sampled_from([("auto", "observed"), ("g", "adjusted"), ("g-sci", "adjusted")]),
-    st.floats(0.0, 20.0),
+    st.floats(0.1, 20.0),  # with 0 bits, whatever is independent would be among the strong
     st.sampled_from([1, 4]),
 )
 def test_tables_that_are_read_for_all_tests_say_the_same(

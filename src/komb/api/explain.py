@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from komb.citests.registry import takes_numbers
 from komb.data.arrange.arrangement import arrange
 from komb.data.arrange.plan import Plan, check_groups, check_weight_column
-from komb.data.arrange.strata import strata_name
+from komb.data.arrange.strata import held_columns
 from komb.data.encode.codes import Name
 from komb.data.encode.treatment import MDL, STRICT, Treatment, check_treatment
 from komb.data.knowledge import Knowledge
@@ -118,7 +119,10 @@ def _check_data(blanket: Blanket, data: object) -> DiscreteTable:
     parameters = blanket.parameters
     is_cut = isinstance(data, DiscreteTable)
     treatment = check_treatment() if is_cut else _repeat_treatment(blanket)
-    table = arrange(data, treatment, _plan(parameters), exclude=parameters.get("exclude", ())).table
+    table = arrange(
+        data, treatment, _plan(parameters), exclude=parameters.get("exclude", ()),
+        takes_numbers=takes_numbers(str(parameters.get("test"))),
+    ).table  # fmt: skip
     shape, wanted = (table.n_rows, table.n_columns), (blanket.n_rows, blanket.n_columns)
     if shape != wanted:
         found_in, got = (
@@ -248,9 +252,8 @@ def open_session(
 
 
 def _held_fixed(table: DiscreteTable, parameters: Mapping[str, Any]) -> Variables:
-    """Return the column of strata, if covariates were held fixed."""
-    given = parameters.get("given", ())
-    return frozenset({table.index(strata_name(given))}) if given else EMPTY
+    """Return the columns that were held fixed."""
+    return frozenset(map(table.index, held_columns(table, parameters.get("given", ()))))
 
 
 class _Inquiry:

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from komb.api.options import SearchOptions
 from komb.api.settings import Settings, find_column
+from komb.citests.registry import find_test
 from komb.data.arrange.arrangement import Arranged, arrange
 from komb.data.encode.codes import Name
 from komb.data.encode.column_errors import and_more
@@ -65,7 +66,10 @@ def encode(data: object, targets: Sequence[Name] | None, options: SearchOptions)
     treatment.check_targets(targets)
     if isinstance(data, StoredTable):
         data = data.limited(options.memory_limit)
-    arranged = arrange(data, treatment, plan, exclude=list(options.exclude), targets=targets or ())
+    arranged = arrange(
+        data, treatment, plan, exclude=list(options.exclude), targets=targets or (),
+        takes_numbers=find_test(options.test).takes_numbers,
+    )  # fmt: skip
     table = arranged.table
     for target in targets or ():
         if target in table.types:  # or else it is looked for later

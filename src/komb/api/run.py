@@ -28,7 +28,7 @@ from komb.search.task import Progress as TaskProgress
 from komb.sessions.questions import Outcome, SessionCounts
 from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
-from komb.sessions.table_session import open_table, tested_numbers
+from komb.sessions.table_session import open_table, ranked_numbers
 from komb.views.text import show_names
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
@@ -181,7 +181,7 @@ class Run:
         if finding.halves is not None:
             n_candidates = len(self._candidates(finding.target))
             stability = finding.halves.settle(table.names, n_candidates)
-        is_ranked = frozenset(self._names(tested_numbers(table, settings.test))).__contains__
+        is_ranked = frozenset(self._names(ranked_numbers(table, settings.test))).__contains__
         blanket = Blanket(
             target=table.names[finding.target],
             details=tuple(

@@ -49,7 +49,7 @@ from komb.api.options import (
 )
 from komb.api.settings import find_searches
 from komb.data.arrange.plan import Groups, Weights
-from komb.data.arrange.strata import strata_name
+from komb.data.arrange.strata import held_columns
 from komb.data.checks import check_count
 from komb.data.encode.codes import Array, Levels, Name
 from komb.data.encode.column_errors import FEW_LEVELS, and_more
@@ -322,7 +322,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the evidence for each feature, or its group, in bits."""
         target = table.index(self.blanket_.target)
         covariates = self.blanket_.parameters.get("given", ())
-        held = frozenset({table.index(strata_name(covariates))} if covariates else ())
+        held = frozenset(map(table.index, held_columns(table, covariates)))
         session = open_table(
             table, given=held, test=self.test, alpha=_ANY_LEVEL, df=self.df, seed=self.seed
         )

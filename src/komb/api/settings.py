@@ -45,7 +45,7 @@ class Settings:
     given_alpha: float | None = None  # what the caller said; ``alpha`` is what holds
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
     stability: int | None = None  # half-samples to search as well
-    given: tuple[int, ...] = ()  # the column of strata, if covariates are held fixed
+    given: tuple[int, ...] = ()  # columns of covariates, if any are held fixed
     knowledge: ColumnKnowledge | None = None
     arrangement: Mapping[str, Any] = field(
         default_factory=dict

@@ -15,7 +15,7 @@ from komb.citests.registry import TestChoice, find_test
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.table_session import open_table, tested_numbers
+from komb.sessions.table_session import open_table, ranked_numbers
 
 _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
@@ -37,7 +37,7 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     """
     dtype = table.dtype
     name = test if isinstance(test, str) and is_ours(find_test(test)) else "g"
-    has_numbers = bool(tested_numbers(table, test))
+    has_numbers = bool(ranked_numbers(table, test))
     kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return

@@ -206,6 +206,17 @@ def has_df_rule(name: str) -> bool:
     return _described(name).has_df_rule
 
 
+def takes_numbers(name: str) -> bool:
+    """Tell whether a test takes numbers by their values; not if nothing is known of it.
+
+    Examples
+    --------
+    >>> takes_numbers("auto"), takes_numbers("g")
+    (True, False)
+    """
+    return _described(name).takes_numbers
+
+
 def unreliable_note(name: str, tests: str) -> str:
     """Say what it means, and what helps, if this many tests were unreliable.
 

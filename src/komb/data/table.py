@@ -27,6 +27,9 @@ from komb.data.encode.treatment import (
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
 
+MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
+"""Rows, and numbers in all columns together, up to which tests may take numbers by their ranks."""
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class DiscreteTable:
@@ -264,6 +267,15 @@ class DiscreteTable:
     def is_in_memory(self) -> bool:
         """Whether its codes are here, to be gone through at any time."""
         return True
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether it has numbers, and they are few enough to be tested by their ranks.
+
+        Ranks take some 150 bytes per number, and tests a time that grows with the rows.
+        """
+        n_numbers = self.n_rows * len(self.numbers)
+        return 0 < n_numbers <= MOST_RANKED_NUMBERS and self.n_rows <= MOST_RANKED_ROWS
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -1,8 +1,8 @@
 """The session of a search on a table: given covariates, and as background knowledge has it.
 
 Numbers with many values are tested by their values where the test knows how to, and the table has
-them: it is in memory, and its types were found. On more than ``MOST_ROWS`` rows bins do nearly as
-well, and counting them is much quicker.
+them: it is in memory, and its types were found. On many rows bins do nearly as well, and counting
+them is much quicker.
 """
 
 from __future__ import annotations
@@ -22,22 +22,19 @@ from komb.sessions.informed import InformedSource
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
-MOST_ROWS = 50_000
-"""On more rows numbers are tested by their bins."""
 
-
-def tested_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
+def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
     """Return the columns that a test takes as numbers, by position, with their values.
 
     Examples
     --------
     >>> heights = {"height": [170.5 + i for i in range(30)], "sex": ["f", "m"] * 15}
     >>> table = DiscreteTable.from_data(heights, types="auto")
-    >>> [*tested_numbers(table, "auto")], [*tested_numbers(table, "g")]
+    >>> [*ranked_numbers(table, "auto")], [*ranked_numbers(table, "g")]
     ([0], [])
     """
     implementation = type(test) if isinstance(test, CITest) else find_test(test)
-    if not implementation.takes_numbers or not table.is_in_memory or table.n_rows > MOST_ROWS:
+    if not (implementation.takes_numbers and table.is_in_memory and table.has_ranks):
         return {}
     return {table.index(name): values for name, values in table.numbers.items()}
 
@@ -73,7 +70,8 @@ def open_table(
     session = _open(table, **test)
     if not given and knowledge is None:
         return session
-    source = GivenSource(session.source, given, math.prod(table.cardinalities[sorted(given)]))
+    levels = session.source.n_levels
+    source = GivenSource(session.source, given, math.prod(levels[x] for x in given))
     if knowledge is None:
         return Session(source)
     return Session(InformedSource(source, knowledge, frozenset(range(table.n_columns)) - given))
@@ -81,7 +79,7 @@ def open_table(
 
 def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: Any) -> Session:
     """Open a session that counts, or one that takes numbers as they are."""
-    numbers = tested_numbers(table, test)
+    numbers = ranked_numbers(table, test)
     if not numbers:
         return DataSession(table, test, **options)
     from komb.sessions.mixed import MixedSession

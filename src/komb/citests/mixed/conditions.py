@@ -31,7 +31,7 @@ BASE_SIZE = 0.8
 POOL_SIZE = 3.5
 """Functions that may be in, in terms of the root of the rows; but no more than LARGEST_POOL."""
 
-LARGEST_POOL = 90
+LARGEST_POOL = 200
 
 SELECTION_LEVEL = 0.12
 """Of the test whether a target depends on a function; shared by the features of the target."""

@@ -32,7 +32,8 @@ class Arranged:
     ----------
     table
     strata
-        Name of the column of strata; in a tuple, empty if nothing is held fixed.
+        Names of the columns that are held fixed: one of strata, and those of numbers that tests
+        take by their values.
     groups
         The columns of each group.
     weights
@@ -55,6 +56,7 @@ def arrange(
     *,
     exclude: Collection[Name] = (),
     targets: Collection[Name] = (),
+    takes_numbers: bool = False,
 ) -> Arranged:
     """Make the table that a search sees.
 
@@ -71,6 +73,9 @@ def arrange(
     targets
         Columns whose blankets are wanted; no group found by prefix contains one, and the first
         says where ``"mdl"`` cuts.
+    takes_numbers
+        Whether tests take numbers by their values. If there are some besides the covariates, then
+        continuous covariates stay numbers as well.
     """
     target = next(iter(targets), None)
     if plan.is_empty:
@@ -79,6 +84,11 @@ def arrange(
         check_names(parameter, names, data)
     weights, data = _read_weights(data, plan.weights)
     continuous = _continuous(data, treatment, plan)
+    if takes_numbers and continuous and plan.groups is None and plan.weights is None:
+        table = encode_table(data, treatment, exclude=exclude, target=target)
+        held = _hold_by_values(table, plan, continuous, treatment.missing)
+        if held is not None:
+            return held
     left_out = [*exclude, *(name for name, _ in continuous), *plan.named["weights"]]
     table = encode_table(data, treatment, exclude=left_out, target=target)
     groups = _groups(table, plan, targets)
@@ -122,6 +132,23 @@ def _continuous(data: object, treatment: Treatment, plan: Plan) -> list[tuple[Na
         if numbers is not None and is_continuous(numbers):
             found.append((name, numbers))
     return found
+
+
+def _hold_by_values(
+    table: DiscreteTable, plan: Plan, continuous: list[tuple[Name, Floats]], missing: str
+) -> Arranged | None:
+    """Keep continuous covariates as numbers, if others are tested as such; None if not."""
+    numeric = [name for name, _ in continuous]
+    others = table.numbers.keys() - plan.given
+    if not (others and table.has_ranks and table.numbers.keys() >= {*numeric}):
+        return None
+    levels = [name for name in plan.given if name not in numeric]
+    if not levels:
+        return Arranged(table, tuple(numeric))
+    joined = put_into_strata(table, levels, [], missing)
+    rest = replace(plan, given=tuple(levels))
+    notes = {"strata": _describe_strata(joined, rest, [])}
+    return Arranged(joined, (strata_name(levels), *numeric), notes=notes)
 
 
 def _groups(
