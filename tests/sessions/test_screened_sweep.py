@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from komb.citests import measure
 from komb.citests.decision import is_dependent
 from komb.citests.registry import make_test
-from komb.counts import union_screen
+from komb.counts import union_screen, union_tables
 from komb.counts.contingency import Contingency
 from komb.counts.contingency_kernels import union_screens
 from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
-from komb.sessions import screened_sweep, sweep_counting, tabled_sweep
+from komb.sessions import screened_sweep, sweep_counting, tabled_sweep, workspace
 from komb.sessions.data import DataSession
 from komb.sessions.screened_sweep import ScreenedSweep
 from tests.citests.kinds import EVERY_TEST
@@ -142,12 +142,15 @@ def test_tables_that_are_read_for_all_tests_say_the_same(
     with pytest.MonkeyPatch.context() as patch, use_threads(threads):
         patch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 5)
         patch.setattr(tabled_sweep, "LONG_ROWS", 1)
-        patch.setattr(tabled_sweep, "_SETS_PER_PART", 2)
+        patch.setattr(tabled_sweep, "_BLOCKS_PER_PART", 2)
         assert unscreened(*arguments) == expected
-        patch.setattr(tabled_sweep, "MOST_CELLS", 60)  # larger ones are counted as ever
+        patch.setattr(workspace, "LONG_ROWS", 1)
+        assert unscreened(*arguments) == expected
+        patch.setattr(union_tables, "MOST_CELLS", 60)  # larger ones are counted as ever
         assert unscreened(*arguments) == expected
         patch.setattr(screened_sweep, "LEAST_WORK", 1)  # tables are those of the screen
         patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
+        patch.setattr(tabled_sweep, "POPCOUNT_CELLS", math.inf)
         assert everything(*arguments) == expected
         patch.setattr(union_screen, "TABLE_BYTES", 0)
         assert everything(*arguments) == expected

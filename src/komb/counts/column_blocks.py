@@ -28,6 +28,12 @@ class Blocks(NamedTuple):
     order: Int64Array  # sets, those of one block after the other
     first: Int64Array  # [block]: its first set in that order, and the end
 
+    def count_combinations(self, n_levels: Int64Array) -> Int64Array:
+        """How many combinations of levels each block has."""
+        is_inside = np.arange(self.columns.shape[1]) < self.sizes[:, None]
+        counts: Int64Array = np.where(is_inside, n_levels[self.columns], 1).prod(axis=1)
+        return counts
+
     def part(self, lo: int, hi: int) -> Blocks:
         """Return some of the blocks, with the sets of these alone."""
         first = self.first[lo : hi + 1]

@@ -31,10 +31,41 @@ _INSIDE: dict[str, Any] = {
     "pipeline_class": InnerCompiler,
 }
 
-inner: Any = numba.njit(**_INSIDE)
+
+def _inside(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a decorator for functions that only kernels call."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher: Any = numba.njit(**_INSIDE, **options)(function)
+        if IS_COMPILED:
+            _forget_literals(dispatcher)
+        return dispatcher
+
+    return decorate
+
+
+def _forget_literals(dispatcher: Any) -> None:
+    """Have a function compiled for integers, but not once more for the number 0.
+
+    Numba learns the types of a function step by step. A sum that begins as 0 is that number to it
+    before it is an integer, and by then whatever is called with the sum has been compiled for the
+    number, and for every mixture of both, in vain.
+    """
+    find_template = dispatcher.get_call_template
+
+    def find(arguments: Any, keywords: Any) -> Any:
+        return find_template(
+            tuple(types.unliteral(kind) for kind in arguments),
+            {name: types.unliteral(kind) for name, kind in keywords.items()},
+        )
+
+    dispatcher.get_call_template = find
+
+
+inner: Any = _inside()
 
 # Merged into the kernels that call them: for steps so short that a call would cost as much.
-merged: Any = numba.njit(**_INSIDE, forceinline=True)
+merged: Any = _inside(forceinline=True)
 
 
 @intrinsic

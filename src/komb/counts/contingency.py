@@ -395,6 +395,21 @@ class Contingency:
         """How many rows are gone through for one more table: about how much work it is."""
         return int(self.n_rows)
 
+    @property
+    def keeps_tables(self) -> bool:
+        """Whether :meth:`margins` may know a test."""
+        return False
+
+    def margins(self, given: Int64Array, candidate: int) -> tuple[Int64Array, Int64Array] | None:
+        """Count the candidate and the target in each stratum, if that is at hand."""
+        return None
+
+    def union_tables(self) -> Any:
+        """Return what counts sets of columns for the tests of all their elements."""
+        from komb.counts.union_tables import UnionTables
+
+        return UnionTables(self)
+
     def make_expected_g(self) -> Any:
         """Return what has the moments of G from the same rows."""
         from komb.counts.expected_g import ExpectedG

@@ -15,9 +15,10 @@ Of the 6 ways to arrange two pairs, 2 are as these, with ``G = 8 ln 2``, and 4 h
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.counts.contingency import Codes, Contingency
 from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS
@@ -37,9 +38,9 @@ _PARTS_PER_THREAD = 4
 class _Room(NamedTuple):
     """Buffers of one thread."""
 
-    strata: object
-    levels: object
-    cells: object
+    strata: Any
+    levels: Any
+    cells: Any
 
 
 class GMoments(Protocol):
@@ -136,6 +137,47 @@ class ExpectedG:
         candidates : int array
             One per test.
         """
+        sums = np.zeros((len(candidates), 4), dtype=np.int64)
+        left = np.arange(len(candidates))
+        if contingency.keeps_tables:
+            left = left[~self._read(contingency, given[index], candidates, sums)]
+        if len(left):
+            sums[left] = self._count(contingency, given, index[left], candidates[left])
+        mean_whole, mean_part, variance_whole, variance_part = sums.T
+        fraction = self._kernels.FRACTION
+        mean = 2.0 * (mean_whole + mean_part / fraction)
+        return mean, 4.0 * (variance_whole + variance_part / fraction)
+
+    def _read(
+        self,
+        contingency: Contingency,
+        given: Int64Array,
+        candidates: Int64Array,
+        sums: Int64Array,
+    ) -> npt.NDArray[np.bool_]:
+        """Sum over tests whose margins are at hand; returns which these are."""
+        from komb.counts.added_count_kernels import sum_margin_moments
+
+        def work(place: int) -> bool:
+            margins = contingency.margins(given[place], int(candidates[place]))
+            if margins is None:
+                return False
+            room = self._take_room()
+            sum_margin_moments(*margins, room.levels.sizes, room.cells, sums[place])
+            self._rooms.append(room)
+            return True
+
+        n_workers = len(contingency.workers(len(candidates)))
+        return np.array([*map_in_order(work, range(len(candidates)), n_workers)])
+
+    def _count(
+        self,
+        contingency: Contingency,
+        given: Int64Array,
+        index: Int64Array,
+        candidates: Int64Array,
+    ) -> Int64Array:
+        """Sum over tests whose margins are to be counted."""
         sums = np.empty((len(candidates), 4), dtype=np.int64)
         prepared, *_ = contingency.prepared_for(given, candidates)
         n_bitmaps, n_words = prepared.bitmaps.shape
@@ -160,7 +202,4 @@ class ExpectedG:
         parts = (slice(first, first + step) for first in range(0, len(candidates), step))
         for _ in map_in_order(work, parts, n_workers):
             pass
-        mean_whole, mean_part, variance_whole, variance_part = sums.T
-        fraction = self._kernels.FRACTION
-        mean = 2.0 * (mean_whole + mean_part / fraction)
-        return mean, 4.0 * (variance_whole + variance_part / fraction)
+        return sums

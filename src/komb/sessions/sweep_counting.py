@@ -185,6 +185,8 @@ class Sweeper:
         return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _complete(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
+        if self.journal is None and self._tabled is not None and self._tabled.is_quicker:
+            self._screened = None
         own = self._summarise_given(sets)
         yield from self._by_screened_union(sets, own)
         if not self._wants_tables:
@@ -277,7 +279,7 @@ class Sweeper:
                 yield self._decide_read(ranks[is_reached], places[is_reached], own, sums)
 
     def _unions_per_plan(self, sets: Int64Array) -> Iterator[Int64Array]:
-        """Sets whose tables are read, a great many at a time, to be counted together."""
+        """Yield sets whose tables are read, a great many at a time, to be counted together."""
         found: list[Int64Array] = []
         for _, _, union in self._unions(sets, is_tabled=True):
             found.append(union)

@@ -6,8 +6,8 @@ elements. Where there are many more rows than cells, the table of a set is read 
 
 Several sets are counted at once, as one block of columns (:mod:`komb.counts.column_blocks`).
 
-That takes a copy of the columns of the sweep, their rows sorted by the target, as long as the sweep
-lasts; and 2 bytes per row and up to 5 MiB for every thread.
+That takes a copy of the columns of the sweep, their rows sorted by the target, and 2 bytes per row
+and up to 5 MiB for every thread.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from komb.citests.measure import BoolArray
 from komb.counts.column_blocks import Blocks, block_sets
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
+from komb.counts.long_contingency import LONG_ROWS
 from komb.counts.threads import map_in_order, n_threads
 from komb.counts.union_tables import UnionTables
 from komb.sessions.listed_tests import ListedTables
 from komb.sessions.screened_sweep import NEVER, needed_gain, screen_by_g
 
-LONG_ROWS = 1 << 16
-"""Rows from which on tables are read for all tests."""
+POPCOUNT_CELLS = 4.0
+"""Cells per set, besides those that follow from others, up to which popcounts are quicker: measured
+on a million rows, where triples of three levels (8 cells) take 0.15 ms by popcount and 0.09 ms in
+blocks, and pairs (4 cells) take less by popcount."""
 
 _BLOCKS_PER_PART = 8  # that a thread counts at a time
 
@@ -52,6 +55,8 @@ class TabledSweep:
     ----------
     has_all : bool
         Whether all sets are counted here.
+    is_quicker : bool
+        Whether that takes less time than to have them screened by popcount.
     """
 
     def __init__(
@@ -66,14 +71,15 @@ class TabledSweep:
         self._contingency = contingency
         self._test, self._alpha = test, alpha
         self._variables, self._is_asked = variables, is_asked
-        self._tables = UnionTables(contingency)
-        self._is_sorted = False
+        self._tables: UnionTables = contingency.union_tables()
         self._levels = contingency.cardinalities[variables].astype(np.float64)
         self._most = min(
             self._tables.most_combinations, contingency.n_rows / contingency.target_levels
         )
         largest = np.sort(self._levels)[-size - 1 :]
         self.has_all = math.prod(largest.tolist()) <= self._most
+        n_cells = float(np.mean(self._levels - 1.0)) ** (size + 1)
+        self.is_quicker = self.has_all and n_cells > POPCOUNT_CELLS
 
     def has(self, union: Int64Array) -> BoolArray:
         """Which sets, rows of places in the pool, are counted here."""
@@ -112,9 +118,7 @@ class TabledSweep:
         sums : int array
             Over the tables of these.
         """
-        if not self._is_sorted:
-            self._tables.sort(self._variables)
-            self._is_sorted = True
+        self._tables.sort(self._variables)
         least_fit = self._least_fit(ranks, places, own)
         columns = self._variables[unions]
 

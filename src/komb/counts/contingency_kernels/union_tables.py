@@ -292,29 +292,27 @@ def read_tests(levels, n_y, terms, room, blocks, sizes, starts, tables, block_of
 
 
 @kernel
-def read_tables(levels, n_y, room, blocks, sizes, starts, tables, index, union, place, by_x, by_y):
-    """Read the margins of a test, ``by_x[stratum, x]`` and ``by_y[stratum, y]``, flat.
-
-    Returns how many strata there could be.
-    """
+def read_margins(levels, n_y, room, blocks, sizes, starts, tables, index, union, place, by_x,
+                 by_y):  # fmt: skip
+    """Read the margins of a test, ``by_x[stratum, x]`` and ``by_y[stratum, y]``, from a block."""
     block = blocks[index, : sizes[index]]
     n_combinations = 1
     for column in block:
         n_combinations *= levels[column]
     n_strata = _read_union(block, union, place, levels, n_y, n_combinations, tables, starts[index],
                            room)  # fmt: skip
-    width = levels[union[place]]
+    width = np.uint64(levels[union[place]])
+    cell = np.uint64(0)
     for stratum in range(n_strata):
-        for x in range(width):
-            by_x[stratum * width + x] = 0
+        by_x[stratum] = 0
         for y in range(n_y):
-            cell = (stratum * n_y + y) * width
             total = 0
             for x in range(width):
-                by_x[stratum * width + x] += room.table[cell + x]
-                total += room.table[cell + x]
-            by_y[stratum * n_y + y] = total
-    return n_strata
+                count = room.table[cell]
+                by_x[stratum, x] += count
+                total += count
+                cell += np.uint64(1)
+            by_y[stratum, y] = total
 
 
 @kernel
