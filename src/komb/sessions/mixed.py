@@ -6,13 +6,12 @@ involved, the test for mixed columns decides (:mod:`komb.citests.mixed`).
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import compress
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from komb.sessions.questions import (
     subsets,
 )
 from komb.sessions.session import Session
+from komb.sessions.shelf import Shelf
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweep_journal import SweepJournal
 
@@ -55,7 +55,6 @@ TEST_COST = 200.0
 LEAST_SWEEP = 8
 """From so many sets on, only what passes a screen is tested."""
 
-Key = TypeVar("Key", bound=Hashable)
 _QUESTIONS_PER_REPORT = 100
 
 
@@ -126,34 +125,6 @@ class MixedSession(Session):
         super().__init__(MixedSource(MixedColumns(table, numbers, ordered), discrete))
 
 
-class _Sized(Protocol):
-    @property
-    def nbytes(self) -> int: ...
-
-
-Kept = TypeVar("Kept", bound=_Sized)
-
-
-class _Shelf(Generic[Key, Kept]):
-    """Keeps what was made last, up to so many bytes."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
-        self._n_bytes = 0
-
-    def get(self, key: Key, make: Callable[[], Kept]) -> Kept:
-        """Return what is kept, or make it."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        made = self._kept[key] = make()
-        self._n_bytes += made.nbytes
-        while self._n_bytes > self._most_bytes and len(self._kept) > 1:
-            self._n_bytes -= self._kept.popitem(last=False)[1].nbytes
-        return made
-
-
 class MixedSource(Source):
     """Tests on features where a number is involved, on counts elsewhere.
 
@@ -169,8 +140,8 @@ class MixedSource(Source):
         self._columns = columns
         self._discrete = discrete
         self._alpha = discrete.alpha
-        self._conditions = _Shelf[Any, Conditions](KEPT_BYTES)
-        self._given = _Shelf[Any, Given](KEPT_BYTES)
+        self._conditions = Shelf[Any, Conditions](KEPT_BYTES)
+        self._given = Shelf[Any, Given](KEPT_BYTES)
         self._screen: Screen | None = None
 
     @property
