@@ -128,7 +128,8 @@ def main() -> None:
         parser.error(f"Parts are {', '.join(PARTS)}; got {', '.join(sorted(unknown))}.")
     for options in (AUTO, IAMB, MMMB):  # compiles
         komb.markov_blanket(copies_table(0, 200, 9, is_latent=False), "y", **options)
-        komb.markov_blanket(draw_long_table(3, 500), "v10", **options)
+        for levels in LONG_LEVELS:
+            komb.markov_blanket(draw_long_table(levels, 70_000), "v10", **options)
     rows = [row for part in asked for row in PARTS[part]()]
     print_table(["", "default, seconds", "beside", "seconds", "ratio"], rows)
 

@@ -52,11 +52,12 @@ def _forget_literals(dispatcher: Any) -> None:
     number, and for every mixture of both, in vain.
     """
     find_template = dispatcher.get_call_template
+    unliteral: Any = types.unliteral
 
     def find(arguments: Any, keywords: Any) -> Any:
         return find_template(
-            tuple(types.unliteral(kind) for kind in arguments),
-            {name: types.unliteral(kind) for name, kind in keywords.items()},
+            tuple(unliteral(kind) for kind in arguments),
+            {name: unliteral(kind) for name, kind in keywords.items()},
         )
 
     dispatcher.get_call_template = find

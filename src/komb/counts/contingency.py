@@ -51,7 +51,9 @@ were counted with a condition and only as many as fit into three quarters of the
 ``STRATA_BYTES`` for bitmaps of strata, some 30 bytes per row, 76 more if a table is too large for a
 dense count, 26 + 8 per condition more if it is so even with the strata that occur, and, once a test
 is too sparse for the likelihood ratio, 8 bytes per row for each distinct cardinality. All but the
-bitmaps of levels and the code lengths are there once for every thread that counts. Missing
+bitmaps of levels and the code lengths are there once for every thread that counts. Tables of 65,536
+rows and more (:mod:`komb.counts.long_contingency`) have a copy of the columns that were counted, in
+order of the target, and 16 MiB of tables. Missing
 values take one more bitmap for each column that has any, 21 bytes per row and half a MiB. Nothing
 grows with a product of cardinalities.
 """

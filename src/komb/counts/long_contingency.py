@@ -112,7 +112,9 @@ class LongContingency(Contingency):
             sums[~is_read] = np.column_stack((others.fit, others.strata, others.length))
             splits[~is_read] = others.splits
             unions[~is_read_test] = np.column_stack(others[5:])
-        return Summaries(*sums.T, splits, np.empty(0, dtype=np.int64), *unions.T)
+        fit, strata, length = sums.T
+        no_rows = np.empty(0, dtype=np.int64)
+        return Summaries(fit, strata, length, splits, no_rows, *unions.T)
 
     def _are_read(
         self,
@@ -142,13 +144,14 @@ class LongContingency(Contingency):
         affordable = STRATA_BYTES // (8 * max(1, n_words) * (given.shape[1] + 1))
         can_pack = (self._prepared.level_start >= 0) | self._is_to_pack
         can_pack &= self.cardinalities <= MAX_BITMAP_LEVELS
-        is_packed: npt.NDArray[np.bool_] = can_pack[given].all(axis=1) & (strata <= affordable)
-        return is_packed & (n_words > 0)
+        is_few: npt.NDArray[np.bool_] = (strata <= affordable) & (n_words > 0)
+        is_packed: npt.NDArray[np.bool_] = can_pack[given].all(axis=1)
+        return is_packed & is_few
 
     @property
     def _most_combinations(self) -> float:
-        most_cells = CELLS_PER_ROW * self.n_rows
-        return min(self._unions.most_combinations, most_cells / max(1, self.target_levels))
+        per_level = CELLS_PER_ROW * float(self.n_rows) / max(1, self.target_levels)
+        return min(float(self._unions.most_combinations), per_level)
 
     def _read(
         self, given: Int64Array, counts: Int64Array, candidates: Int64Array, wants_tables: bool

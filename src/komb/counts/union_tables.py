@@ -122,9 +122,10 @@ class UnionTables:
     """
 
     def __init__(self, contingency: Contingency) -> None:
-        from komb.counts.contingency_kernels import union_tables
+        from komb.counts.contingency_kernels import dense_tables, union_tables
 
         self._kernels = union_tables
+        self._rows_at_once = int(dense_tables.ROWS_AT_ONCE)
         self._contingency = contingency
         self._terms = contingency.table_terms()
         self._rows: Any = None
@@ -277,7 +278,7 @@ class UnionTables:
             most_levels = max(1, int(self._contingency.cardinalities.max()))
             return self._kernels.Room(
                 strata=np.empty(self._contingency.n_rows, dtype=np.uint16),
-                cells=np.empty(int(self._kernels.ROWS_AT_ONCE), dtype=np.uint16),
+                cells=np.empty(self._rows_at_once, dtype=np.uint16),
                 block=block,
                 margin=margin,
                 other_margin=other_margin,
