@@ -72,7 +72,7 @@ class CITest(ABC):
         Whether it draws random numbers, so that its answers depend on the seed.
     takes_numbers : bool
         Whether numeric columns with many values are tested by their values, where those are at
-        hand (:mod:`komb.citests.mixed`); tests that count see their bins.
+        hand (``komb.citests.mixed``); tests that count see their bins.
     fallback : str or None
         What ``Measurement.decider`` says where a fall-back for sparse tables decided.
     symbols : mapping

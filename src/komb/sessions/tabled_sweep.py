@@ -28,9 +28,9 @@ from komb.sessions.listed_tests import ListedTables
 from komb.sessions.screened_sweep import NEVER, needed_gain, screen_by_g
 
 POPCOUNT_CELLS = 4.0
-"""Cells per set, besides those that follow from others, up to which popcounts are taken. On a million
-rows triples of three levels (8 cells) take 0.15 ms by popcount and 0.09 ms in blocks; on 300,000 the
-two differ by up to 30 %, either way."""
+"""Cells per set, besides those that follow from others, up to which popcounts are taken. On a
+million rows triples of three levels (8 cells) take 0.15 ms by popcount and 0.09 ms in blocks; on
+300,000 the two differ by up to 30 %, either way."""
 
 _BLOCKS_PER_PART = 8  # that a thread counts at a time
 
