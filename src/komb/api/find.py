@@ -138,8 +138,9 @@ def markov_blanket(
         Columns that the search ignores: neither checked nor counted.
     given
         Covariates, such as age, sex or the first principal components: every test holds them fixed,
-        and they are never members. Discrete ones are held fixed value by value; those with more
-        than 20 different numbers are cut into fine strata, all of them together.
+        and they are never members. Discrete ones are held fixed value by value. Those with more
+        than 20 different numbers are taken by their ranks where other columns are; otherwise they
+        are cut into fine strata, all of them together.
     groups
         Columns that enter, are tested and are reported as one, by the name of the group: ``{"gene
         A": ["rs1", "rs2"]}``. ``"prefix"`` finds one-hot blocks by the names of their columns:
@@ -201,7 +202,8 @@ def markov_blanket(
         A Dask cluster that counts for the search: a ``distributed.Client`` or the address of a
         scheduler. A dataframe of Dask, and a table on disk that does not fit into the memory limit,
         are counted by its workers, where they are; for those, the active client of Dask is used if
-        this is left out. Other tables are searched here. The result is always the same.
+        this is left out. Other tables are searched here, but for wide sweeps that workers screen
+        sooner. The result is always the same.
     resume
         A file in which large sweeps note about every second what they have counted. If it is there,
         the search is taken up where the run that wrote it was interrupted or killed; the result is
