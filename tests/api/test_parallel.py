@@ -292,7 +292,8 @@ class TestInterruption:
     def test_threads_at_work_are_told(self) -> None:
         """Each of these searches would take minutes."""
         large = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
-        shared = (stop := parallel.Stop(), *self.settings(large), *many_targets._anonymous(large))
+        stop, ticket = parallel.Stop(), (0, -1)
+        shared = ticket, stop, *self.settings(large), *many_targets._anonymous(large)
         with joblib.parallel_config(backend="threading"):
             found = parallel.spread(many_targets._search_in_worker, [(0,), (1,)], shared, 2)
             threading.Timer(0.5, setattr, (stop, "is_set", True)).start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -15,22 +16,43 @@ from komb.citests.decision import (
     excess,
     has_power,
     is_dependent,
-    largest_log2_p_values,
     log2_p_values,
     p_value,
     p_values,
     strengths,
     thresholds,
 )
-from komb.citests.measure import LEAST_SKEWNESS, NO_FREEDOM, Measurement, Moments, Tail
+from komb.citests.measure import (
+    LEAST_SKEWNESS,
+    MOST_SKEWNESS,
+    NO_FREEDOM,
+    Measurement,
+    Moments,
+    Tail,
+)
+from komb.counts.chi_square_kernels import functions
+from komb.counts.fixedpoint import FloatArray
+from komb.counts.gamma_tail_kernels import judge_by_x2
 from tests import naive
+
+
+def largest(tails: Sequence[Tail]) -> FloatArray:
+    """Logarithms of the largest p-values of some tails; 0 where there is no freedom."""
+    found = []
+    for statistic, freedom in tails:
+        logarithms = np.zeros(len(statistic))
+        has_freedom = freedom > 0
+        logarithms[has_freedom] = log2_p_values(statistic[has_freedom], freedom[has_freedom])
+        found.append(logarithms)
+    together: FloatArray = np.max(found, axis=0)
+    return together
 
 
 def by_tails(*tails: tuple[list[float], list[float]]) -> Measurement:
     """A measurement whose p-value is the largest of several; integers stay integers."""
     n = len(tails[0][0])
     made = [Tail(np.array(values), np.array(freedom)) for values, freedom in tails]
-    logarithms = largest_log2_p_values(made)
+    logarithms = largest(made)
     reliable = np.ones(n, dtype=np.bool_)
     return Measurement(np.zeros(n), np.zeros(n), reliable, "x2", log2_p_value=logarithms)
 
@@ -259,7 +281,11 @@ def test_tiny_p_values_with_any_freedom(freedom: float, statistic: float) -> Non
 def by_moments(statistic: list[float], *moments: list[float]) -> Measurement:
     made, values = Moments(*map(np.array, moments)), np.array(statistic)
     reliable = made.variance > 0
-    logarithms = largest_log2_p_values(made.tails(values))
+    skewness, no_floor = np.array([LEAST_SKEWNESS, MOST_SKEWNESS]), np.full(len(values), np.inf)
+    logarithms, judged = np.empty((2, len(values)))
+    asked = np.empty(len(values), dtype=np.int64)
+    judge_by_x2(values, no_floor, *made, skewness, functions(), -1.0, logarithms, judged, asked)
+    assert logarithms.tolist() == largest(made.tails(values)).tolist()
     return Measurement(
         values,
         np.where(reliable, made.mean, 0.0),

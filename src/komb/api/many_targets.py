@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from typing import Any, TypeAlias
 
 from komb.api.parallel import Stop, spread
@@ -21,13 +24,21 @@ from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 from komb.search.registry import ALGORITHMS
 from komb.search.task import Progress
+from komb.sessions.session import Session
 from komb.views.text import plural
 
 _Found: TypeAlias = Generator[tuple[int, Blanket], None, None]  # with the number of the target
 
 _Plugins: TypeAlias = tuple[list[Any], list[Any]]  # tests and algorithms from outside
 
-_BATCHES_PER_WORKER = 2  # where targets are searched together: few for sharing, many for balance
+_Ticket: TypeAlias = tuple[int, int]  # which of all calls this is, of all processes
+
+_BATCHES_PER_WORKER = (
+    8  # where targets share a session: more are heard of sooner, fewer are quicker
+)
+
+_tickets = count()
+_workplace = threading.local()  # what a worker has at hand: searches of one call share a session
 
 
 def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:
@@ -83,13 +94,17 @@ def _report_done(run: Run, blanket: Blanket, number: int, finished: int) -> None
 
 def _find_in_turn(run: Run, targets: Sequence[int]) -> _Found:
     """Find several blankets here."""
-    for number, finding in enumerate(_search_in_turn(run, targets)):
+    for number, finding in enumerate(_search_in_turn(run, targets, _open_shared(run))):
         yield number, run.name(finding)
 
 
-def _search_in_turn(run: Run, targets: Sequence[int]) -> Iterator[Finding]:
-    """Search for several blankets, in one session if the method gains by it."""
-    shared = run.open_session() if run.settings.algorithm.shares_sessions else None
+def _open_shared(run: Run) -> Session | None:
+    """Open a session for all targets if the method gains by it."""
+    return run.open_session() if run.settings.algorithm.shares_sessions else None
+
+
+def _search_in_turn(run: Run, targets: Sequence[int], shared: Session | None) -> Iterator[Finding]:
+    """Search for several blankets."""
     for number, target in enumerate(targets):
         yield run.search(target, number, shared)
         if shared is not None:
@@ -106,7 +121,8 @@ def _find_at_once(run: Run, targets: Sequence[int], n_workers: int) -> _Found:
     stop = Stop()
     try:
         plugins = TESTS.from_outside(), ALGORITHMS.from_outside()
-        shared = (stop, plugins, _without_names(run.settings), *_anonymous(run.table))
+        ticket = os.getpid(), next(_tickets)
+        shared = (ticket, stop, plugins, _without_names(run.settings), *_anonymous(run.table))
         with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
             for _, findings in found:
                 for finding in findings:
@@ -116,7 +132,7 @@ def _find_at_once(run: Run, targets: Sequence[int], n_workers: int) -> _Found:
 
 
 def _batches(run: Run, targets: Sequence[int], n_workers: int) -> list[tuple[int, ...]]:
-    """Divide targets among workers; a batch is searched in one session.
+    """Divide targets among workers, which hear of the next ones when they are done with some.
 
     Those that look like much work come first, so that none is alone at the end.
     """
@@ -153,10 +169,22 @@ def _without_names(settings: Settings) -> Settings:
 
 
 def _search_in_worker(
-    targets: tuple[int, ...], stop: Stop, plugins: _Plugins, settings: Settings, *table: Any
+    targets: tuple[int, ...],
+    ticket: _Ticket,
+    stop: Stop,
+    plugins: _Plugins,
+    settings: Settings,
+    *table: Any,
 ) -> list[Finding]:
-    """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`."""
-    TESTS.adopt(plugins[0])  # what was registered in the process that asks
-    ALGORITHMS.adopt(plugins[1])
-    own = table[0] if len(table) == 1 else DiscreteTable(*table)
-    return list(_search_in_turn(Run(own, settings, stop), targets))
+    """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`.
+
+    What a worker has learned of a table it knows when it gets the next targets of the same call.
+    """
+    if getattr(_workplace, "ticket", None) != ticket:
+        TESTS.adopt(plugins[0])  # what was registered in the process that asks
+        ALGORITHMS.adopt(plugins[1])
+        own = table[0] if len(table) == 1 else DiscreteTable(*table)
+        _workplace.run = Run(own, settings, stop)
+        _workplace.session = _open_shared(_workplace.run)
+        _workplace.ticket = ticket
+    return list(_search_in_turn(_workplace.run, targets, _workplace.session))

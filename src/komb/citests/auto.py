@@ -34,25 +34,36 @@ table is counted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.citests.contract import CITest, GScreen, TestOptions
-from komb.citests.decision import largest_log2_p_values, log2_p_values, thresholds
+from komb.citests.decision import thresholds
 from komb.citests.g import g_statistic, is_possible
-from komb.citests.measure import BoolArray, Measurement, Moments, TestSums
+from komb.citests.measure import (
+    LEAST_SKEWNESS,
+    MOST_SKEWNESS,
+    BoolArray,
+    Measurement,
+    Moments,
+    TestSums,
+)
 from komb.citests.mixed.combination import COMPONENTS
 from komb.citests.registry import register_test
 from komb.counts.expected_g import GMoments
-from komb.counts.fixedpoint import Int64Array
+from komb.counts.fixedpoint import FloatArray, Int64Array
 
 BY_G, BY_X2 = "g", "x2"
 """What decided."""
 
 UNLIKELY = 0.1
 """Where the p-value of X2 is above, G is not asked."""
+
+_SKEWNESS = np.array([LEAST_SKEWNESS, MOST_SKEWNESS])  # as kernels want it
 
 
 @register_test(
@@ -90,45 +101,49 @@ class AutomaticTest(CITest):
         return self._measure(sums, min(alpha, UNLIKELY))
 
     def _measure(self, sums: TestSums, unlikely: float) -> Measurement:
+        from komb.counts.chi_square_kernels import functions
+        from komb.counts.gamma_tail_kernels import judge_by_g, judge_by_x2
+
         statistic, g = np.maximum(sums.pearson, 0.0), g_statistic(sums)
         moments = Moments(sums.pearson_mean, sums.pearson_variance, sums.pearson_third)
         varies = moments.variance > 0
         freedom = np.where(varies, moments.mean, 0.0)
-        by_x2 = largest_log2_p_values(moments.tails(statistic))
-        logarithms = by_x2.copy()
-        decider = np.full(len(g), BY_X2)
-        asked = np.flatnonzero(varies & (logarithms <= np.log2(unlikely)))
-        if len(asked):
-            expected = self._expect_g(sums, asked, moments)
-            by_g = largest_log2_p_values(expected.tails(g[asked]))
-            decides = expected.variance > 0
-            where = asked[decides]
-            logarithms[where] = by_g[decides]
-            statistic[where], freedom[where] = g[where], expected.mean[decides]
-            decider[where] = BY_G
-        floor = log2_p_values(g, np.ones(len(g)))
-        logarithms = np.where(varies, np.maximum(logarithms, floor), 0.0)
+        by_x2, judged = np.empty((2, len(g)))
+        asked = np.empty(len(g), dtype=np.int64)
+        n_asked = judge_by_x2(
+            statistic, g, *moments, _SKEWNESS, functions(), math.log2(unlikely), by_x2, judged,
+            asked,
+        )  # fmt: skip
+        decider: npt.NDArray[np.str_] | str = BY_X2
+        if n_asked:
+            asked = asked[:n_asked]
+            mean, variance = self._expect_g(sums, asked)
+            decides = np.zeros(len(g), dtype=np.bool_)
+            judge_by_g(
+                asked, g, mean, variance, moments.variance, moments.third, _SKEWNESS, functions(),
+                judged, decides,
+            )  # fmt: skip
+            statistic[decides] = g[decides]
+            freedom[asked] = np.where(decides[asked], mean, freedom[asked])
+            decider = np.where(decides, BY_G, BY_X2)
         return Measurement(
             statistic,
             freedom,
             varies,
             decider,
-            log2_p_value=logarithms,
+            log2_p_value=judged,
             second_log2_p_value=by_x2,
             moments=moments,
         )
 
-    def _expect_g(self, sums: TestSums, asked: Int64Array, by_x2: Moments) -> Moments:
-        """Return the moments of G for some tests, with those of X2 for their skewness."""
+    def _expect_g(self, sums: TestSums, asked: Int64Array) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the variance of G for some tests."""
         tests = sums.tests
         if self._expected is None:
             self._expected = tests.contingency.make_expected_g()
-        mean, variance = self._expected.moments(
+        return self._expected.moments(
             tests.contingency, tests.sets, tests.set_of[asked], tests.candidates[asked]
         )
-        of_gamma = 2.0 * np.sqrt(variance) / np.where(mean > 0, mean, 1.0)
-        of_x2 = np.maximum(by_x2.third[asked], 0.0) / by_x2.variance[asked] ** 1.5
-        return Moments(mean, variance, np.sqrt(of_gamma * of_x2) * variance**1.5)
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences: by definition those for which G is large enough.

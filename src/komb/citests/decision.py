@@ -10,7 +10,6 @@ at most ``alpha``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -167,24 +166,6 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     beyond = -log2_p_values(statistics[is_tied] / scale, mean / scale)
     bits[is_tied] += beyond / (1 + beyond)
     return bits
-
-
-def largest_log2_p_values(tails: Sequence[Tail]) -> FloatArray:
-    """Logarithms of the largest p-values of some tails; 0 where there is no freedom."""
-    first, *others = [_tail_log2_p_values(tail) for tail in tails]
-    for other in others:
-        first = np.maximum(first, other)
-    return first
-
-
-def _tail_log2_p_values(tail: Tail) -> FloatArray:
-    """Logarithms of p-values; 0 where there is no freedom."""
-    has_freedom = tail.freedom > 0
-    if has_freedom.all():
-        return log2_p_values(*tail)
-    logarithms = np.zeros(len(tail.statistic))
-    logarithms[has_freedom] = log2_p_values(tail.statistic[has_freedom], tail.freedom[has_freedom])
-    return logarithms
 
 
 def log2_p_values(statistics: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:

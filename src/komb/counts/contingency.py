@@ -438,6 +438,7 @@ class Contingency:
         if segments[-1] * 64 > 4 * self.n_rows + 4 * block:  # many target levels: mostly padding
             is_to_pack[:] = False
             segments[:] = 0
+        self._has_to_pack = bool(is_to_pack.any())
         # missing ones have an unused bitmap
         n_codes = np.where(is_to_pack, self.cardinalities + self._shared.is_incomplete, 0)
         self._first_bitmap = np.cumsum(n_codes) - n_codes
@@ -468,12 +469,13 @@ class Contingency:
             np.empty(self._shared.most_levels + 1, dtype=np.uint64),
         )  # fmt: skip
         self._is_to_pack[columns] = False
+        self._has_to_pack = bool(self._is_to_pack.any())
         n_bitmaps = 1 + int(self.cardinalities[columns].sum())
         self._bitmap_bytes += n_bitmaps * prepared.bitmaps.strides[0]
 
     def pack_all(self) -> None:
         """Pack whatever can be packed."""
-        if self._is_to_pack.any():
+        if self._has_to_pack:
             self._pack(np.flatnonzero(self._is_to_pack))
 
     def _columns_to_pack(self, bitmap_bytes: int, table_bytes: int) -> npt.NDArray[np.bool_]:
@@ -492,11 +494,13 @@ class Contingency:
         Columns are packed when they are first counted together with a condition: many a column is
         a target for its marginal dependences alone, and those are counted sooner than packed.
         """
-        if given.shape[1] and (self._is_to_pack[candidates].any() or self._is_to_pack[given].any()):
+        if given.shape[1] and self._has_to_pack:
             is_asked = np.zeros_like(self._is_to_pack)
             is_asked[candidates] = True
             is_asked[given] = True
-            self._pack(np.flatnonzero(is_asked & self._is_to_pack))
+            is_asked &= self._is_to_pack
+            if is_asked.any():
+                self._pack(np.flatnonzero(is_asked))
         return self._prepared, *self.buffers_for(given.shape[1])
 
     def workers(self, n_tables: int) -> list[Contingency]:

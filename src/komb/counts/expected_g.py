@@ -137,12 +137,13 @@ class ExpectedG:
         candidates : int array
             One per test.
         """
-        sums = np.zeros((len(candidates), 4), dtype=np.int64)
-        left = np.arange(len(candidates))
         if contingency.keeps_tables:
-            left = left[~self._read(contingency, given[index], candidates, sums)]
-        if len(left):
-            sums[left] = self._count(contingency, given, index[left], candidates[left])
+            sums = np.zeros((len(candidates), 4), dtype=np.int64)
+            left = np.flatnonzero(~self._read(contingency, given[index], candidates, sums))
+            if len(left):
+                sums[left] = self._count(contingency, given, index[left], candidates[left])
+        else:
+            sums = self._count(contingency, given, index, candidates)
         mean_whole, mean_part, variance_whole, variance_part = sums.T
         fraction = self._kernels.FRACTION
         mean = 2.0 * (mean_whole + mean_part / fraction)
