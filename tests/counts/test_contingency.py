@@ -204,6 +204,21 @@ def test_batches_do_not_matter(
             assert row == expected[key]
 
 
+@thorough
+@given(batches(most_sets=20), st.booleans())
+def test_both_kernels_find_the_same(
+    batch: tuple[DiscreteTable, int, list[Question]], wants_tables: bool
+) -> None:
+    """The one that only knows dense tables, and goes as far as it can, and the one for all."""
+    table, target, questions = batch
+    options = EVERYTHING | {"wants_tables": wants_tables}
+    first_dense, all_ways = prepare(table, target), prepare(table, target)
+    all_ways._shared._is_thin = True
+    found, expected = (summarise(each, questions, **options) for each in (first_dense, all_ways))
+    for name in (*PER_SET, *PER_TEST):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
 @pytest.mark.parametrize("options", [EVERYTHING, NO_TABLES], ids=["tables", "no tables"])
 @pytest.mark.parametrize("size", [2, 3, 4])
 @pytest.mark.parametrize("target", [0, 3])

@@ -140,12 +140,20 @@ class SharedTables:
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:
-        from komb.counts.contingency_kernels import bitmaps, layout, missing_values, summaries
+        from komb.counts.contingency_kernels import (
+            bitmaps,
+            layout,
+            missing_values,
+            summaries,
+            thin_summaries,
+        )
 
         self.layout = layout
 
         self.pack_levels = bitmaps.pack_levels
-        self.summarise = summaries.summarise
+        self._summarise_dense = summaries.summarise_dense
+        self._summarise = thin_summaries.summarise
+        self._is_thin = False  # whether a table was met that is not to be counted as a dense one
         self.summarise_present = missing_values.summarise_present
         self.codes = codes
         self.cardinalities = cardinalities
@@ -173,6 +181,18 @@ class SharedTables:
             other._buffers, other._groups, other._arena = {}, {}, {}
             self._others.append(other)
         return self._others[:count]
+
+    def summarise(
+        self, prepared: Any, terms: object, buffers: tuple[object, object], *sets: npt.NDArray[Any]
+    ) -> None:
+        """Have the sums of a batch of sets written, by the kernel that is compiled if it can."""
+        scratch, groups = buffers
+        done = 0
+        if not self._is_thin:
+            done = self._summarise_dense(prepared, terms, scratch, *sets)
+            self._is_thin = done < len(sets[0])
+        if self._is_thin:
+            self._summarise(prepared, terms, scratch, self.labels, groups, *_from(done, *sets))
 
     def lengths(self, levels: int) -> Int64Array:
         """Code lengths of columns of this many levels."""
@@ -592,9 +612,8 @@ class Contingency:
             worker = workers.pop()
             first, end = candidate_start[part.start], candidate_start[part.stop]
             starts = candidate_start[part.start : part.stop + 1] - first
-            scratch, groups = worker.buffers_for(given.shape[1])
             worker._shared.summarise(
-                self._prepared, terms, scratch, worker._shared.labels, groups, given[part], starts,
+                self._prepared, terms, worker.buffers_for(given.shape[1]), given[part], starts,
                 candidates[first:end], self.length_class, sums[part], splits[part],
                 unions[first:end],
             )  # fmt: skip
@@ -673,6 +692,26 @@ class Contingency:
             variance_scales=self.variance_scales,
             third_scales=self.third_scales,
         )
+
+
+def _from(
+    first: int,
+    given: Int64Array,
+    starts: Int64Array,
+    candidates: Int64Array,
+    length_class: Int64Array,
+    sums: Int64Array,
+    splits: Int64Array,
+    unions: Int64Array,
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return what kernels get for the given sets from one on, and where they write."""
+    if first == 0:
+        return given, starts, candidates, length_class, sums, splits, unions
+    begin = starts[first]
+    return (
+        given[first:], starts[first:] - begin, candidates[begin:], length_class, sums[first:],
+        splits[first:], unions[begin:],
+    )  # fmt: skip
 
 
 def _parts_of(candidate_start: Int64Array, n_workers: int) -> list[slice]:

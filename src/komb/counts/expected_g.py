@@ -114,7 +114,7 @@ class ExpectedG:
             keys=np.zeros(1 << CELL_BITS, dtype=np.uint64),
             found=np.empty((1 << CELL_BITS, 4)),
             logarithms=self._logarithms,
-            shift=np.uint64(64 - CELL_BITS),
+            shift=64 - CELL_BITS,
         )
         return _Room(strata, levels, cells)
 

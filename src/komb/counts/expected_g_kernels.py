@@ -33,11 +33,12 @@ strata, and whichever of the two variables is the target.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.counts.compiling import inner, stay_apart
+from komb.counts.records import Record
 
 SERIES_FROM = 8.0  # variance of a count above which its cell is a series
 CUT = 1e-6  # of the probability of the mode
@@ -58,7 +59,7 @@ MEAN, FIRST, SECOND, REST = range(4)
 MEAN_WHOLE, MEAN_PART, VARIANCE_WHOLE, VARIANCE_PART = range(4)
 
 
-class Cells(NamedTuple):
+class Cells(Record):
     """Cells seen lately, by a hash of their key; one with the same hash takes its place."""
 
     keys: Any
@@ -201,7 +202,7 @@ def _find_cell(n, a, b, cells):
     slot = np.uint64(0)
     if n < _REMEMBERED_ROWS:
         key = np.uint64(np.int64(n) << 42 | np.int64(a) << 21 | np.int64(b))
-        slot = key * _FACTOR >> cells.shift
+        slot = key * _FACTOR >> np.uint64(cells.shift)
         if cells.keys[slot] == key:
             return slot
         cells.keys[slot] = key
@@ -231,6 +232,7 @@ def _is_smaller(n_left, left, n_right, right):
 @inner
 def _sum_stratum(n, n_rows, rows, n_columns, columns, cells):
     """Mean and variance of half of G in a stratum of ``n`` rows, see the top."""
+    stay_apart()
     found = cells.found
     mean = gross = net = 0.0
     for j in range(n_columns):

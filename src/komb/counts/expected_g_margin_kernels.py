@@ -11,11 +11,11 @@ values are missing, row by row after sorting the rows by stratum.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel
+from komb.counts.compiling import inner, kernel, stay_apart
 from komb.counts.contingency_kernels.bitmaps import (
     count_by_popcount,
     count_strata,
@@ -32,6 +32,7 @@ from komb.counts.contingency_kernels.costs import (
 )
 from komb.counts.contingency_kernels.dense_tables import count_by_histogram, fill_base
 from komb.counts.expected_g_kernels import add_size, add_stratum
+from komb.counts.records import Record
 
 _KEYS_AT_MOST = 1 << 62  # combined codes stay below
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads keys evenly
@@ -40,7 +41,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: spreads k
 N_STRATA = 0
 
 
-class Strata(NamedTuple):
+class Strata(Record):
     """Rows by stratum of a given set, without strata that have a single row or target level."""
 
     counts: Any
@@ -52,7 +53,7 @@ class Strata(NamedTuple):
     slot_labels: Any
 
 
-class Levels(NamedTuple):
+class Levels(Record):
     """Room to count the levels of a stratum."""
 
     counts: Any  # [variable, code]: all zero between uses
@@ -216,6 +217,7 @@ def _list_dense(counts, first, n_levels, sizes):
 @inner
 def _sum_by_margins(n_strata, n_x, by_x, n_y, by_y, levels, cells, moments):
     """Sum the moments over dense tables of the strata with each of the two variables."""
+    stay_apart()
     x_sizes, y_sizes = levels.sizes[0], levels.sizes[1]
     for stratum in range(n_strata):
         different_y, y_seen, n_rows = _list_dense(by_y, stratum * n_y, n_y, y_sizes)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 
 
 class _LinkedLibrary(JITCodeLibrary):
@@ -33,13 +33,38 @@ class _LinkedLibrary(JITCodeLibrary):
         """Leave that to the kernel."""
 
 
+class _CommonFlags(Flags):
+    """Flags that are the same as others only if they are the same object.
+
+    Numba asks for every operation of a function whether flags are equal, and goes through all of
+    them each time; there are a dozen functions for every kind of flags.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    @classmethod
+    def like(cls, flags: Any) -> _CommonFlags:
+        """Return one object for all flags with the same values."""
+        for known in _known_flags:
+            if known.values() == flags.values():
+                return known
+        _known_flags.append(cls(flags))
+        return _known_flags[-1]
+
+
+_known_flags: list[_CommonFlags] = []
+
+
 class InnerCompiler(Compiler):
     """The pipeline of a function that only kernels call: Numba's ``pipeline_class``."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.state.flags = self.state.flags.copy()
-        self.state.flags.no_compile = True
+        flags = self.state.flags.copy()
+        flags.no_compile = True
+        self.state.flags = _CommonFlags.like(flags)
         self.state.library = _LinkedLibrary(self.state.targetctx.codegen(), "inner")
 
     def compile_extra(self, func: Any) -> Any:

@@ -59,6 +59,7 @@ _DIGEST = hashlib.sha256
 _DIGEST_SIZE = _DIGEST().digest_size
 _log = logging.getLogger("komb")
 _said: set[str] = set()  # every sentence is said once in a process
+_awaited: dict[str, Callable[[], None]] = {}  # by kernel: wait until another process compiled it
 
 
 class KernelCache:
@@ -85,13 +86,19 @@ class KernelCache:
         """Return the kernel compiled for these types, or ``None`` if it is in no folder."""
         target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
-        for folder in self._folders:
-            payload = read_checked(folder / name)
-            if payload is not None:
-                rebuild: Any = CompileResult._rebuild
-                return rebuild(target_context, *pickle.loads(payload))
+        payload = self._read(name)
+        if payload is None and self._name in _awaited:
+            _awaited.pop(self._name)()
+            payload = self._read(name)
+        if payload is not None:
+            rebuild: Any = CompileResult._rebuild
+            return rebuild(target_context, *pickle.loads(payload))
         _say(NOTICE if self._writable_folder() is not None else NOTICE_WITHOUT_FOLDER)
         return None
+
+    def _read(self, name: str) -> bytes | None:
+        found = (read_checked(folder / name) for folder in self._folders)
+        return next((payload for payload in found if payload is not None), None)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel in the first folder that takes it; never raises for a disk."""
@@ -146,6 +153,22 @@ class KernelCache:
         for file in list(folder.glob(f"{self._name}-*.nbc")):
             if not file.name.startswith(current):
                 file.unlink(missing_ok=True)
+
+
+def await_kernel(name: str, wait: Callable[[], None]) -> None:
+    """Have a kernel that is not kept yet waited for, when it is first needed."""
+    _awaited[name] = wait
+
+
+def is_kept(name: str) -> bool:
+    """Whether a kernel of this name was compiled from these sources, for whatever types."""
+    pattern = f"{name}-{source_stamp()}-*.nbc"
+    return any(any(folder.glob(pattern)) for folder in find_folders())
+
+
+def is_to_be_kept() -> bool:
+    """Whether there is a folder for kernels."""
+    return any(map(is_writable, find_folders()))
 
 
 def find_folders() -> list[Path]:
