@@ -145,6 +145,7 @@ class SharedTables:
             layout,
             missing_values,
             summaries,
+            thin_missing_values,
             thin_summaries,
         )
 
@@ -154,7 +155,8 @@ class SharedTables:
         self._summarise_dense = summaries.summarise_dense
         self._summarise = thin_summaries.summarise
         self._is_thin = False  # whether a table was met that is not to be counted as a dense one
-        self.summarise_present = missing_values.summarise_present
+        self._summarise_present = missing_values.summarise_present
+        self._summarise_thin_present = thin_missing_values.summarise_thin_present
         self.codes = codes
         self.cardinalities = cardinalities
         self.n_rows = codes.shape[1]
@@ -193,6 +195,21 @@ class SharedTables:
             self._is_thin = done < len(sets[0])
         if self._is_thin:
             self._summarise(prepared, terms, scratch, self.labels, groups, *_from(done, *sets))
+
+    def summarise_present(
+        self,
+        prepared: Any,
+        terms: object,
+        buffers: tuple[object, object],
+        *sets: npt.NDArray[Any],
+        margins: Int64Array,
+    ) -> None:
+        """Have the sums of a batch of tests written, each on the rows complete for it."""
+        scratch, groups = buffers
+        if self._summarise_present(prepared, terms, scratch, self.present, *sets, margins):
+            self._summarise_thin_present(
+                prepared, terms, scratch, self.labels, groups, self.present, *sets
+            )
 
     def lengths(self, levels: int) -> Int64Array:
         """Code lengths of columns of this many levels."""
@@ -508,8 +525,8 @@ class Contingency:
         is_packed[order[affordable]] = True
         return is_packed & (self.cardinalities <= MAX_BITMAP_LEVELS)
 
-    def prepared_for(self, given: Int64Array, candidates: Int64Array) -> tuple[Any, object, object]:
-        """Return the table as kernels want it, and their buffers for given sets of one size.
+    def prepared_for(self, given: Int64Array, candidates: Int64Array) -> Any:
+        """Return the table as kernels want it for some tests.
 
         Columns are packed when they are first counted together with a condition: many a column is
         a target for its marginal dependences alone, and those are counted sooner than packed.
@@ -521,7 +538,7 @@ class Contingency:
             is_asked &= self._is_to_pack
             if is_asked.any():
                 self._pack(np.flatnonzero(is_asked))
-        return self._prepared, *self.buffers_for(given.shape[1])
+        return self._prepared
 
     def workers(self, n_tables: int) -> list[Contingency]:
         """Return this one and others like it that may count so many tables at the same time.
@@ -661,11 +678,11 @@ class Contingency:
     ) -> Summaries:
         """Summarise every test on the rows that are complete for it; no two share a given set."""
         terms = self._terms(given.shape[1], length_below, wants_tables)
-        prepared, scratch, groups = self.prepared_for(given, candidates)
+        prepared = self.prepared_for(given, candidates)
         tests = np.empty((len(candidates), 13), dtype=np.int64)
         self._shared.summarise_present(
-            prepared, terms, scratch, self._shared.labels, groups, self._shared.present,
-            given, candidate_start, candidates, self.length_class, tests, margins,
+            prepared, terms, self.buffers_for(given.shape[1]), given, candidate_start, candidates,
+            self.length_class, tests, margins=margins,
         )  # fmt: skip
         fit, strata, length, rows = tests[:, 9:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)

@@ -180,7 +180,7 @@ class ExpectedG:
     ) -> Int64Array:
         """Sum over tests whose margins are to be counted."""
         sums = np.empty((len(candidates), 4), dtype=np.int64)
-        prepared, *_ = contingency.prepared_for(given, candidates)
+        prepared = contingency.prepared_for(given, candidates)
         n_bitmaps, n_words = prepared.bitmaps.shape
         all_words = np.array([0, n_words])
         workers = deque(contingency.workers(len(candidates)))
