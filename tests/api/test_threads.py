@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import komb
+from komb.sessions import mixed
 from tests.counts.tables import make_table
 
 METHODS = [{"method": "komb", "order": 2, "max_separator": 2}] + [
@@ -32,3 +34,16 @@ def test_witnesses_and_statistics(options: dict[str, object], test: str) -> None
             )
             assert other.details == one.details
             assert (other.tests, other.tables) == (one.tests, one.tables)
+
+
+def test_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixed, "ROWS_FOR_THREADS", 1)
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=(9, 300))
+    numbers[8] += 2 * numbers[0] * numbers[1] + numbers[2]
+    data = {f"x{place}": values for place, values in enumerate(numbers)}
+    one, *others = (komb.markov_blanket(data, "x8", n_jobs=threads) for threads in (1, 2, 4))
+    assert one.members == ("x0", "x1", "x2")
+    for other in others:
+        assert other.details == one.details
+        assert (other.tests, other.tables) == (one.tests, one.tables)

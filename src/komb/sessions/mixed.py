@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import compress
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from komb.citests.mixed.features import Features
 from komb.citests.mixed.screening import Screen
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.fixedpoint import FloatArray
+from komb.counts.threads import map_in_order, n_threads
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource, make_source
 from komb.sessions.mixed_columns import MixedColumns
@@ -54,6 +56,9 @@ TEST_COST = 200.0
 
 LEAST_SWEEP = 8
 """From so many sets on, only what passes a screen is tested."""
+
+ROWS_FOR_THREADS = 1000
+"""On fewer rows a test is mostly Python, of which one thread runs at a time."""
 
 _QUESTIONS_PER_REPORT = 100
 
@@ -143,6 +148,7 @@ class MixedSource(Source):
         self._conditions = Shelf[Any, Conditions](KEPT_BYTES)
         self._given = Shelf[Any, Given](KEPT_BYTES)
         self._screen: Screen | None = None
+        self._lock = Lock()
 
     @property
     def n_rows(self) -> int:
@@ -207,7 +213,9 @@ class MixedSource(Source):
         for place, (candidates, given) in enumerate(questions):
             mixed = [x for x in candidates if self._is_mixed(target, x, given)]
             if mixed:
-                found = evaluate(self.measure(target, mixed, given, is_counted=True))
+                measured = self.measure(target, mixed, given)
+                self._note_unreliable(measured)
+                found = evaluate(measured)
                 answers[place] = dict(zip(mixed, found, strict=True))
             if len(mixed) < len(candidates):
                 discrete[place] = [x for x in candidates if x not in answers[place]], given
@@ -255,14 +263,13 @@ class MixedSource(Source):
         given: Variables,
         *,
         unlikely: float = UNLIKELY,
-        is_counted: bool = False,
     ) -> Measurement:
         """Measure candidates given a set, where numbers are involved."""
         with one_thread():
-            measured = measure(self._compare(target, candidates, given, unlikely))
-        if is_counted:
-            self.unreliable += int(np.count_nonzero(~measured.is_reliable))
-        return measured
+            return measure(self._compare(target, candidates, given, unlikely))
+
+    def _note_unreliable(self, measured: Measurement) -> None:
+        self.unreliable += int(np.count_nonzero(~measured.is_reliable))
 
     def _compare(
         self, target: int, candidates: Sequence[int], given: Variables, unlikely: float = UNLIKELY
@@ -295,7 +302,8 @@ class MixedSource(Source):
             return every if rows is None else [each.take(rows) for each in every]
 
         def make_conditions() -> Conditions:
-            self.tables += 1
+            with self._lock:
+                self.tables += 1
             return Conditions(features(sorted(given)), n_rows)
 
         if n_rows < LEAST_ROWS:
@@ -357,21 +365,33 @@ class MixedSource(Source):
         if is_confirmed:
             unlikely = min(UNLIKELY, 2.0 ** (-0.5 * bits))
         n_tests = 0
-        for place, (candidates, given) in enumerate(questions):
-            if on_progress is not None and place % _QUESTIONS_PER_REPORT == 0:
-                on_progress(place, len(questions))
+        on_features: list[tuple[list[int], Variables]] = []
+        for candidates, given in questions:
             asked = sorted(candidates - given)
             mixed = [x for x in asked if self._is_mixed(target, x, given)]
             if len(mixed) < len(asked):
                 counted.append((frozenset(asked).difference(mixed), given))
             n_tests += len(mixed)
+            on_features.append((mixed, given))
+        if is_screened:
+            self._make_screen()  # before several threads want it
+
+        def test(question: tuple[list[int], Variables]) -> tuple[list[int], Measurement]:
+            mixed, given = question
             if is_screened:
                 mixed = self._screened(target, mixed, given, bits)
-            measured = self.measure(target, mixed, given, unlikely=unlikely, is_counted=True)
-            strengths = self._strengths(measured)
-            found += [
-                (own, x, given) for x, own in zip(mixed, strengths, strict=True) if own >= bits
-            ]
+            return mixed, self.measure(target, mixed, given, unlikely=unlikely)
+
+        n_workers = n_threads() if is_screened and self.n_rows >= ROWS_FOR_THREADS else 1
+        with one_thread():  # here, for all of them: no thread may change that for another
+            for place, (mixed, measured) in enumerate(map_in_order(test, on_features, n_workers)):
+                if on_progress is not None and place % _QUESTIONS_PER_REPORT == 0:
+                    on_progress(place, len(questions))
+                self._note_unreliable(measured)
+                given, strengths = questions[place][1], self._strengths(measured)
+                found += [
+                    (own, x, given) for x, own in zip(mixed, strengths, strict=True) if own >= bits
+                ]
         if counted:
             strong = self._discrete.strong_among(
                 target, counted, bits, on_progress, is_confirmed=is_confirmed
@@ -380,17 +400,22 @@ class MixedSource(Source):
             self._count_discrete()
         return Strong(sorted(found, key=by_strength), n_tests)
 
+    def _make_screen(self) -> Screen:
+        """Return the screen of all columns, made now if need be."""
+        if self._screen is None:
+            self._screen = Screen.of([self._columns.features(x) for x in range(self.n_variables)])
+        return self._screen
+
     def _screened(
         self, target: int, candidates: Sequence[int], given: Variables, bits: float
     ) -> list[int]:
         """Those of some candidates that could depend on the target by so many bits."""
         if not candidates or not given:
             return list(candidates)
-        if self._screen is None:
-            self._screen = Screen.of([self._columns.features(x) for x in range(self.n_variables)])
+        screen = self._make_screen()
         conditions = [self._columns.features(z) for z in sorted(given)]
         with one_thread():
-            is_possible = self._screen.possible(
+            is_possible = screen.possible(
                 self._columns.features(target),
                 candidates,
                 conditions,

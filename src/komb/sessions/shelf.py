@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -38,14 +39,19 @@ class Shelf(Generic[Key, Kept]):
         self._most_bytes = most_bytes
         self._kept: OrderedDict[Key, Kept] = OrderedDict()
         self._n_bytes = 0
+        self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Kept]) -> Kept:
-        """Return what is kept, or make it."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        made = self._kept[key] = make()
-        self._n_bytes += made.nbytes
-        while self._n_bytes > self._most_bytes and len(self._kept) > 1:
-            self._n_bytes -= self._kept.popitem(last=False)[1].nbytes
+        """Return what is kept, or make it; several threads may make things at the same time."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made
+                self._n_bytes += made.nbytes
+            while self._n_bytes > self._most_bytes and len(self._kept) > 1:
+                self._n_bytes -= self._kept.popitem(last=False)[1].nbytes
         return made
