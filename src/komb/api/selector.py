@@ -39,6 +39,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from komb.api.extra_features import find_predictors
 from komb.api.find import markov_blanket
 from komb.api.options import (
     DEFAULT_LEVEL,
@@ -76,6 +77,9 @@ from komb.errors import (
 )
 from komb.sessions.table_session import open_table
 
+PREDICTION, BLANKET = "prediction", "blanket"
+"""What to select for."""
+
 _ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 _NOTHING_SELECTED = (
     "No features were selected: no column was found to depend on y. Members can hide in larger "
@@ -88,7 +92,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features in the Markov blanket of the target, for scikit-learn.
 
     The blanket is the smallest set of features that makes all others irrelevant for ``y``. Features
-    that matter only in combination, such as the inputs of an exclusive or, are found as well.
+    that matter only in combination, such as the inputs of an exclusive or, are found as well. To
+    predict better, features are added that have some evidence left given all selected ones;
+    ``goal="blanket"`` selects the blanket alone.
 
     Parameters
     ----------
@@ -125,8 +131,15 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for one. There must be none in ``y``.
     seed, time_budget
         As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
+    goal : {"prediction", "blanket"}
+        What to select for. ``"blanket"``: the members of the blanket, each of them proven. For
+        ``"prediction"`` features are added one by one, each time the one with most evidence given
+        all selected ones, as long as no more than half of those added are expected to be false
+        (Benjamini & Hochberg 1995) and no more than half of all features are selected. If the
+        blanket is empty, nothing is added; nor on more than 20,000 samples, where a blanket has
+        what is worth having. ``added_`` says what was.
     min_features : int
-        How many features to keep at least. Where the blanket has fewer, those with the highest
+        How many features to keep at least. Where fewer are selected, those with the highest
         ``scores_`` are added; identifiers, free text and excluded features never are.
     handle_unknown : {"ignore", "error"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
@@ -139,6 +152,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Which features were selected and why, and in ``blanket_.cuts`` where features were cut. Its
         target has the name of ``y``, or ``"y"`` if that has none; an underscore is added while
         there is a feature of that name.
+    added_ : tuple of str
+        The features, or groups of them, that are selected and not in the blanket, in the order in
+        which they were added.
     scores_ : ndarray
         For each feature the evidence that it depends on ``y``, in bits (a p-value of 2^-b counts as
         b): of a member given its witness, of any other feature marginally. 0 for features that were
@@ -205,6 +221,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         na_values: NaValues = (),
         seed: int = 0,
         time_budget: float | None = None,
+        goal: str = PREDICTION,
         min_features: int = 0,
         handle_unknown: str = "ignore",
     ) -> None:
@@ -230,6 +247,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.na_values = na_values
         self.seed = seed
         self.time_budget = time_budget
+        self.goal = goal
         self.min_features = min_features
         self.handle_unknown = handle_unknown
 
@@ -257,6 +275,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             A ``ValueError``: if data or parameters cannot be used.
         """
         self._check_handle_unknown()
+        self._check_goal()
         min_features = check_count("min_features", self.min_features)
         label = _name_of(y)
         X = self._validate(X, reset=True, min_samples=2)
@@ -274,7 +293,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = self.blanket_._supplement.data
         assert isinstance(table, DiscreteTable)  # fresh from a search
         self.scores_ = self._score(table)
-        self._selected = {*self.blanket_.members, *self._best(table, min_features)}
+        self.added_ = self._add(table, min_features)
+        self._selected = {*self.blanket_.members, *self.added_}
         self.levels_ = {
             name: table.levels[table.index(name)]
             for name in names
@@ -333,15 +353,21 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
         return np.array([max(bits, 0.0) for bits in found])
 
-    def _best(self, table: DiscreteTable, n_features: int) -> list[str]:
-        """Return the features to add for want of members, those with the highest scores."""
-        members = set(self.blanket_.members)
-        ranked = sorted(
-            zip(self.scores_, self._feature_names(), strict=True), key=lambda pair: -pair[0]
-        )
-        homes = dict.fromkeys(self._home(name) for _, name in ranked)
-        left = [name for name in homes if name in table.names and name not in members]
-        return left[: max(0, n_features - len(members))]
+    def _add(self, table: DiscreteTable, min_features: int) -> tuple[Name, ...]:
+        """Return what to select besides members: for prediction, and for want of features."""
+        members = self.blanket_.members
+        scores: dict[Name, float] = {}
+        for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True):
+            home = self._home(name)
+            if home in table.names and home not in members:
+                scores[home] = bits
+        added: list[Name] = []
+        if self.goal == PREDICTION:
+            sizes = Counter[Name](map(self._home, self._feature_names()))
+            room = self.n_features_in_ // 2 - sum(sizes[name] for name in members)
+            added = find_predictors(self.blanket_, table, scores, sizes, room)
+        left = sorted(scores.keys() - added, key=lambda name: (-scores[name], table.index(name)))
+        return (*added, *left[: max(0, min_features - len(members) - len(added))])
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.
@@ -513,6 +539,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if name in table.names:
             return table.levels[0]
         return (None,) if missing == "level" else ()
+
+    def _check_goal(self) -> None:
+        if self.goal not in (PREDICTION, BLANKET):
+            rule = f"be {PREDICTION!r} or {BLANKET!r}"
+            remedy = Argument("goal", BLANKET), " selects the members of the blanket alone."
+            raise ParameterError.because("goal", rule, self.goal, remedy)
 
     def _check_handle_unknown(self) -> None:
         if self.handle_unknown not in ("error", "ignore"):
