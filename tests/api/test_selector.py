@@ -439,6 +439,38 @@ class TestTables:
         assert all(np.shares_memory(column, frame.to_numpy()) for column in _columns_of(frame))
 
 
+class TestMixedArrays:
+    """Columns without a type in common become an array of objects, as they came."""
+
+    @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+    def test_times_and_categories_beside_numbers(self, kind: str) -> None:
+        rng = np.random.default_rng(0)
+        days = pd.to_timedelta(rng.integers(0, 900, 60), "D")
+        X = pd.DataFrame(
+            {
+                "size": pd.Categorical(rng.choice(["low", "high"], 60)),
+                "volts": rng.normal(size=60),
+                "open": rng.random(60) < 0.5,
+                "when": pd.Timestamp("2020-01-01") + days,
+            }
+        )
+        data: Any = X
+        if kind == "polars":
+            data = pl.from_pandas(X)
+        elif kind == "arrow":
+            data = pytest.importorskip("pyarrow").Table.from_pandas(X)
+        for columns in (["size", "volts", "open", "when"], ["volts", "when"], ["size", "volts"]):
+            kept = MarkovBlanketSelector(include=columns, goal="blanket", order=0)
+            out = kept.fit(data, rng.integers(0, 2, 60)).transform(data)
+            names = kept.get_feature_names_out().tolist()
+            assert out.dtype == object
+            for name, values in zip(names, out.T, strict=True):
+                assert values.tolist() == X[name].tolist()
+        numbers = MarkovBlanketSelector(include=["volts", "open"], goal="blanket", order=0)
+        numbers.fit(data, X["volts"] > 0)
+        assert numbers.transform(data).dtype == float
+
+
 class TestScikitLearn:
     def test_pipeline(self) -> None:
         X, y = mixed()

@@ -407,8 +407,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Turn the selected columns of a table into what the caller wants to have."""
         container = _get_output_config("transform", estimator=self)["dense"]
         if container == "default":
-            native = frame.to_native()
-            return check_array(native, dtype=None, ensure_all_finite=self._finite(is_new=True))
+            values = _to_array(frame)
+            return check_array(values, dtype=None, ensure_all_finite=self._finite(is_new=True))
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars()
@@ -442,9 +442,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             rule = "be left out where 'fit' gets 'sample_weight'"
             raise ParameterError.because("weights", rule, self.weights, "Leave out one of them.")
         values: Array = column_or_1d(sample_weight, warn=True)
+        n_samples = len(next(iter(columns.values())))
+        if len(values) != n_samples:
+            rule = f"have one weight for each of {n_samples:,} samples"
+            remedy = "Pass the weights of these samples, in their order."
+            shown = f"{len(values):,} weights"
+            raise DataError.because("sample_weight", rule, len(values), remedy, shown=shown)
         name = _free_name("sample_weight", [*columns, target])
         columns[name] = values
-        check_consistent_length(*columns.values())
         return name
 
     def _feature_names(self) -> list[str]:
@@ -574,6 +579,20 @@ def _columns_of(X: Any) -> Sequence[Any]:
     if not nw.dependencies.is_into_dataframe(X):
         return cast("Sequence[Any]", X.T)
     return [column.to_native() for column in nw.from_native(X, eager_only=True).iter_columns()]
+
+
+def _to_array(frame: nw.DataFrame[Any]) -> Any:
+    """Return what becomes an array: the table, or objects where its columns have no type in common.
+
+    Dataframes disagree on what that is for categories and times beside numbers, and some fail.
+    """
+    kinds = {column.to_numpy().dtype.kind for column in frame.iter_columns()}
+    if kinds <= {*"biuf"} or len(kinds) == 1:
+        return frame.to_native()
+    values = np.empty(frame.shape, dtype=object)
+    for place, column in enumerate(frame.iter_columns()):
+        values[:, place] = column.to_list()
+    return values
 
 
 def _with_target(types: TypeOption, target: str, y: Array) -> TypeOption:
