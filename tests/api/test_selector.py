@@ -308,6 +308,11 @@ class TestGoal:
         assert more.added_[: len(added)] == added
         assert len(more.get_feature_names_out()) == 9
 
+    def test_covariates_are_not_among_them(self) -> None:
+        X, y = weak_effects()
+        selector = quick(min_features=99, given=["n0"]).fit(X, y)
+        assert selector.get_feature_names_out().tolist() == list(X.columns[1:])
+
     def test_not_on_very_many_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, y = weak_effects()
         monkeypatch.setattr("komb.api.extra_features.MOST_ROWS", 249)

@@ -12,7 +12,7 @@ from komb.data.knowledge import Knowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.results.blanket import Blanket
-from komb.search.structure.predictors import FALSE_SHARE, add_predictors
+from komb.search.structure.predictors import add_predictors
 from komb.sessions.table_session import open_features
 
 MOST_CANDIDATES = 60
@@ -20,6 +20,8 @@ MOST_CANDIDATES = 60
 
 MOST_ROWS = 20_000
 """On more rows a search sees by itself what is worth having."""
+
+_ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 
 
 def find_predictors(
@@ -64,7 +66,7 @@ def find_predictors(
     allowed = [name for name in table.names if name in scores and name not in banned]
     likeliest = sorted(allowed, key=lambda name: -scores[name])[:MOST_CANDIDATES]
     held = frozenset(map(table.index, held_columns(table, blanket.parameters.get("given") or ())))
-    session = open_features(table, alpha=FALSE_SHARE, given=held)
+    session = open_features(table, alpha=_ANY_LEVEL, given=held)
     added = add_predictors(
         session,
         table.index(blanket.target),

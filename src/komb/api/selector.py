@@ -135,12 +135,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What to select for. ``"blanket"``: the members of the blanket, each of them proven. For
         ``"prediction"`` features are added one by one, each time the one with most evidence given
         all selected ones, as long as no more than half of those added are expected to be false
-        (Benjamini & Hochberg 1995) and no more than half of all features are selected. If the
-        blanket is empty, nothing is added; nor on more than 20,000 samples, where a blanket has
-        what is worth having. ``added_`` says what was.
+        (Benjamini & Hochberg 1995) and no more than half of all features are selected. Nothing is
+        added if the p-values of all others together are what chance gives (Fisher 1932, at level
+        0.2), if the blanket is empty, or on more than 20,000 samples, where a blanket has what is
+        worth having. ``added_`` says what was.
     min_features : int
         How many features to keep at least. Where fewer are selected, those with the highest
-        ``scores_`` are added; identifiers, free text and excluded features never are.
+        ``scores_`` are added; identifiers, free text, excluded and given features never are.
     handle_unknown : {"ignore", "error"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
         selector was fitted: pass it on, for selecting needs no levels, or refuse it. Features that
@@ -356,10 +357,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _add(self, table: DiscreteTable, min_features: int) -> tuple[Name, ...]:
         """Return what to select besides members: for prediction, and for want of features."""
         members = self.blanket_.members
+        settled = {*members, *self.blanket_.parameters.get("given", ())}
         scores: dict[Name, float] = {}
         for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True):
             home = self._home(name)
-            if home in table.names and home not in members:
+            if home in table.names and home not in settled:
                 scores[home] = bits
         added: list[Name] = []
         if self.goal == PREDICTION:

@@ -8,11 +8,15 @@ evidence given *all* that are in, as long as at most half of what is added is ex
 well as can be, however many columns there are and however few of them matter (Abramovich,
 Benjamini, Donoho & Johnstone 2006, *Adapting to unknown sparsity by controlling the false discovery
 rate*, Annals of Statistics 34(2)).
+
+Nothing is added if the p-values of all columns together are what chance gives (Fisher 1932): where
+a few columns decide and all others are noise, the blanket is left alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 
 from komb.search._thresholds import false_discovery_bits
 from komb.sessions.questions import Variables
@@ -20,6 +24,9 @@ from komb.sessions.session import Session
 
 FALSE_SHARE = 0.5
 """Largest share of false ones among the columns that are added."""
+
+CHANCE = 0.2
+"""That anything is added to a blanket that needs nothing."""
 
 
 def add_predictors(
@@ -36,7 +43,7 @@ def add_predictors(
     Parameters
     ----------
     session : Session
-        Its level should be ``FALSE_SHARE``: what it calls independent has no evidence.
+        Its level should be near 1: what it calls independent has no evidence.
     target : int
     blanket : frozenset of int
     sizes : mapping
@@ -62,6 +69,8 @@ def add_predictors(
     while left:
         given = blanket.union(added)
         [bits] = session.strengths(target, [(left.keys(), given)])
+        if not added and _joint_chance(bits.values(), len(left) + n_more) > CHANCE:
+            break
         least = false_discovery_bits(bits.values(), len(left) + n_more, FALSE_SHARE)
         fitting = [x for x, own in bits.items() if own >= least and left[x] <= room]
         if not fitting:
@@ -70,3 +79,18 @@ def add_predictors(
         added.append(best)
         room -= left.pop(best)
     return added
+
+
+def _joint_chance(bits: Collection[float], n_tests: int) -> float:
+    """Return the p-value of several together (Fisher 1932); those that are not there count as 1.
+
+    Examples
+    --------
+    >>> round(_joint_chance([4.32], 1), 3), round(_joint_chance([4.32] * 3, 3), 4)
+    (0.05, 0.0063)
+    >>> _joint_chance([math.inf], 2)
+    0.0
+    """
+    from scipy.special import chdtrc
+
+    return float(chdtrc(2.0 * n_tests, 2.0 * math.log(2.0) * math.fsum(bits)))
