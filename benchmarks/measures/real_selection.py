@@ -27,7 +27,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 
 import komb
 from common import print_table
-from measures.real_tables import QUESTIONS, Question, load_question
+from measures.real_tables import FRESH, QUESTIONS, Question, load_question
 
 __all__ = ["SELECTORS", "add_real_options", "run_real"]
 
@@ -77,14 +77,13 @@ def keep_all(X: pd.DataFrame, y: _Y) -> _Columns:
     return _names(X)
 
 
-def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
+def keep_predictors(X: pd.DataFrame, y: _Y) -> _Columns:
     selector = komb.MarkovBlanketSelector(min_features=1).fit(X, y)
     return [str(name) for name in selector.get_feature_names_out()]
 
 
-def keep_blanket_and_more(X: pd.DataFrame, y: _Y) -> _Columns:
-    """Keep the blanket, filled up to half of the columns with those of the highest scores."""
-    selector = komb.MarkovBlanketSelector(min_features=(X.shape[1] + 1) // 2).fit(X, y)
+def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
+    selector = komb.MarkovBlanketSelector(goal="blanket", min_features=1).fit(X, y)
     return [str(name) for name in selector.get_feature_names_out()]
 
 
@@ -154,8 +153,8 @@ def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
 
 SELECTORS: dict[str, Callable[[pd.DataFrame, _Y], _Columns]] = {
     "all columns": keep_all,
-    "komb": keep_blanket,
-    "komb (at least half)": keep_blanket_and_more,
+    "komb": keep_predictors,
+    "komb (blanket alone)": keep_blanket,
     "mutual information (half)": keep_informative,
     "mRMR (half)": keep_relevant,
     "Boruta": keep_shadowless,
@@ -224,16 +223,25 @@ def run_real(tables: Sequence[str], selectors: Sequence[str]) -> None:
             for label, tally in measured[name].items()
         )
         print(f"{name} {question.X.shape}: {shown}", flush=True)
-    print()
+    for title, some in (
+        ("all tables", [*measured]),
+        ("tables that nothing was chosen by", [name for name in measured if name in FRESH]),
+    ):
+        if some:
+            print(f"\n{title}: {len(some)}\n")
+            print_means([measured[name] for name in some], selectors)
+
+
+def print_means(measured: Sequence[dict[str, Tally]], selectors: Sequence[str]) -> None:
     header = ("selector", "AUC, both models", "forest", "logistic", "columns kept", "seconds")
     rows = []
     for label in selectors:
-        tallies = [tallies[label] for tallies in measured.values()]
+        tallies = [each[label] for each in measured]
         forest = mean(mean(tally.forest) for tally in tallies)
         regression = mean(mean(tally.regression) for tally in tallies)
         share = mean(mean(tally.share) for tally in tallies)
         seconds = mean(mean(tally.seconds) for tally in tallies)
         both = (forest + regression) / 2
-        rows.append((label, f"{both:.4f}", f"{forest:.4f}", f"{regression:.4f}", f"{share:.0%}",
+        rows.append((label, f"{both:.4f}", f"{forest:.4f}", f"{regression:.4f}", f"{share:.1%}",
                      f"{seconds:.2f}"))  # fmt: skip
     print_table(header, rows)

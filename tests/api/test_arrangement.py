@@ -150,3 +150,5 @@ class TestSelector:
             komb.MarkovBlanketSelector(weights="x3").fit(X, self.y, sample_weight=counts)
         with pytest.raises(InputError, match="numbers above 0"):
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 1)
+        with pytest.raises(InputError, match=rf"'sample_weight' must have one.*{N:,} .*got 3 we"):
+            komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts[:3])

@@ -106,7 +106,7 @@ class TestSelection:
         X, y = mixed()
         options: dict[str, Any] = {"alpha": 0.3, "test": "g", "df": "adjusted", "max_separator": 2}
         options |= {"discretize": "quantile", "bins": 3, "missing": "level", "start": "iamb"}
-        selector = MarkovBlanketSelector(**options).fit(X, y)
+        selector = MarkovBlanketSelector(goal="blanket", **options).fit(X, y)
         expected = komb.markov_blanket(X.assign(lamp=y), "lamp", **options)
         assert selector.blanket_ == expected
         assert selector.get_feature_names_out().tolist() == list(expected.members)
@@ -217,7 +217,7 @@ class TestSelection:
         random = np.random.default_rng(0)  # its own: what others have drawn must not matter
         X = random.normal(size=(400, 4))
         y = 2 * X[:, 2] + random.normal(size=400)
-        selector = MarkovBlanketSelector(discretize="quantile").fit(X, y)
+        selector = MarkovBlanketSelector(discretize="quantile", goal="blanket").fit(X, y)
         assert selector.get_support().tolist() == [False, False, True, False]
         assert len(selector.blanket_.cuts["y"]) == 3
         by_column: dict[Any, str] = {"y": "uniform", **dict.fromkeys(range(4), "quantile")}
@@ -240,6 +240,89 @@ class TestSelection:
         X, y = mixed()
         X.loc[3, "volts"] = np.nan
         assert MarkovBlanketSelector(exclude=["volts"]).fit(X, y).transform(X).shape == (600, 2)
+
+
+def weak_effects(n_rows: int = 250) -> tuple[pd.DataFrame, Any]:
+    """One strong effect and five weak ones among twelve columns of numbers and levels."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({f"n{i}": rng.normal(size=n_rows) for i in range(6)})
+    for i in range(6):
+        X[f"l{i}"] = rng.integers(0, 3, n_rows)
+    weights = np.array([2.0, 0.4, 0.4, 0, 0, 0, 0.4, 0.4, 0.4, 0, 0, 0])
+    signal = (X - X.mean()).to_numpy() @ weights
+    return X, (signal + rng.logistic(size=n_rows) > 0).astype(int)
+
+
+quick = partial(MarkovBlanketSelector, order=0)
+
+
+class TestGoal:
+    def test_weak_effects_are_added_for_prediction(self) -> None:
+        X, y = weak_effects()
+        blanket = quick(goal="blanket").fit(X, y)
+        assert blanket.added_ == ()
+        assert blanket.get_feature_names_out().tolist() == list(blanket.blanket_.members)
+        selector = quick().fit(X, y)
+        assert selector.blanket_ == blanket.blanket_
+        weak = {"n1", "n2", "l0", "l1", "l2"} - {*blanket.blanket_.members}
+        assert len(weak & {*selector.added_}) >= 2
+        kept = selector.get_feature_names_out()
+        assert {*kept} == {*selector.added_, *blanket.blanket_.members}
+        assert len(kept) <= 6  # half of them
+        again = quick().fit(X[::-1], y[::-1])
+        assert again.added_ == selector.added_
+
+    def test_nothing_is_added_to_an_empty_blanket(self) -> None:
+        X, y = weak_effects()
+        X = X.drop(columns="n0")
+        selector = quick(level=1e-9).fit(X, y)
+        assert selector.blanket_.members == ()
+        assert selector.added_ == ()
+        kept = quick(level=1e-9, include=["l5"]).fit(X, y)
+        assert kept.get_feature_names_out().tolist() == ["l5"]
+
+    def test_what_must_not_be_added(self) -> None:
+        X, y = weak_effects()
+        added = quick().fit(X, y).added_
+        first, second, *_ = added
+        for options in (
+            {"exclude": [first]}, {"given": [first]}, {"types": {first: "identifier"}},
+            {"knowledge": {"forbidden": [[first, "y"]]}},
+        ):  # fmt: skip
+            other = quick(**options).fit(X, y)
+            assert first not in other.get_feature_names_out()
+            assert second in other.get_feature_names_out()
+
+    def test_groups_are_added_whole(self) -> None:
+        X, y = weak_effects()
+        selector = quick(groups={"weak": ["l0", "l1"]}).fit(X, y)
+        kept = {*selector.get_feature_names_out()}
+        assert "weak" in selector.added_
+        assert {"l0", "l1"} <= kept
+        assert len(kept) <= 6
+
+    def test_more_features_on_request(self) -> None:
+        X, y = weak_effects()
+        added = quick().fit(X, y).added_
+        more = quick(min_features=9).fit(X, y)
+        assert more.added_[: len(added)] == added
+        assert len(more.get_feature_names_out()) == 9
+
+    def test_covariates_are_not_among_them(self) -> None:
+        X, y = weak_effects()
+        selector = quick(min_features=99, given=["n0"]).fit(X, y)
+        assert selector.get_feature_names_out().tolist() == list(X.columns[1:])
+
+    def test_not_on_very_many_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        X, y = weak_effects()
+        monkeypatch.setattr("komb.api.extra_features.MOST_ROWS", 249)
+        assert quick().fit(X, y).added_ == ()
+
+    def test_wrong_goal(self) -> None:
+        with pytest.raises(
+            ParameterError, match=r"'goal' must be 'prediction' or 'blanket'.*'all'"
+        ):
+            MarkovBlanketSelector(goal="all").fit(COINS, XOR)
 
 
 class TestTargets:
@@ -361,6 +444,38 @@ class TestTables:
         assert all(np.shares_memory(column, frame.to_numpy()) for column in _columns_of(frame))
 
 
+class TestMixedArrays:
+    """Columns without a type in common become an array of objects, as they came."""
+
+    @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+    def test_times_and_categories_beside_numbers(self, kind: str) -> None:
+        rng = np.random.default_rng(0)
+        days = pd.to_timedelta(rng.integers(0, 900, 60), "D")
+        X = pd.DataFrame(
+            {
+                "size": pd.Categorical(rng.choice(["low", "high"], 60)),
+                "volts": rng.normal(size=60),
+                "open": rng.random(60) < 0.5,
+                "when": pd.Timestamp("2020-01-01") + days,
+            }
+        )
+        data: Any = X
+        if kind == "polars":
+            data = pl.from_pandas(X)
+        elif kind == "arrow":
+            data = pytest.importorskip("pyarrow").Table.from_pandas(X)
+        for columns in (["size", "volts", "open", "when"], ["volts", "when"], ["size", "volts"]):
+            kept = MarkovBlanketSelector(include=columns, goal="blanket", order=0)
+            out = kept.fit(data, rng.integers(0, 2, 60)).transform(data)
+            names = kept.get_feature_names_out().tolist()
+            assert out.dtype == object
+            for name, values in zip(names, out.T, strict=True):
+                assert values.tolist() == X[name].tolist()
+        numbers = MarkovBlanketSelector(include=["volts", "open"], goal="blanket", order=0)
+        numbers.fit(data, X["volts"] > 0)
+        assert numbers.transform(data).dtype == float
+
+
 class TestScikitLearn:
     def test_pipeline(self) -> None:
         X, y = mixed()
@@ -422,7 +537,7 @@ class TestScikitLearn:
         left_out = {"data", "target", "progress", "stability", "n_jobs"}
         left_out |= {"memory_limit", "resume", "cluster"}  # of tables, not of features
         ours = signature(MarkovBlanketSelector).parameters
-        assert {*ours} == {*theirs} - left_out | {"handle_unknown", "min_features"}
+        assert {*ours} == {*theirs} - left_out | {"handle_unknown", "min_features", "goal"}
         assert all(ours[name].default == theirs[name].default for name in {*ours} & {*theirs})
 
     def test_pickle(self) -> None:

@@ -39,6 +39,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from komb.api.extra_features import find_predictors
 from komb.api.find import markov_blanket
 from komb.api.options import (
     DEFAULT_LEVEL,
@@ -76,6 +77,9 @@ from komb.errors import (
 )
 from komb.sessions.table_session import open_table
 
+PREDICTION, BLANKET = "prediction", "blanket"
+"""What to select for."""
+
 _ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 _NOTHING_SELECTED = (
     "No features were selected: no column was found to depend on y. Members can hide in larger "
@@ -88,7 +92,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features in the Markov blanket of the target, for scikit-learn.
 
     The blanket is the smallest set of features that makes all others irrelevant for ``y``. Features
-    that matter only in combination, such as the inputs of an exclusive or, are found as well.
+    that matter only in combination, such as the inputs of an exclusive or, are found as well. To
+    predict better, features are added that have some evidence left given all selected ones;
+    ``goal="blanket"`` selects the blanket alone.
 
     Parameters
     ----------
@@ -125,9 +131,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for one. There must be none in ``y``.
     seed, time_budget
         As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
+    goal : {"prediction", "blanket"}
+        What to select for. ``"blanket"``: the members of the blanket, each of them proven. For
+        ``"prediction"`` features are added one by one, each time the one with most evidence given
+        all selected ones, as long as no more than half of those added are expected to be false
+        (Benjamini & Hochberg 1995) and no more than half of all features are selected. Nothing is
+        added if the p-values of all others together are what chance gives (Fisher 1932, at level
+        0.2), if the blanket is empty, or on more than 20,000 samples, where a blanket has what is
+        worth having. ``added_`` says what was.
     min_features : int
-        How many features to keep at least. Where the blanket has fewer, those with the highest
-        ``scores_`` are added; identifiers, free text and excluded features never are.
+        How many features to keep at least. Where fewer are selected, those with the highest
+        ``scores_`` are added; identifiers, free text, excluded and given features never are.
     handle_unknown : {"ignore", "error"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
         selector was fitted: pass it on, for selecting needs no levels, or refuse it. Features that
@@ -139,6 +153,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Which features were selected and why, and in ``blanket_.cuts`` where features were cut. Its
         target has the name of ``y``, or ``"y"`` if that has none; an underscore is added while
         there is a feature of that name.
+    added_ : tuple of str
+        The features, or groups of them, that are selected and not in the blanket, in the order in
+        which they were added.
     scores_ : ndarray
         For each feature the evidence that it depends on ``y``, in bits (a p-value of 2^-b counts as
         b): of a member given its witness, of any other feature marginally. 0 for features that were
@@ -205,6 +222,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         na_values: NaValues = (),
         seed: int = 0,
         time_budget: float | None = None,
+        goal: str = PREDICTION,
         min_features: int = 0,
         handle_unknown: str = "ignore",
     ) -> None:
@@ -230,6 +248,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.na_values = na_values
         self.seed = seed
         self.time_budget = time_budget
+        self.goal = goal
         self.min_features = min_features
         self.handle_unknown = handle_unknown
 
@@ -257,6 +276,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             A ``ValueError``: if data or parameters cannot be used.
         """
         self._check_handle_unknown()
+        self._check_goal()
         min_features = check_count("min_features", self.min_features)
         label = _name_of(y)
         X = self._validate(X, reset=True, min_samples=2)
@@ -274,7 +294,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = self.blanket_._supplement.data
         assert isinstance(table, DiscreteTable)  # fresh from a search
         self.scores_ = self._score(table)
-        self._selected = {*self.blanket_.members, *self._best(table, min_features)}
+        self.added_ = self._add(table, min_features)
+        self._selected = {*self.blanket_.members, *self.added_}
         self.levels_ = {
             name: table.levels[table.index(name)]
             for name in names
@@ -333,15 +354,22 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
         return np.array([max(bits, 0.0) for bits in found])
 
-    def _best(self, table: DiscreteTable, n_features: int) -> list[str]:
-        """Return the features to add for want of members, those with the highest scores."""
-        members = set(self.blanket_.members)
-        ranked = sorted(
-            zip(self.scores_, self._feature_names(), strict=True), key=lambda pair: -pair[0]
-        )
-        homes = dict.fromkeys(self._home(name) for _, name in ranked)
-        left = [name for name in homes if name in table.names and name not in members]
-        return left[: max(0, n_features - len(members))]
+    def _add(self, table: DiscreteTable, min_features: int) -> tuple[Name, ...]:
+        """Return what to select besides members: for prediction, and for want of features."""
+        members = self.blanket_.members
+        settled = {*members, *self.blanket_.parameters.get("given", ())}
+        scores: dict[Name, float] = {}
+        for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True):
+            home = self._home(name)
+            if home in table.names and home not in settled:
+                scores[home] = bits
+        added: list[Name] = []
+        if self.goal == PREDICTION:
+            sizes = Counter[Name](map(self._home, self._feature_names()))
+            room = self.n_features_in_ // 2 - sum(sizes[name] for name in members)
+            added = find_predictors(self.blanket_, table, scores, sizes, room)
+        left = sorted(scores.keys() - added, key=lambda name: (-scores[name], table.index(name)))
+        return (*added, *left[: max(0, min_features - len(members) - len(added))])
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.
@@ -381,8 +409,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Turn the selected columns of a table into what the caller wants to have."""
         container = _get_output_config("transform", estimator=self)["dense"]
         if container == "default":
-            native = frame.to_native()
-            return check_array(native, dtype=None, ensure_all_finite=self._finite(is_new=True))
+            values = _to_array(frame)
+            return check_array(values, dtype=None, ensure_all_finite=self._finite(is_new=True))
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars()
@@ -416,9 +444,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             rule = "be left out where 'fit' gets 'sample_weight'"
             raise ParameterError.because("weights", rule, self.weights, "Leave out one of them.")
         values: Array = column_or_1d(sample_weight, warn=True)
+        n_samples = len(next(iter(columns.values())))
+        if len(values) != n_samples:
+            rule = f"have one weight for each of {n_samples:,} samples"
+            remedy = "Pass the weights of these samples, in their order."
+            shown = f"{len(values):,} weights"
+            raise DataError.because("sample_weight", rule, len(values), remedy, shown=shown)
         name = _free_name("sample_weight", [*columns, target])
         columns[name] = values
-        check_consistent_length(*columns.values())
         return name
 
     def _feature_names(self) -> list[str]:
@@ -514,6 +547,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return table.levels[0]
         return (None,) if missing == "level" else ()
 
+    def _check_goal(self) -> None:
+        if self.goal not in (PREDICTION, BLANKET):
+            rule = f"be {PREDICTION!r} or {BLANKET!r}"
+            remedy = Argument("goal", BLANKET), " selects the members of the blanket alone."
+            raise ParameterError.because("goal", rule, self.goal, remedy)
+
     def _check_handle_unknown(self) -> None:
         if self.handle_unknown not in ("error", "ignore"):
             rule = "be 'error' or 'ignore'"
@@ -542,6 +581,20 @@ def _columns_of(X: Any) -> Sequence[Any]:
     if not nw.dependencies.is_into_dataframe(X):
         return cast("Sequence[Any]", X.T)
     return [column.to_native() for column in nw.from_native(X, eager_only=True).iter_columns()]
+
+
+def _to_array(frame: nw.DataFrame[Any]) -> Any:
+    """Return what becomes an array: the table, or objects where its columns have no type in common.
+
+    Dataframes disagree on what that is for categories and times beside numbers, and some fail.
+    """
+    kinds = {column.to_numpy().dtype.kind for column in frame.iter_columns()}
+    if kinds <= {*"biuf"} or len(kinds) == 1:
+        return frame.to_native()
+    values = np.empty(frame.shape, dtype=object)
+    for place, column in enumerate(frame.iter_columns()):
+        values[:, place] = column.to_list()
+    return values
 
 
 def _with_target(types: TypeOption, target: str, y: Array) -> TypeOption:

@@ -138,10 +138,16 @@ class MixedSource(Source):
     columns : MixedColumns
     discrete : TableSource
         Answers where no number is involved; its level is that of all tests.
+    are_levels_counted : bool
+        Or whether nothing is left to it. On features tests need fewer rows, above all with many
+        conditions: the levels of those are not combined.
     """
 
-    def __init__(self, columns: MixedColumns, discrete: TableSource) -> None:
+    def __init__(
+        self, columns: MixedColumns, discrete: TableSource, *, are_levels_counted: bool = True
+    ) -> None:
         super().__init__(columns.n_columns)
+        self._are_levels_counted = are_levels_counted
         self._columns = columns
         self._discrete = discrete
         self._alpha = discrete.alpha
@@ -230,7 +236,9 @@ class MixedSource(Source):
         ]
 
     def _is_mixed(self, target: int, candidate: int, given: Collection[int]) -> bool:
-        """Whether a number is involved."""
+        """Whether a test is on features: a number is involved, or levels are not counted."""
+        if not self._are_levels_counted:
+            return True
         numeric = self._columns.numeric
         return target in numeric or candidate in numeric or not numeric.isdisjoint(given)
 

@@ -21,6 +21,7 @@ from komb.sessions.given import GivenSource
 from komb.sessions.informed import InformedSource
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
+from komb.sessions.source import Source
 
 
 def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
@@ -70,11 +71,42 @@ def open_table(
     session = _open(table, **test)
     if not given and knowledge is None:
         return session
-    levels = session.source.n_levels
-    source = GivenSource(session.source, given, math.prod(levels[x] for x in given))
+    held = _hold(session.source, given)
     if knowledge is None:
-        return Session(source)
-    return Session(InformedSource(source, knowledge, frozenset(range(table.n_columns)) - given))
+        return Session(held)
+    return Session(InformedSource(held, knowledge, frozenset(range(table.n_columns)) - given))
+
+
+def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
+    """Open a session that tests on features only, which takes conditions by the dozen.
+
+    Parameters
+    ----------
+    table, given
+        As in :func:`open_table`.
+    alpha : float
+        Level of the tests.
+
+    Examples
+    --------
+    >>> from komb.data.models.boolean_functions import boolean_table
+    >>> xor = boolean_table("parity", 500, n_parents=2, noise=0.1)
+    >>> session = open_features(xor, alpha=0.01)
+    >>> session.is_dependent(2, 0, EMPTY), session.is_dependent(2, 0, frozenset({1}))
+    (False, True)
+    """
+    from komb.sessions.mixed import MixedSource
+    from komb.sessions.mixed_columns import MixedColumns
+
+    columns = MixedColumns(table, ranked_numbers(table, "auto"), _ordered(table))
+    discrete = DataSession(table, "auto", alpha=alpha).source
+    source = MixedSource(columns, discrete, are_levels_counted=False)
+    return Session(_hold(source, given) if given else source)
+
+
+def _hold(source: Source, given: Variables) -> GivenSource:
+    """Put covariates into the condition of every test."""
+    return GivenSource(source, given, math.prod(source.n_levels[x] for x in given))
 
 
 def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: Any) -> Session:
@@ -84,8 +116,12 @@ def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: 
         return DataSession(table, test, **options)
     from komb.sessions.mixed import MixedSession
 
-    ordered = [table.index(name) for name, found in table.types.items() if _is_ordered(found)]
-    return MixedSession(table, numbers, test=test, ordered=ordered, **options)
+    return MixedSession(table, numbers, test=test, ordered=_ordered(table), **options)
+
+
+def _ordered(table: DiscreteTable) -> list[int]:
+    """Columns whose levels are in an order that counts."""
+    return [table.index(name) for name, found in table.types.items() if _is_ordered(found)]
 
 
 def _is_ordered(found: ColumnType) -> bool:

@@ -60,3 +60,12 @@ def test_a_constant_candidate_never_passes() -> None:
     y, x, z = map(numeric_features, draw("product", rng))
     screen = Screen.of([x, numeric_features(np.zeros(N_ROWS))])
     assert screen.possible(y, [0, 1], [z], None, BITS).tolist() == [True, False]
+
+
+def test_nothing_passes_for_a_target_of_rare_levels() -> None:
+    """It has no features: none of its levels is in enough rows."""
+    rng = np.random.default_rng(3)
+    _, x, z = map(numeric_features, draw("product", rng))
+    rare = nominal_features(np.where(np.arange(N_ROWS) < 4, 1, 0), 2)
+    assert not len(rare.own)
+    assert Screen.of([x]).possible(rare, [0], [z], None, BITS).tolist() == [False]

@@ -170,7 +170,7 @@ def _are_large(
     """Whether the largest square of a candidate, or one of two sums, has so many bits."""
     has_any = sizes > 0
     is_large = np.zeros(len(sizes), dtype=np.bool_)
-    if not has_any.any():
+    if not has_any.any() or not len(squares):  # a target of rare levels has no features either
         return is_large
     starts, sizes = starts[has_any], sizes[has_any]
     found = np.maximum.reduceat(squares.max(axis=0), starts) >= _least(1, bits)

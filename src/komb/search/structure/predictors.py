@@ -1,0 +1,96 @@
+"""What helps to predict a target beyond its blanket.
+
+A blanket has the columns that are proven to belong to it, and weak effects on few rows cannot be
+proven. For prediction they are worth having: a column that is left out wrongly costs more than one
+that is kept wrongly. So columns are added to the blanket one by one, each time the one with most
+evidence given *all* that are in, as long as at most half of what is added is expected to be false
+(Benjamini & Hochberg 1995). Half is the largest share with which that rule still predicts about as
+well as can be, however many columns there are and however few of them matter (Abramovich,
+Benjamini, Donoho & Johnstone 2006, *Adapting to unknown sparsity by controlling the false discovery
+rate*, Annals of Statistics 34(2)).
+
+Nothing is added if the p-values of all columns together are what chance gives (Fisher 1932): where
+a few columns decide and all others are noise, the blanket is left alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from komb.search._thresholds import false_discovery_bits
+from komb.sessions.questions import Variables
+from komb.sessions.session import Session
+
+FALSE_SHARE = 0.5
+"""Largest share of false ones among the columns that are added."""
+
+CHANCE = 0.2
+"""That anything is added to a blanket that needs nothing."""
+
+
+def add_predictors(
+    session: Session,
+    target: int,
+    blanket: Variables,
+    sizes: Mapping[int, int],
+    room: int,
+    *,
+    n_others: int = 0,
+) -> list[int]:
+    """Return the columns to add to a blanket, the first of them first.
+
+    Parameters
+    ----------
+    session : Session
+        Its level should be near 1: what it calls independent has no evidence.
+    target : int
+    blanket : frozenset of int
+    sizes : mapping
+        The columns that may be added, each with the room that it takes.
+    room : int
+        How much there is.
+    n_others : int
+        Columns that these were chosen from for their evidence, if there were more.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.sessions.graph import DirectedGraphSource
+    >>> chain = Session(DirectedGraphSource(nx.DiGraph([(0, 1), (1, 2), (2, 3)])))
+    >>> add_predictors(chain, 3, frozenset({2}), {0: 1, 1: 1}, 9)
+    []
+    >>> add_predictors(chain, 3, frozenset({0}), {1: 1, 2: 1}, 9)
+    [1, 2]
+    """
+    left = dict(sizes)
+    n_more = max(0, n_others - len(left))
+    added: list[int] = []
+    while left:
+        given = blanket.union(added)
+        [bits] = session.strengths(target, [(left.keys(), given)])
+        if not added and _joint_chance(bits.values(), len(left) + n_more) > CHANCE:
+            break
+        least = false_discovery_bits(bits.values(), len(left) + n_more, FALSE_SHARE)
+        fitting = [x for x, own in bits.items() if own >= least and left[x] <= room]
+        if not fitting:
+            break
+        best = max(fitting, key=lambda x: (bits[x], -x))
+        added.append(best)
+        room -= left.pop(best)
+    return added
+
+
+def _joint_chance(bits: Collection[float], n_tests: int) -> float:
+    """Return the p-value of several together (Fisher 1932); those that are not there count as 1.
+
+    Examples
+    --------
+    >>> round(_joint_chance([4.32], 1), 3), round(_joint_chance([4.32] * 3, 3), 4)
+    (0.05, 0.0063)
+    >>> _joint_chance([math.inf], 2)
+    0.0
+    """
+    from scipy.special import chdtrc
+
+    return float(chdtrc(2.0 * n_tests, 2.0 * math.log(2.0) * math.fsum(bits)))
