@@ -297,7 +297,6 @@ def paper_search(order: int) -> komb.MarkovBlanketSelector:
         max_separator=order,
         test="g-sci",
         alpha=ALPHA,
-        goal="blanket",
     )
 
 
@@ -307,7 +306,7 @@ def selectors(problem: Problem) -> dict[str, Any]:
     forest = RandomForestClassifier(random_state=0)
     return {
         "komb": komb.MarkovBlanketSelector(),
-        "komb, the blanket alone": komb.MarkovBlanketSelector(goal="blanket"),
+        "komb, for prediction": komb.MarkovBlanketSelector(goal="prediction"),
         "komb, order 1": paper_search(1),
         "komb, order 2": paper_search(2),
         "mutual information (given the number)": SelectKBest(information, k=count),

@@ -78,12 +78,12 @@ def keep_all(X: pd.DataFrame, y: _Y) -> _Columns:
 
 
 def keep_predictors(X: pd.DataFrame, y: _Y) -> _Columns:
-    selector = komb.MarkovBlanketSelector(min_features=1).fit(X, y)
+    selector = komb.MarkovBlanketSelector(goal="prediction", min_features=1).fit(X, y)
     return [str(name) for name in selector.get_feature_names_out()]
 
 
 def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
-    selector = komb.MarkovBlanketSelector(goal="blanket", min_features=1).fit(X, y)
+    selector = komb.MarkovBlanketSelector(min_features=1).fit(X, y)
     return [str(name) for name in selector.get_feature_names_out()]
 
 
@@ -153,8 +153,8 @@ def keep_penalised(X: pd.DataFrame, y: _Y) -> _Columns:
 
 SELECTORS: dict[str, Callable[[pd.DataFrame, _Y], _Columns]] = {
     "all columns": keep_all,
-    "komb": keep_predictors,
-    "komb (blanket alone)": keep_blanket,
+    "komb": keep_blanket,
+    "komb (for prediction)": keep_predictors,
     "mutual information (half)": keep_informative,
     "mRMR (half)": keep_relevant,
     "Boruta": keep_shadowless,

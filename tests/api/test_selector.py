@@ -106,7 +106,7 @@ class TestSelection:
         X, y = mixed()
         options: dict[str, Any] = {"alpha": 0.3, "test": "g", "df": "adjusted", "max_separator": 2}
         options |= {"discretize": "quantile", "bins": 3, "missing": "level", "start": "iamb"}
-        selector = MarkovBlanketSelector(goal="blanket", **options).fit(X, y)
+        selector = MarkovBlanketSelector(**options).fit(X, y)
         expected = komb.markov_blanket(X.assign(lamp=y), "lamp", **options)
         assert selector.blanket_ == expected
         assert selector.get_feature_names_out().tolist() == list(expected.members)
@@ -217,7 +217,7 @@ class TestSelection:
         random = np.random.default_rng(0)  # its own: what others have drawn must not matter
         X = random.normal(size=(400, 4))
         y = 2 * X[:, 2] + random.normal(size=400)
-        selector = MarkovBlanketSelector(discretize="quantile", goal="blanket").fit(X, y)
+        selector = MarkovBlanketSelector(discretize="quantile").fit(X, y)
         assert selector.get_support().tolist() == [False, False, True, False]
         assert len(selector.blanket_.cuts["y"]) == 3
         by_column: dict[Any, str] = {"y": "uniform", **dict.fromkeys(range(4), "quantile")}
@@ -253,7 +253,7 @@ def weak_effects(n_rows: int = 250) -> tuple[pd.DataFrame, Any]:
     return X, (signal + rng.logistic(size=n_rows) > 0).astype(int)
 
 
-quick = partial(MarkovBlanketSelector, order=0)
+quick = partial(MarkovBlanketSelector, order=0, goal="prediction")
 
 
 class TestGoal:
@@ -320,7 +320,7 @@ class TestGoal:
 
     def test_wrong_goal(self) -> None:
         with pytest.raises(
-            ParameterError, match=r"'goal' must be 'prediction' or 'blanket'.*'all'"
+            ParameterError, match=r"'goal' must be 'blanket' or 'prediction'.*'all'"
         ):
             MarkovBlanketSelector(goal="all").fit(COINS, XOR)
 
@@ -465,13 +465,13 @@ class TestMixedArrays:
         elif kind == "arrow":
             data = pytest.importorskip("pyarrow").Table.from_pandas(X)
         for columns in (["size", "volts", "open", "when"], ["volts", "when"], ["size", "volts"]):
-            kept = MarkovBlanketSelector(include=columns, goal="blanket", order=0)
+            kept = MarkovBlanketSelector(include=columns, order=0)
             out = kept.fit(data, rng.integers(0, 2, 60)).transform(data)
             names = kept.get_feature_names_out().tolist()
             assert out.dtype == object
             for name, values in zip(names, out.T, strict=True):
                 assert values.tolist() == X[name].tolist()
-        numbers = MarkovBlanketSelector(include=["volts", "open"], goal="blanket", order=0)
+        numbers = MarkovBlanketSelector(include=["volts", "open"], order=0)
         numbers.fit(data, X["volts"] > 0)
         assert numbers.transform(data).dtype == float
 

@@ -92,9 +92,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features in the Markov blanket of the target, for scikit-learn.
 
     The blanket is the smallest set of features that makes all others irrelevant for ``y``. Features
-    that matter only in combination, such as the inputs of an exclusive or, are found as well. To
-    predict better, features are added that have some evidence left given all selected ones;
-    ``goal="blanket"`` selects the blanket alone.
+    that matter only in combination, such as the inputs of an exclusive or, are found as well. With
+    ``goal="prediction"`` features are added that have some evidence left given all selected ones:
+    weak effects that cannot be proven, and help to predict all the same.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for one. There must be none in ``y``.
     seed, time_budget
         As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
-    goal : {"prediction", "blanket"}
+    goal : {"blanket", "prediction"}
         What to select for. ``"blanket"``: the members of the blanket, each of them proven. For
         ``"prediction"`` features are added one by one, each time the one with most evidence given
         all selected ones, as long as no more than half of those added are expected to be false
@@ -222,7 +222,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         na_values: NaValues = (),
         seed: int = 0,
         time_budget: float | None = None,
-        goal: str = PREDICTION,
+        goal: str = BLANKET,
         min_features: int = 0,
         handle_unknown: str = "ignore",
     ) -> None:
@@ -549,7 +549,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_goal(self) -> None:
         if self.goal not in (PREDICTION, BLANKET):
-            rule = f"be {PREDICTION!r} or {BLANKET!r}"
+            rule = f"be {BLANKET!r} or {PREDICTION!r}"
             remedy = Argument("goal", BLANKET), " selects the members of the blanket alone."
             raise ParameterError.because("goal", rule, self.goal, remedy)
 
