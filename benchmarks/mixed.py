@@ -1,6 +1,7 @@
 """The test for mixed columns beside those of other libraries, and the blankets it leads to.
 
     python benchmarks/mixed.py calibration [--draws 400] [--rows 200 1000 5000] [--jobs 2]
+        [--conditions 0 1 2 3] [--others]
     python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200]
     python benchmarks/mixed.py speed [--rows 200 500 1000]
     python benchmarks/mixed.py blankets [--networks 4] [--rows 500]
@@ -8,9 +9,11 @@
 ``calibration``: target and candidate depend on 0 to 3 conditions of every kind (continuous, heavy
 tails, skewed, ordinal, nominal) in one of four ways (linear; nonlinear functions drawn at random;
 spreads that depend on a condition; heavy-tailed noise), and on nothing else. Printed is how often
-each says "dependent". ``power``: one kind of dependence a line. ``speed``: seconds a test,
-as ratios. ``blankets``: random networks with linear, nonlinear, categorical and interaction
-mechanisms; mean F1 over all targets.
+each says "dependent". ``--others``: conditions and ways that were not looked at when the constants
+of the test were chosen (two layers of a neural network), or were with other conditions (products,
+the largest of several functions, steps, waves). ``power``: one kind of dependence a line.
+``speed``: seconds a test, as ratios. ``blankets``: random networks with linear, nonlinear,
+categorical and interaction mechanisms; mean F1 over all targets.
 
 Peers: Fisher's z, KCI and RCIT of causal-learn (RCoT is not in that library), CMIknn of tigramite
 (100 shuffles), and komb's test ``auto`` on quantiles. tigramite is optional.
@@ -24,7 +27,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -155,6 +158,8 @@ VARIABLES = (
     ("ordinal", "binary"),
 )
 MECHANISMS = ("linear", "nonlinear", "spread", "heavy")
+OTHER_CONDITIONS = (("skewed",), ("uniform", "t3"), ("skewed", "uniform", "t3"))
+OTHER_MECHANISMS = ("products", "largest", "steps", "waves", "two layers")
 
 
 def draw_condition(rng: np.random.Generator, n_rows: int, kind: str) -> Column:
@@ -192,18 +197,48 @@ def draw_effect(rng: np.random.Generator, column: Column, mechanism: str) -> Val
     return drawn
 
 
+def draw_signal(
+    rng: np.random.Generator, conditions: Sequence[Column], n_rows: int, mechanism: str
+) -> Values:
+    """Draw a function of all conditions."""
+    if mechanism == "steps":
+        return sum((draw_steps(rng, each) for each in conditions), start=np.zeros(n_rows))
+    if mechanism in {"waves", "two layers"}:
+        scaled = np.array([each.values / each.values.std() for each in conditions])
+        if mechanism == "waves":
+            phases = rng.uniform(0, 6, (len(scaled), 1))
+            waves = np.sin(rng.uniform(2, 3, (len(scaled), 1)) * scaled + phases)
+            return np.asarray(waves.sum(axis=0))
+        hidden = np.tanh(1.5 * rng.normal(size=(4, len(scaled))) @ scaled + rng.normal(size=(4, 1)))
+        return np.asarray(rng.normal(size=4) @ hidden)
+    effects = [draw_effect(rng, each, mechanism) for each in conditions]
+    if mechanism == "largest":
+        return np.asarray(1.5 * np.maximum.reduce(effects))
+    weight = (0.8 if mechanism == "products" else 1.5) / np.sqrt(max(1, len(effects)))
+    signal = sum((weight * each for each in effects), start=np.zeros(n_rows))
+    if mechanism == "products":
+        for one, other in combinations(effects, 2):
+            signal += 0.7 * one * np.clip(other, -3, 3)
+    return signal
+
+
+def draw_steps(rng: np.random.Generator, column: Column) -> Values:
+    """Draw a function of a column with two jumps."""
+    cuts = np.quantile(column.values, np.sort(rng.uniform(0.1, 0.9, 2)))
+    steps: Values = rng.normal(size=3)[np.searchsorted(cuts, column.values)]
+    return steps
+
+
 def draw_variable(
     rng: np.random.Generator, conditions: Sequence[Column], n_rows: int, kind: str, mechanism: str
 ) -> Column:
     """Draw a variable that depends on the conditions and on nothing else."""
-    signal = np.zeros(n_rows)
-    for each in conditions:
-        signal += 1.5 / np.sqrt(len(conditions)) * draw_effect(rng, each, mechanism)
+    signal = draw_signal(rng, conditions, n_rows, mechanism)
     if kind == "nominal":
         logits = 0.7 * rng.normal(size=4) + np.outer(signal, rng.normal(size=4))
-        noise = rng.gumbel(size=logits.shape)
-        return Column((logits + noise).argmax(axis=1), False)
-    noise = (
+        drawn = logits + rng.gumbel(size=logits.shape)
+        return Column(drawn.argmax(axis=1), False)
+    noise: Values = (
         rng.standard_t(3, size=n_rows) / 1.7 if mechanism == "heavy" else rng.normal(size=n_rows)
     )
     if mechanism == "spread" and conditions:
@@ -244,10 +279,13 @@ def run_null(n_rows: int, kinds: Sequence[str], mechanism: str, draws: int) -> l
 def calibration(options: argparse.Namespace) -> None:
     from joblib import Parallel, delayed
 
+    settings = product(CONDITIONS, MECHANISMS)
+    if options.others:
+        settings = product(OTHER_CONDITIONS, OTHER_MECHANISMS)
     cells = [
         (n_rows, kinds, mechanism)
-        for n_rows, kinds, mechanism in product(options.rows, CONDITIONS, MECHANISMS)
-        if kinds or mechanism == "heavy"
+        for n_rows, (kinds, mechanism) in product(options.rows, settings)
+        if len(kinds) in options.conditions and (kinds or mechanism == "heavy")
     ]
     work = (delayed(run_null)(*cell, options.draws) for cell in cells)
     found = [rate for part in Parallel(n_jobs=options.jobs)(work) for rate in part]
@@ -522,6 +560,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--slow-draws", type=int, default=0, help="of CMIknn")
     parser.add_argument("--rows", type=int, nargs="+", default=[200])
+    parser.add_argument("--conditions", type=int, nargs="+", default=[0, 1, 2, 3], help="how many")
+    parser.add_argument("--others", action="store_true", help="other conditions and mechanisms")
     parser.add_argument("--networks", type=int, default=4)
     parser.add_argument("--kci-rows", type=int, default=200, help="up to which KCI finds blankets")
     parser.add_argument("--jobs", type=int, default=2)
