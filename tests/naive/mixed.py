@@ -226,8 +226,14 @@ def mixed_test(
     conditions = [columns[z].vectors(rows) for z in sorted(given)]
     if n < 20 or not of_y["own"] or not of_x["own"]:
         return 1.0, None
+    pool = basis(conditions, n)
+    if conditions and len(of_y["own"]) > 1 and not columns[y].is_nominal:
+        first = of_y["own"][0][1]
+        left = first - sum(q * (q @ first) for _, q in choose(pool, [first], n))
+        if left @ left > 1e-3 * (first @ first):
+            of_y["own"][1] = (2, left**2 / (left @ left / n) - 1)
     own = [v for _, v in of_y["own"]]
-    functions = choose(basis(conditions, n), own, n)
+    functions = choose(pool, own, n)
     functions += [(math.inf, curve) for curve in curves(functions, own, n)]
 
     def residuals(vectors: list[tuple[float, Vector]]) -> list[tuple[float, Vector]]:

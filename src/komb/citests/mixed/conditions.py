@@ -138,7 +138,7 @@ class Conditions:
 
     def given(self, target: Features) -> Given:
         """Choose the functions that a target depends on, and return what they leave of it."""
-        own = target.own
+        own = self._with_spread(target)
         coefficients = (own @ self._pool.T) @ self._inverse.T
         squares = np.einsum("ij,ij->i", own, own)
         chosen = self._choose(coefficients, squares)
@@ -155,6 +155,24 @@ class Conditions:
         residuals = inverse[is_left] @ residuals
         cheap = np.flatnonzero(self._costs[chosen] <= COST_OF_SPREAD)
         return Given(functions, cheap[:MOST_SPREAD_FUNCTIONS], residuals, target.degrees[is_left])
+
+    def _with_spread(self, target: Features) -> FloatArray:
+        """Features of a target; that of degree 2 is the square of what is left of the first.
+
+        Of the square itself the larger part is often due to the mean, which conditions move.
+        """
+        if not (target.degrees == 2).any() or len(self._costs) < 2:
+            return target.own
+        first = target.own[:1]
+        coefficients = (first @ self._pool.T) @ self._inverse.T
+        chosen = self._choose(coefficients, np.einsum("ij,ij->i", first, first))
+        left = first - (coefficients[:, chosen] @ self._inverse[chosen]) @ self._pool
+        variance = float(np.mean(left**2))
+        if variance <= FEATURE_LEFT * float(np.mean(first**2)):  # rounding errors, or nearly so
+            return target.own
+        own = target.own.copy()
+        own[target.degrees == 2] = left**2 / variance - 1.0
+        return own
 
     def explained_share(self, target: Features) -> float:
         """Share of a target's variance, of degree 1, that the functions explain beyond chance."""
