@@ -4,7 +4,8 @@
         [--conditions 0 1 2 3] [--others]
     python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200]
     python benchmarks/mixed.py speed [--rows 200 500 1000]
-    python benchmarks/mixed.py blankets [--networks 4] [--rows 500]
+    python benchmarks/mixed.py blankets [--networks 4] [--first 0] [--rows 500]
+    python benchmarks/mixed.py calls
 
 ``calibration``: target and candidate depend on 0 to 3 conditions of every kind (continuous, heavy
 tails, skewed, ordinal, nominal) in one of four ways (linear; nonlinear functions drawn at random;
@@ -13,7 +14,8 @@ each says "dependent". ``--others``: conditions and ways that were not looked at
 of the test were chosen (two layers of a neural network), or were with other conditions (products,
 the largest of several functions, steps, waves). ``power``: one kind of dependence a line.
 ``speed``: seconds a test, as ratios. ``blankets``: random networks with linear, nonlinear,
-categorical and interaction mechanisms; mean F1 over all targets.
+categorical and interaction mechanisms; mean F1 over all targets. ``calls``: processor seconds of
+the default call on a wide table of numbers, beside bins, and on a long network of mixed columns.
 
 Peers: Fisher's z, KCI and RCIT of causal-learn (RCoT is not in that library), CMIknn of tigramite
 (100 shuffles), and komb's test ``auto`` on quantiles. tigramite is optional.
@@ -33,6 +35,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import komb
 from common import best_of, f1_score, print_table
 from komb.data.table import DiscreteTable
 from komb.search.auto import find_blanket
@@ -539,7 +542,7 @@ def blankets(options: argparse.Namespace) -> None:
     for n_rows in options.rows:
         work = (
             delayed(score_network)(seed, n_rows, n_rows <= options.kci_rows)
-            for seed in range(options.networks)
+            for seed in range(options.first, options.first + options.networks)
         )
         found = Parallel(n_jobs=options.jobs)(work)
         lines = []
@@ -554,22 +557,59 @@ def blankets(options: argparse.Namespace) -> None:
         print_table(["way", "mean F1", "standard error", "seconds a network"], lines)
 
 
+# ------------------------------------------------------------------------------------------ calls
+
+
+def calls(options: argparse.Namespace) -> None:
+    """Time the default call, options of the benchmark change nothing."""
+    del options
+    rng = np.random.default_rng(0)
+    numbers = {f"x{i}": values for i, values in enumerate(rng.normal(size=(2000, 500)))}
+    numbers["y"] = np.sign(numbers["x0"] * numbers["x1"]) + rng.normal(size=500)
+    columns, truth = draw_network(0, 5000, n_columns=30)
+    network = {
+        str(i): each.values if each.is_number else each.values.astype(str)
+        for i, each in enumerate(columns)
+    }
+    largest = sorted(range(30), key=lambda x: -len(truth[x]))[:2]
+    work: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+        ("2,000 numbers, 500 rows", numbers, "y", {}),
+        ("the same, by bins", numbers, "y", {"discretize": "quantile"}),
+        *(("30 mixed columns, 5,000 rows", network, str(x), {}) for x in largest),
+    ]
+    komb.markov_blanket({"a": rng.normal(size=100), "b": rng.normal(size=100)}, "a")  # compiles
+    lines = []
+    for label, data, target, settings in work:
+        started = time.process_time()
+        blanket = komb.markov_blanket(data, target, n_jobs=1, **settings)
+        seconds = time.process_time() - started
+        lines.append(
+            (label, target, f"{seconds:.1f}", f"{blanket.tests:,}", str(len(blanket.members)))
+        )
+    print_table(["table", "target", "processor seconds", "tests", "members"], lines)
+
+
+COMMANDS = {
+    "calibration": calibration, "power": power, "speed": speed, "blankets": blankets,
+    "calls": calls,
+}  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["calibration", "power", "speed", "blankets"])
+    parser.add_argument("what", choices=list(COMMANDS))
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--slow-draws", type=int, default=0, help="of CMIknn")
     parser.add_argument("--rows", type=int, nargs="+", default=[200])
     parser.add_argument("--conditions", type=int, nargs="+", default=[0, 1, 2, 3], help="how many")
     parser.add_argument("--others", action="store_true", help="other conditions and mechanisms")
     parser.add_argument("--networks", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first network")
     parser.add_argument("--kci-rows", type=int, default=200, help="up to which KCI finds blankets")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    {"calibration": calibration, "power": power, "speed": speed, "blankets": blankets}[
-        options.what
-    ](options)
+    COMMANDS[options.what](options)
 
 
 if __name__ == "__main__":

@@ -239,12 +239,20 @@ def mixed_test(
     def residuals(vectors: list[tuple[float, Vector]]) -> list[tuple[float, Vector]]:
         left = [v - sum(q * (q @ v) for _, q in functions) for _, v in vectors]
         made = gram_schmidt(left, [1e-3 * (v @ v) for _, v in vectors])
-        return [(d, r) for (d, _), r in zip(vectors, made, strict=True) if r is not None]
+        own = [q for (d, _), q in zip(vectors, made, strict=True) if d > 0 and q is not None]
+        found = []
+        for (d, _), v, q in zip(vectors, left, made, strict=True):
+            if q is not None and d == 0:  # a product: orthogonal to the candidate alone
+                q = v - sum(other * (other @ v) for other in own)
+                q = q / math.sqrt(q @ q)
+            if q is not None:
+                found.append((d, q))
+        return found
 
     e = residuals(of_y["own"])
     r = residuals(of_x["own"] + [(0.0, v) for v in products(of_x, conditions)])
     freedom_left = n - len(functions)
-    equal = refer(e, r, freedom_left, lambda a, b, c, d: (a is b) * (c is d) / freedom_left)
+    equal = refer(e, r, freedom_left, lambda a, b, c, d: (a is b) * (c @ d) / freedom_left)
     p, decider = combine(equal)
     if p > 0.3 or not conditions:
         return p, decider

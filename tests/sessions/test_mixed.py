@@ -140,6 +140,13 @@ class TestWhatConditionsExplain:
     def test_leaves_an_effect(self) -> None:
         assert self.p_value(0, 0.2) < 1e-3
 
+    def test_a_spread_is_seen_whatever_the_conditions_do_to_the_mean(self) -> None:
+        x, z, noise = np.random.default_rng(0).normal(size=(3, 1000))
+        outcome = session_of([3 * z + np.exp(0.25 * x) * noise, x, z]).outcome(0, 1, {2})
+        assert outcome.test == "quadratic"
+        assert outcome.p_value is not None
+        assert outcome.p_value < 1e-6
+
 
 class TestWhatHoldsForAllNumbers:
     def columns(self) -> list[Any]:
