@@ -2,7 +2,7 @@
 
     python benchmarks/mixed.py calibration [--draws 400] [--rows 200 1000 5000] [--jobs 2]
         [--conditions 0 1 2 3] [--others]
-    python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200]
+    python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200] [--kinds xor ...]
     python benchmarks/mixed.py speed [--rows 200 500 1000]
     python benchmarks/mixed.py blankets [--networks 4] [--first 0] [--rows 500]
     python benchmarks/mixed.py calls
@@ -372,14 +372,14 @@ def power(options: argparse.Namespace) -> None:
     for n_rows in options.rows:
         work = (
             delayed(run_power)(kind, n_rows, options.draws, options.slow_draws)
-            for kind in STRENGTHS
+            for kind in options.kinds
         )
         found = Parallel(n_jobs=options.jobs)(work)
         for place, alpha in enumerate(ALPHAS):
             names = list(found[0][place])
             print(f"\npower at level {alpha}, {n_rows} rows, {options.draws} draws")
             lines = []
-            for kind, rates in zip(STRENGTHS, found, strict=True):
+            for kind, rates in zip(options.kinds, found, strict=True):
                 own = rates[place]
                 best = max(rate for name, rate in own.items() if name != "komb")
                 lines.append(
@@ -601,6 +601,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--slow-draws", type=int, default=0, help="of CMIknn")
     parser.add_argument("--rows", type=int, nargs="+", default=[200])
+    parser.add_argument("--kinds", nargs="+", choices=STRENGTHS, default=list(STRENGTHS))
     parser.add_argument("--conditions", type=int, nargs="+", default=[0, 1, 2, 3], help="how many")
     parser.add_argument("--others", action="store_true", help="other conditions and mechanisms")
     parser.add_argument("--networks", type=int, default=4)
