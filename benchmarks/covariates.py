@@ -231,25 +231,28 @@ def run_values(arguments: argparse.Namespace) -> None:
     rows = []
     for n_rows in arguments.rows:
         for correlation in (0.5, 0.8):
-            rejected = {"strata": 0, "values": 0}
+            rejected = {"bins": 0, "ranks": 0, "values": 0}
             for table in range(arguments.tables):
                 rng = np.random.default_rng([arguments.seed, table])
                 covariate, x, y = rng.normal(size=(3, n_rows))
-                data = {
+                data: dict[str, Any] = {
                     "x": correlation * covariate + np.sqrt(1 - correlation**2) * x,
                     "y": correlation * covariate + np.sqrt(1 - correlation**2) * y,
                     "z": covariate,
                 }
                 strata = cut_into_strata([("z", covariate)], count_strata(n_rows, 1), "error")
+                held_fixed = {"z": strata.codes.astype(str)}
                 cut = {name: quarters(data[name]) for name in ("x", "y")}
-                cut["z"] = strata.codes.astype(str)
-                for kind, held in {"strata": cut, "values": data}.items():
+                tables = {"bins": cut | held_fixed, "ranks": data | held_fixed, "values": data}
+                for kind, held in tables.items():
                     result = komb.ci_test(held, "x", "y", ["z"], alpha=LEVEL)
                     rejected[kind] += not result.independent
-            shares = [f"{count / arguments.tables:.2f}" for count in rejected.values()]
-            rows.append([f"{n_rows:,}", f"{correlation}", *shares])
+            rates = [f"{count / arguments.tables:.2f}" for count in rejected.values()]
+            rows.append([f"{n_rows:,}", f"{correlation}", *rates])
     print(f"{arguments.tables} tables, level {LEVEL}; share called dependent\n")
-    print_table(["rows", "correlation with the covariate", "given strata", "given values"], rows)
+    print_table(
+        ["rows", "correlation", "quarters given strata", "ranks given strata", "given values"], rows
+    )
 
 
 def quarters(numbers: Floats) -> Any:

@@ -5,7 +5,7 @@
     python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200] [--kinds xor ...]
     python benchmarks/mixed.py speed [--rows 200 500 1000]
     python benchmarks/mixed.py blankets [--networks 4] [--first 0] [--rows 500]
-    python benchmarks/mixed.py calls
+    python benchmarks/mixed.py calls --rows 5000 [--columns 2000]
 
 ``calibration``: target and candidate depend on 0 to 3 conditions of every kind (continuous, heavy
 tails, skewed, ordinal, nominal) in one of four ways (linear; nonlinear functions drawn at random;
@@ -561,21 +561,20 @@ def blankets(options: argparse.Namespace) -> None:
 
 
 def calls(options: argparse.Namespace) -> None:
-    """Time the default call, options of the benchmark change nothing."""
-    del options
+    """Time the default call."""
     rng = np.random.default_rng(0)
-    numbers = {f"x{i}": values for i, values in enumerate(rng.normal(size=(2000, 500)))}
+    numbers = {f"x{i}": values for i, values in enumerate(rng.normal(size=(options.columns, 500)))}
     numbers["y"] = np.sign(numbers["x0"] * numbers["x1"]) + rng.normal(size=500)
-    columns, truth = draw_network(0, 5000, n_columns=30)
+    columns, truth = draw_network(0, options.rows[0], n_columns=30)
     network = {
         str(i): each.values if each.is_number else each.values.astype(str)
         for i, each in enumerate(columns)
     }
     largest = sorted(range(30), key=lambda x: -len(truth[x]))[:2]
     work: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
-        ("2,000 numbers, 500 rows", numbers, "y", {}),
+        (f"{options.columns} numbers, 500 rows", numbers, "y", {}),
         ("the same, by bins", numbers, "y", {"discretize": "quantile"}),
-        *(("30 mixed columns, 5,000 rows", network, str(x), {}) for x in largest),
+        *((f"30 mixed columns, {options.rows[0]} rows", network, str(x), {}) for x in largest),
     ]
     komb.markov_blanket({"a": rng.normal(size=100), "b": rng.normal(size=100)}, "a")  # compiles
     lines = []
@@ -604,6 +603,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=STRENGTHS, default=list(STRENGTHS))
     parser.add_argument("--conditions", type=int, nargs="+", default=[0, 1, 2, 3], help="how many")
     parser.add_argument("--others", action="store_true", help="other conditions and mechanisms")
+    parser.add_argument("--columns", type=int, default=2000, help="of the wide table of calls")
     parser.add_argument("--networks", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="seed of the first network")
     parser.add_argument("--kci-rows", type=int, default=200, help="up to which KCI finds blankets")
