@@ -3,13 +3,15 @@
     python benchmarks/covariates.py structure [--tables N] [--rows N ...] [--columns N]
     python benchmarks/covariates.py power [--tables N] [--rows N ...]
     python benchmarks/covariates.py speed [--rows N] [--columns N]
+    python benchmarks/covariates.py values [--tables N] [--rows N ...]
     python benchmarks/covariates.py weights [--tests N] [--rows N]
 
 ``structure``: people of two populations, or of mixed ancestry, that differ in all SNPs; the target
 depends on the ancestry alone, so that the blanket given the ancestry is empty. How often it is,
 given nothing, given the population, given the first principal component of the SNPs. ``power``: the
 same people, and one SNP that acts. ``speed``: an exhaustive search for pairs with a covariate,
-beside the one without. ``weights``: type-I error and power of tests with survey weights, beside the
+beside the one without. ``values``: type-I error of one test given a continuous covariate, by strata
+and by its values. ``weights``: type-I error and power of tests with survey weights, beside the
 same tests without weights, and with rows repeated by rounded weights.
 """
 
@@ -28,6 +30,7 @@ import numpy.typing as npt
 
 import komb
 from common import print_table
+from komb.data.arrange.strata import count_strata, cut_into_strata
 from komb.data.arrange.weights import effective_size
 
 Floats = npt.NDArray[np.float64]
@@ -217,6 +220,45 @@ def run_speed(arguments: argparse.Namespace) -> None:
     print_table(["method", "SNPs", "without", "given the group", "given PC1"], rows)
 
 
+def add_values_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tables", type=int, default=100)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 5000])
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def run_values(arguments: argparse.Namespace) -> None:
+    """Type-I error of tests of two columns that depend on a covariate alone."""
+    rows = []
+    for n_rows in arguments.rows:
+        for correlation in (0.5, 0.8):
+            rejected = {"bins": 0, "ranks": 0, "values": 0}
+            for table in range(arguments.tables):
+                rng = np.random.default_rng([arguments.seed, table])
+                covariate, x, y = rng.normal(size=(3, n_rows))
+                data: dict[str, Any] = {
+                    "x": correlation * covariate + np.sqrt(1 - correlation**2) * x,
+                    "y": correlation * covariate + np.sqrt(1 - correlation**2) * y,
+                    "z": covariate,
+                }
+                strata = cut_into_strata([("z", covariate)], count_strata(n_rows, 1), "error")
+                held_fixed = {"z": strata.codes.astype(str)}
+                cut = {name: quarters(data[name]) for name in ("x", "y")}
+                tables = {"bins": cut | held_fixed, "ranks": data | held_fixed, "values": data}
+                for kind, held in tables.items():
+                    result = komb.ci_test(held, "x", "y", ["z"], alpha=LEVEL)
+                    rejected[kind] += not result.independent
+            rates = [f"{count / arguments.tables:.2f}" for count in rejected.values()]
+            rows.append([f"{n_rows:,}", f"{correlation}", *rates])
+    print(f"{arguments.tables} tables, level {LEVEL}; share called dependent\n")
+    print_table(
+        ["rows", "correlation", "quarters given strata", "ranks given strata", "given values"], rows
+    )
+
+
+def quarters(numbers: Floats) -> Any:
+    return np.searchsorted(np.quantile(numbers, [0.25, 0.5, 0.75]), numbers).astype(str)
+
+
 def add_weights_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", type=int, default=2000)
     parser.add_argument("--rows", type=int, default=1000)
@@ -297,6 +339,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], Callable[..., None]]] = {
     "structure": (add_structure_options, run_structure),
     "power": (add_power_options, run_power),
     "speed": (add_speed_options, run_speed),
+    "values": (add_values_options, run_values),
     "weights": (add_weights_options, run_weights),
 }
 

@@ -1,16 +1,21 @@
 """The test for mixed columns beside those of other libraries, and the blankets it leads to.
 
     python benchmarks/mixed.py calibration [--draws 400] [--rows 200 1000 5000] [--jobs 2]
-    python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200]
+        [--conditions 0 1 2 3] [--others]
+    python benchmarks/mixed.py power [--draws 200] [--slow-draws 50] [--rows 200] [--kinds xor ...]
     python benchmarks/mixed.py speed [--rows 200 500 1000]
-    python benchmarks/mixed.py blankets [--networks 4] [--rows 500]
+    python benchmarks/mixed.py blankets [--networks 4] [--first 0] [--rows 500]
+    python benchmarks/mixed.py calls --rows 5000 [--columns 2000]
 
 ``calibration``: target and candidate depend on 0 to 3 conditions of every kind (continuous, heavy
 tails, skewed, ordinal, nominal) in one of four ways (linear; nonlinear functions drawn at random;
 spreads that depend on a condition; heavy-tailed noise), and on nothing else. Printed is how often
-each says "dependent". ``power``: one kind of dependence a line. ``speed``: seconds a test,
-as ratios. ``blankets``: random networks with linear, nonlinear, categorical and interaction
-mechanisms; mean F1 over all targets.
+each says "dependent". ``--others``: conditions and ways that were not looked at when the constants
+of the test were chosen (two layers of a neural network), or were with other conditions (products,
+the largest of several functions, steps, waves). ``power``: one kind of dependence a line.
+``speed``: seconds a test, as ratios. ``blankets``: random networks with linear, nonlinear,
+categorical and interaction mechanisms; mean F1 over all targets. ``calls``: processor seconds of
+the default call on a wide table of numbers, beside bins, and on a long network of mixed columns.
 
 Peers: Fisher's z, KCI and RCIT of causal-learn (RCoT is not in that library), CMIknn of tigramite
 (100 shuffles), and komb's test ``auto`` on quantiles. tigramite is optional.
@@ -24,12 +29,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+import komb
 from common import best_of, f1_score, print_table
 from komb.data.table import DiscreteTable
 from komb.search.auto import find_blanket
@@ -155,6 +161,8 @@ VARIABLES = (
     ("ordinal", "binary"),
 )
 MECHANISMS = ("linear", "nonlinear", "spread", "heavy")
+OTHER_CONDITIONS = (("skewed",), ("uniform", "t3"), ("skewed", "uniform", "t3"))
+OTHER_MECHANISMS = ("products", "largest", "steps", "waves", "two layers")
 
 
 def draw_condition(rng: np.random.Generator, n_rows: int, kind: str) -> Column:
@@ -192,18 +200,48 @@ def draw_effect(rng: np.random.Generator, column: Column, mechanism: str) -> Val
     return drawn
 
 
+def draw_signal(
+    rng: np.random.Generator, conditions: Sequence[Column], n_rows: int, mechanism: str
+) -> Values:
+    """Draw a function of all conditions."""
+    if mechanism == "steps":
+        return sum((draw_steps(rng, each) for each in conditions), start=np.zeros(n_rows))
+    if mechanism in {"waves", "two layers"}:
+        scaled = np.array([each.values / each.values.std() for each in conditions])
+        if mechanism == "waves":
+            phases = rng.uniform(0, 6, (len(scaled), 1))
+            waves = np.sin(rng.uniform(2, 3, (len(scaled), 1)) * scaled + phases)
+            return np.asarray(waves.sum(axis=0))
+        hidden = np.tanh(1.5 * rng.normal(size=(4, len(scaled))) @ scaled + rng.normal(size=(4, 1)))
+        return np.asarray(rng.normal(size=4) @ hidden)
+    effects = [draw_effect(rng, each, mechanism) for each in conditions]
+    if mechanism == "largest":
+        return np.asarray(1.5 * np.maximum.reduce(effects))
+    weight = (0.8 if mechanism == "products" else 1.5) / np.sqrt(max(1, len(effects)))
+    signal = sum((weight * each for each in effects), start=np.zeros(n_rows))
+    if mechanism == "products":
+        for one, other in combinations(effects, 2):
+            signal += 0.7 * one * np.clip(other, -3, 3)
+    return signal
+
+
+def draw_steps(rng: np.random.Generator, column: Column) -> Values:
+    """Draw a function of a column with two jumps."""
+    cuts = np.quantile(column.values, np.sort(rng.uniform(0.1, 0.9, 2)))
+    steps: Values = rng.normal(size=3)[np.searchsorted(cuts, column.values)]
+    return steps
+
+
 def draw_variable(
     rng: np.random.Generator, conditions: Sequence[Column], n_rows: int, kind: str, mechanism: str
 ) -> Column:
     """Draw a variable that depends on the conditions and on nothing else."""
-    signal = np.zeros(n_rows)
-    for each in conditions:
-        signal += 1.5 / np.sqrt(len(conditions)) * draw_effect(rng, each, mechanism)
+    signal = draw_signal(rng, conditions, n_rows, mechanism)
     if kind == "nominal":
         logits = 0.7 * rng.normal(size=4) + np.outer(signal, rng.normal(size=4))
-        noise = rng.gumbel(size=logits.shape)
-        return Column((logits + noise).argmax(axis=1), False)
-    noise = (
+        drawn = logits + rng.gumbel(size=logits.shape)
+        return Column(drawn.argmax(axis=1), False)
+    noise: Values = (
         rng.standard_t(3, size=n_rows) / 1.7 if mechanism == "heavy" else rng.normal(size=n_rows)
     )
     if mechanism == "spread" and conditions:
@@ -244,10 +282,13 @@ def run_null(n_rows: int, kinds: Sequence[str], mechanism: str, draws: int) -> l
 def calibration(options: argparse.Namespace) -> None:
     from joblib import Parallel, delayed
 
+    settings = product(CONDITIONS, MECHANISMS)
+    if options.others:
+        settings = product(OTHER_CONDITIONS, OTHER_MECHANISMS)
     cells = [
         (n_rows, kinds, mechanism)
-        for n_rows, kinds, mechanism in product(options.rows, CONDITIONS, MECHANISMS)
-        if kinds or mechanism == "heavy"
+        for n_rows, (kinds, mechanism) in product(options.rows, settings)
+        if len(kinds) in options.conditions and (kinds or mechanism == "heavy")
     ]
     work = (delayed(run_null)(*cell, options.draws) for cell in cells)
     found = [rate for part in Parallel(n_jobs=options.jobs)(work) for rate in part]
@@ -331,14 +372,14 @@ def power(options: argparse.Namespace) -> None:
     for n_rows in options.rows:
         work = (
             delayed(run_power)(kind, n_rows, options.draws, options.slow_draws)
-            for kind in STRENGTHS
+            for kind in options.kinds
         )
         found = Parallel(n_jobs=options.jobs)(work)
         for place, alpha in enumerate(ALPHAS):
             names = list(found[0][place])
             print(f"\npower at level {alpha}, {n_rows} rows, {options.draws} draws")
             lines = []
-            for kind, rates in zip(STRENGTHS, found, strict=True):
+            for kind, rates in zip(options.kinds, found, strict=True):
                 own = rates[place]
                 best = max(rate for name, rate in own.items() if name != "komb")
                 lines.append(
@@ -501,7 +542,7 @@ def blankets(options: argparse.Namespace) -> None:
     for n_rows in options.rows:
         work = (
             delayed(score_network)(seed, n_rows, n_rows <= options.kci_rows)
-            for seed in range(options.networks)
+            for seed in range(options.first, options.first + options.networks)
         )
         found = Parallel(n_jobs=options.jobs)(work)
         lines = []
@@ -516,20 +557,60 @@ def blankets(options: argparse.Namespace) -> None:
         print_table(["way", "mean F1", "standard error", "seconds a network"], lines)
 
 
+# ------------------------------------------------------------------------------------------ calls
+
+
+def calls(options: argparse.Namespace) -> None:
+    """Time the default call."""
+    rng = np.random.default_rng(0)
+    numbers = {f"x{i}": values for i, values in enumerate(rng.normal(size=(options.columns, 500)))}
+    numbers["y"] = np.sign(numbers["x0"] * numbers["x1"]) + rng.normal(size=500)
+    columns, truth = draw_network(0, options.rows[0], n_columns=30)
+    network = {
+        str(i): each.values if each.is_number else each.values.astype(str)
+        for i, each in enumerate(columns)
+    }
+    largest = sorted(range(30), key=lambda x: -len(truth[x]))[:2]
+    work: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+        (f"{options.columns} numbers, 500 rows", numbers, "y", {}),
+        ("the same, by bins", numbers, "y", {"discretize": "quantile"}),
+        *((f"30 mixed columns, {options.rows[0]} rows", network, str(x), {}) for x in largest),
+    ]
+    komb.markov_blanket({"a": rng.normal(size=100), "b": rng.normal(size=100)}, "a")  # compiles
+    lines = []
+    for label, data, target, settings in work:
+        started = time.process_time()
+        blanket = komb.markov_blanket(data, target, n_jobs=1, **settings)
+        seconds = time.process_time() - started
+        lines.append(
+            (label, target, f"{seconds:.1f}", f"{blanket.tests:,}", str(len(blanket.members)))
+        )
+    print_table(["table", "target", "processor seconds", "tests", "members"], lines)
+
+
+COMMANDS = {
+    "calibration": calibration, "power": power, "speed": speed, "blankets": blankets,
+    "calls": calls,
+}  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["calibration", "power", "speed", "blankets"])
+    parser.add_argument("what", choices=list(COMMANDS))
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--slow-draws", type=int, default=0, help="of CMIknn")
     parser.add_argument("--rows", type=int, nargs="+", default=[200])
+    parser.add_argument("--kinds", nargs="+", choices=STRENGTHS, default=list(STRENGTHS))
+    parser.add_argument("--conditions", type=int, nargs="+", default=[0, 1, 2, 3], help="how many")
+    parser.add_argument("--others", action="store_true", help="other conditions and mechanisms")
+    parser.add_argument("--columns", type=int, default=2000, help="of the wide table of calls")
     parser.add_argument("--networks", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first network")
     parser.add_argument("--kci-rows", type=int, default=200, help="up to which KCI finds blankets")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    {"calibration": calibration, "power": power, "speed": speed, "blankets": blankets}[
-        options.what
-    ](options)
+    COMMANDS[options.what](options)
 
 
 if __name__ == "__main__":

@@ -66,13 +66,17 @@ def numeric(values: Sequence[float]) -> dict[str, list[tuple[float, Vector]]]:
         (4, legendre(2)),
     ]
     smooth += [(4, np.sign(u)), (4, np.sign(u) * score)]
-    smooth += [(k, legendre(k - 2)) for k in range(5, 13)]
+    smooth += [(k, legendre(k - 2)) for k in range(5, roughest(n) + 1)]
     if n_distinct <= len(smooth):
         smooth = [(k, f) for k, f in smooth if k <= n_distinct - 1][: n_distinct - 1]
     joint: list[tuple[float, Vector]] = [(1, score), (1, np.sign(u))]
     joint = joint if n_distinct > 2 else joint[: n_distinct - 1]
     first = joint[:1]
     return {"own": own, "joint": joint, "sharp": joint[-1:], "first": first, "smooth": smooth}
+
+
+def roughest(n: int) -> int:
+    return max(12, min(24, int(np.cbrt(n))))
 
 
 def nominal(values: Sequence[Any]) -> dict[str, list[tuple[float, Vector]]]:
@@ -123,14 +127,16 @@ def basis(conditions: Sequence[Mapping[str, Any]], n: int) -> list[tuple[float, 
         for chosen in combinations(conditions, size):
             for factors in product(*(each["smooth"] for each in chosen)):
                 cost = sum(cost for cost, _ in factors) + 2.0 * (size - 1)
-                if cost <= 12:
+                if cost <= (roughest(n) if size == 1 else 12):
                     vector = np.prod([f for _, f in factors], axis=0)
                     groups.setdefault((cost, size), []).append(vector)
     terms: list[tuple[float, Vector]] = [(0.0, np.ones(n))]
-    for (cost, _), group in sorted(groups.items()):
+    is_full = False
+    for (cost, size), group in sorted(groups.items()):
         if len(terms) + len(group) > min(200, 3.5 * n**0.5) and cost > 1:
-            break
-        terms += [(cost, vector) for vector in group]
+            is_full = True
+        if not is_full or (size == 1 and cost <= np.cbrt(n)):
+            terms += [(cost, vector) for vector in group]
     vectors = [vector for _, vector in terms]
     made = gram_schmidt(vectors, [1e-6 * (v @ v) for v in vectors])
     return [(cost, q) for (cost, _), q in zip(terms, made, strict=True) if q is not None]
@@ -159,6 +165,30 @@ def choose(
             is_in = is_in or parts[place] > threshold * max(variance, 1e-300)
         if is_in:
             chosen.append((cost, q))
+    return chosen
+
+
+def curves(functions: list[tuple[float, Vector]], own: Sequence[Vector], n: int) -> list[Vector]:
+    """Polynomials of what the functions predict, as far as the target depends on them."""
+    made = []
+    for y in own:
+        fit = sum((q * (q @ y) for _, q in functions[1:]), start=np.zeros(n))
+        if fit @ fit > 1e-3 * (y @ y):
+            u = 2 * norm.cdf(fit / math.sqrt(fit @ fit / n)) - 1
+            degrees = range(1, int(1.1 * n**0.2) + 1)
+            made += [math.sqrt(2 * k + 1) * eval_legendre(k, u) for k in degrees]
+    if len(functions) + len(made) > 0.25 * n:
+        return []
+    before = [q for _, q in functions]
+    least = [0.0] * len(before) + [1e-3 * n] * len(made)
+    left = gram_schmidt(before + made, least)[len(before) :]
+    chosen = []
+    for curve in (q for q in left if q is not None):
+        for y in own:
+            residual = y @ y - sum((q @ y) ** 2 for q in before)
+            if (curve @ y) ** 2 > chi2.isf(0.12 / len(own), 1) * residual / (n - len(before)):
+                chosen.append(curve)
+                break
     return chosen
 
 
@@ -196,17 +226,33 @@ def mixed_test(
     conditions = [columns[z].vectors(rows) for z in sorted(given)]
     if n < 20 or not of_y["own"] or not of_x["own"]:
         return 1.0, None
-    functions = choose(basis(conditions, n), [v for _, v in of_y["own"]], n)
+    pool = basis(conditions, n)
+    if conditions and len(of_y["own"]) > 1 and not columns[y].is_nominal:
+        first = of_y["own"][0][1]
+        left = first - sum(q * (q @ first) for _, q in choose(pool, [first], n))
+        if left @ left > 1e-3 * (first @ first):
+            of_y["own"][1] = (2, left**2 / (left @ left / n) - 1)
+    own = [v for _, v in of_y["own"]]
+    functions = choose(pool, own, n)
+    functions += [(math.inf, curve) for curve in curves(functions, own, n)]
 
     def residuals(vectors: list[tuple[float, Vector]]) -> list[tuple[float, Vector]]:
         left = [v - sum(q * (q @ v) for _, q in functions) for _, v in vectors]
         made = gram_schmidt(left, [1e-3 * (v @ v) for _, v in vectors])
-        return [(d, r) for (d, _), r in zip(vectors, made, strict=True) if r is not None]
+        own = [q for (d, _), q in zip(vectors, made, strict=True) if d > 0 and q is not None]
+        found = []
+        for (d, _), v, q in zip(vectors, left, made, strict=True):
+            if q is not None and d == 0:  # a product: orthogonal to the candidate alone
+                q = v - sum(other * (other @ v) for other in own)
+                q = q / math.sqrt(q @ q)
+            if q is not None:
+                found.append((d, q))
+        return found
 
     e = residuals(of_y["own"])
     r = residuals(of_x["own"] + [(0.0, v) for v in products(of_x, conditions)])
     freedom_left = n - len(functions)
-    equal = refer(e, r, freedom_left, lambda a, b, c, d: (a is b) * (c is d) / freedom_left)
+    equal = refer(e, r, freedom_left, lambda a, b, c, d: (a is b) * (c @ d) / freedom_left)
     p, decider = combine(equal)
     if p > 0.3 or not conditions:
         return p, decider

@@ -107,6 +107,46 @@ class TestAgainstTheTwin:
         assert outcome.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-300)
         assert outcome.test == decider
 
+    def test_curves_and_rough_functions_of_many_rows(self) -> None:
+        rng = np.random.default_rng(3)
+        a, b, noise, other = rng.normal(size=(4, 2250))
+        target = (np.abs(a) + np.sin(3 * b) + noise > 0.8).astype(np.int64)
+        columns = [target, np.maximum(a, b) + other, a, b]
+        outcome = session_of(columns).outcome(0, 1, {2, 3})
+        p_value, decider = mixed_test(twins_of(columns), 0, 1, {2, 3})
+        assert outcome.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-300)
+        assert outcome.test == decider
+
+
+class TestWhatConditionsExplain:
+    """A target that is above a threshold of a sum of crooked functions of three conditions."""
+
+    N_TABLES = 12
+
+    def p_value(self, seed: int, effect: float) -> float:
+        rng = np.random.default_rng(seed)
+        a, b, c, noise, other = rng.normal(size=(5, 6000))
+        signal = np.abs(a) + np.sin(2 * b) + np.tanh(2 * c)
+        candidate = np.maximum(signal, b) + other
+        target = (signal + effect * other + 0.5 * noise > 0.8).astype(np.int64)
+        p_value = session_of([target, candidate, a, b, c]).outcome(0, 1, {2, 3, 4}).p_value
+        assert p_value is not None
+        return p_value
+
+    def test_leaves_nothing_of_a_candidate_without_effect(self) -> None:
+        p_values = [self.p_value(seed, 0.0) for seed in range(self.N_TABLES)]
+        assert sum(p <= 0.05 for p in p_values) <= 3
+
+    def test_leaves_an_effect(self) -> None:
+        assert self.p_value(0, 0.2) < 1e-3
+
+    def test_a_spread_is_seen_whatever_the_conditions_do_to_the_mean(self) -> None:
+        x, z, noise = np.random.default_rng(0).normal(size=(3, 1000))
+        outcome = session_of([3 * z + np.exp(0.25 * x) * noise, x, z]).outcome(0, 1, {2})
+        assert outcome.test == "quadratic"
+        assert outcome.p_value is not None
+        assert outcome.p_value < 1e-6
+
 
 class TestWhatHoldsForAllNumbers:
     def columns(self) -> list[Any]:

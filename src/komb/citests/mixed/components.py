@@ -114,12 +114,13 @@ def _compare_alike(
     squares = np.einsum("kii->ki", grams).copy()
     grams -= fitted @ fitted.transpose(0, 2, 1)  # of what the conditions leave
     inverses = orthonormal(grams, FEATURE_LEFT * squares)
+    correlations = _keep_alike(inverses, int(np.count_nonzero(degrees)))
     products = (given.residuals @ flat.T).reshape(-1, n_candidates, n_features)
     products = products.transpose(1, 0, 2) @ inverses.transpose(0, 2, 1)
     weights = _weights(given.degrees, degrees)
     totals = np.einsum("kjm,cjm->kc", products**2, weights)
     is_left = np.einsum("kii->ki", inverses) > 0
-    moments = _equal_moments(weights, is_left, given.freedom)
+    moments = _equal_moments(weights, is_left, correlations, given.freedom)
     n_shared = _count_shared(weights, is_left)
     statistic, freedom = _refer(totals, moments, n_shared * given.freedom)
     asked = np.flatnonzero(combine(statistic, freedom)[0] <= np.log2(unlikely))
@@ -136,6 +137,30 @@ def _compare_alike(
     is_linear = degrees == 1
     left = np.einsum("kii->ki", grams)[:, is_linear].sum(axis=1)
     return Components(statistic, freedom, left / squares[:, is_linear].sum(axis=1))
+
+
+def _keep_alike(inverses: FloatArray, n_own: int) -> FloatArray:
+    """Let products with conditions be as alike as they are, and return their correlations.
+
+    Scores and signs are alike, so the products are. If each counts by itself, what they have in
+    common counts several times, and that is what most interactions are.
+
+    Parameters
+    ----------
+    inverses : float array (n_candidates, n_features, n_features)
+        Coefficients that make features orthonormal. Those of products then make them unit vectors,
+        orthogonal to the features of the candidate alone.
+    n_own : int
+        Features of the candidate alone; products are behind.
+    """
+    own = inverses[:, n_own:, n_own:].copy()
+    is_left = np.einsum("kii->ki", own) > 0
+    np.einsum("kii->ki", own)[~is_left] = 1.0
+    factors = np.linalg.inv(own) * is_left[:, :, None]
+    factors /= np.sqrt(np.maximum((factors**2).sum(axis=2, keepdims=True), 1e-300))
+    inverses[:, n_own:] = factors @ inverses[:, n_own:]
+    correlations: FloatArray = factors @ factors.transpose(0, 2, 1)
+    return correlations
 
 
 def _covariances(given: Given, left: FloatArray, degrees: Int64Array) -> FloatArray:
@@ -217,11 +242,15 @@ def _weights(of_target: Int64Array, of_candidate: Int64Array) -> FloatArray:
     return weights
 
 
-def _equal_moments(weights: FloatArray, is_left: BoolArray, rows_left: int) -> FloatArray:
+def _equal_moments(
+    weights: FloatArray, is_left: BoolArray, correlations: FloatArray, rows_left: int
+) -> FloatArray:
     """Means and variances of components if variances are the same whatever the conditions are."""
     mean = np.einsum("cjm,km->kc", weights, is_left) / rows_left
-    variance = 2.0 * np.einsum("cjm,km->kc", weights**2, is_left) / rows_left**2
-    return np.stack([mean, variance], axis=-1)
+    variance = np.einsum("cjm,km->kc", weights**2, is_left)
+    n_first = np.count_nonzero(weights[INTERACTION].any(axis=1))
+    variance[:, INTERACTION] = n_first * (correlations**2).sum(axis=(1, 2))
+    return np.stack([mean, 2.0 * variance / rows_left**2], axis=-1)
 
 
 def _count_shared(weights: FloatArray, is_left: BoolArray) -> Int64Array:

@@ -2,8 +2,9 @@
 
 The basis has the functions of each condition and products of functions of two or three, the
 cheapest first: a product costs what its factors do, and more for each further one. A few are always
-in; of the others, those that the target depends on. So a linear Gaussian model costs hardly more
-than its own parameters, and a rough one still finds what it needs.
+in; of the others, those that the target depends on, and so do curves of what they predict
+(:mod:`~komb.citests.mixed.curves`). So a linear Gaussian model costs hardly more than its own
+parameters, and a rough one still finds what it needs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from komb.citests.measure import BoolArray
-from komb.citests.mixed.features import ROUGHEST, SMOOTHEST, Features
+from komb.citests.mixed.curves import curves_of
+from komb.citests.mixed.features import ROUGHEST, SMOOTHEST, Features, roughest
 from komb.counts import gram_kernels
 from komb.counts.fixedpoint import FloatArray, Int64Array
 
@@ -136,18 +138,41 @@ class Conditions:
 
     def given(self, target: Features) -> Given:
         """Choose the functions that a target depends on, and return what they leave of it."""
-        own = target.own
+        own = self._with_spread(target)
         coefficients = (own @ self._pool.T) @ self._inverse.T
         squares = np.einsum("ij,ij->i", own, own)
         chosen = self._choose(coefficients, squares)
         others = self._inverse[chosen & ~self._is_base]
         functions = np.concatenate([self._base, others @ self._pool]) if len(others) else self._base
-        residuals = own - coefficients[:, chosen] @ functions
+        fitted = coefficients[:, chosen]
+        residuals = own - fitted @ functions
+        curves = _choose_curves(functions, fitted, residuals, squares)
+        if len(curves):
+            functions = np.concatenate([functions, curves])
+            residuals -= (residuals @ curves.T) @ curves
         inverse = orthonormal(residuals @ residuals.T, FEATURE_LEFT * squares)
         is_left = inverse.diagonal() > 0
         residuals = inverse[is_left] @ residuals
         cheap = np.flatnonzero(self._costs[chosen] <= COST_OF_SPREAD)
         return Given(functions, cheap[:MOST_SPREAD_FUNCTIONS], residuals, target.degrees[is_left])
+
+    def _with_spread(self, target: Features) -> FloatArray:
+        """Features of a target; that of degree 2 is the square of what is left of the first.
+
+        Of the square itself the larger part is often due to the mean, which conditions move.
+        """
+        if not (target.degrees == 2).any() or len(self._costs) < 2:
+            return target.own
+        first = target.own[:1]
+        coefficients = (first @ self._pool.T) @ self._inverse.T
+        chosen = self._choose(coefficients, np.einsum("ij,ij->i", first, first))
+        left = first - (coefficients[:, chosen] @ self._inverse[chosen]) @ self._pool
+        variance = float(np.mean(left**2))
+        if variance <= FEATURE_LEFT * float(np.mean(first**2)):  # rounding errors, or nearly so
+            return target.own
+        own = target.own.copy()
+        own[target.degrees == 2] = left**2 / variance - 1.0
+        return own
 
     def explained_share(self, target: Features) -> float:
         """Share of a target's variance, of degree 1, that the functions explain beyond chance."""
@@ -168,8 +193,6 @@ class Conditions:
 
     def _choose(self, coefficients: FloatArray, squares: FloatArray) -> BoolArray:
         """Choose the base, and what a feature of the target depends on beyond it."""
-        from scipy.special import chdtri
-
         n_rows, base = self._pool.shape[1], self._is_base
         if base.all() or not len(squares):
             return base
@@ -180,9 +203,49 @@ class Conditions:
             beyond_base / (n_rows - np.count_nonzero(base)),
             beyond_all / max(n_rows - len(base), 0.2 * n_rows),
         )
-        evidence = (explained / np.maximum(variance, 1e-300)[:, None]).max(axis=0)
-        is_in: BoolArray = base | (evidence > chdtri(1.0, SELECTION_LEVEL / len(squares)))
-        return is_in
+        return base | _are_needed(explained, variance)
+
+
+def _are_needed(explained: FloatArray, variance: FloatArray) -> BoolArray:
+    """Whether some feature of a target depends on each of some functions.
+
+    Parameters
+    ----------
+    explained : float array (n_features, n_functions)
+        The squares that functions explain.
+    variance : float array (n_features)
+    """
+    from scipy.special import chdtri
+
+    evidence = (explained / np.maximum(variance, 1e-300)[:, None]).max(axis=0)
+    are_needed: BoolArray = evidence > chdtri(1.0, SELECTION_LEVEL / len(variance))
+    return are_needed
+
+
+def _choose_curves(
+    functions: FloatArray, fitted: FloatArray, residuals: FloatArray, squares: FloatArray
+) -> FloatArray:
+    """Choose the curves of a fit that a target depends on, orthonormal to the functions.
+
+    Parameters
+    ----------
+    functions : float array (n_functions, n_rows)
+        The constant is the first.
+    fitted : float array (n_features, n_functions)
+        Coefficients.
+    residuals : float array (n_features, n_rows)
+    squares : float array (n_features)
+        Of the features.
+    """
+    n_functions, n_rows = functions.shape
+    curves = curves_of(fitted[:, 1:] @ functions[1:], squares)
+    if n_functions + len(curves) > LARGEST_SHARE * n_rows or not len(curves):
+        return curves[:0]
+    curves -= (curves @ functions.T) @ functions
+    inverse = orthonormal(curves @ curves.T, np.full(len(curves), FEATURE_LEFT * n_rows))
+    curves = inverse[inverse.diagonal() > 0] @ curves
+    variance = np.einsum("ij,ij->i", residuals, residuals) / (n_rows - n_functions)
+    return curves[_are_needed((residuals @ curves.T) ** 2, variance)]
 
 
 def _multiply(factors: Sequence[FloatArray], result: FloatArray) -> None:
@@ -221,26 +284,30 @@ def _base(costs: FloatArray, n_rows: int) -> BoolArray:
 
 @lru_cache(maxsize=256)
 def _choose_terms(columns: tuple[Costs, ...], n_rows: int) -> tuple[list[Term], FloatArray]:
-    """Choose the terms of the pool with their costs: those of a cost all together, or none."""
-    room = min(LARGEST_POOL, POOL_SIZE * n_rows**0.5)
+    """Choose the terms of the pool with their costs: those of a cost all together, or none.
+
+    Functions of one condition are few, so they go on where there is no room for products.
+    """
+    room, is_full = min(LARGEST_POOL, POOL_SIZE * n_rows**0.5), False
     terms: list[Term] = [()]
     costs = [0.0]
-    for cost, n_factors in _groups(len(columns)):
+    for cost, n_factors in _groups(len(columns), n_rows):
+        if is_full and (n_factors > 1 or cost > np.cbrt(n_rows)):
+            continue
         group = list(_terms_of(columns, cost, n_factors))
-        if len(terms) + len(group) > room and cost > SMOOTHEST:
-            break
-        terms += group
-        costs += [cost] * len(group)
+        is_full = is_full or (len(terms) + len(group) > room and cost > SMOOTHEST)
+        if not is_full or (n_factors == 1 and cost <= np.cbrt(n_rows)):
+            terms += group
+            costs += [cost] * len(group)
     return terms, np.array(costs)
 
 
-def _groups(n_columns: int) -> list[tuple[float, int]]:
+def _groups(n_columns: int, n_rows: int) -> list[tuple[float, int]]:
     """Costs of terms and numbers of factors, the cheapest first."""
-    if not n_columns:
-        return []
-    steps = np.arange(SMOOTHEST, ROUGHEST + 0.5)
+    steps = np.arange(SMOOTHEST, roughest(n_rows) + 0.5).tolist()
     n_most = min(n_columns, MOST_FACTORS)
-    return sorted((float(cost), n) for cost in steps for n in range(1, n_most + 1))
+    groups = [(cost, n) for cost in steps for n in range(1, n_most + 1)]
+    return [(cost, n) for cost, n in groups if n == 1 or cost <= ROUGHEST]
 
 
 def _terms_of(columns: Sequence[Costs], cost: float, n_factors: int) -> Iterator[Term]:

@@ -28,6 +28,9 @@ LARGEST_DEGREE, LARGEST_DEGREE_OF_MANY = 3, 4
 SMOOTHEST, ROUGHEST = 1.0, 12.0
 """Costs of the functions of a condition: the degree of a polynomial, or what is like it."""
 
+ROUGHEST_OF_MANY = 24.0
+"""Costs go up to the third root of the rows, if that is above ``ROUGHEST``, but not beyond this."""
+
 KINK = 4.0
 """Cost of a jump, or of a bend, at the median."""
 
@@ -95,7 +98,7 @@ def numeric_features(values: FloatArray) -> Features:
     score, centred = _normal_scores(ranks / n_rows), 2.0 * ranks / n_rows - 1.0
     largest = LARGEST_DEGREE if n_rows < MANY_ROWS else LARGEST_DEGREE_OF_MANY
     own = _own_features(score, centred)[: min(largest, n_distinct - 1)]
-    smooth, costs = _smooth_functions(score, centred, n_distinct)
+    smooth, costs = _smooth_functions(score, centred, n_distinct, roughest(n_rows))
     joint = [score, np.sign(centred)] if n_distinct > 2 else [score][: n_distinct - 1]
 
     def filled(parts: list[FloatArray]) -> FloatArray:
@@ -108,6 +111,19 @@ def numeric_features(values: FloatArray) -> Features:
     return Features(
         filled(own), degrees, filled(joint), filled(smooth), np.array(costs), is_nominal=False
     )
+
+
+def roughest(n_rows: int) -> float:
+    """Largest cost of a function of one condition.
+
+    What a basis cannot follow is taken for a dependence as soon as there are rows enough to see it.
+
+    Examples
+    --------
+    >>> roughest(1000), roughest(5000), roughest(20_000)
+    (12.0, 17.0, 24.0)
+    """
+    return float(max(ROUGHEST, min(ROUGHEST_OF_MANY, np.floor(np.cbrt(n_rows)))))
 
 
 def _mean_ranks(values: FloatArray) -> tuple[FloatArray, int]:
@@ -129,18 +145,19 @@ def _normal_scores(shares: FloatArray) -> FloatArray:
 
 def _own_features(score: FloatArray, centred: FloatArray) -> list[FloatArray]:
     """Polynomials in the order of their degrees."""
-    return [score, score**2 - 1.0, _legendre(3, centred), _legendre(4, centred)]
+    return [score, score**2 - 1.0, *legendre(4, centred)[2:]]
 
 
 def _smooth_functions(
-    score: FloatArray, centred: FloatArray, n_distinct: int
+    score: FloatArray, centred: FloatArray, n_distinct: int, largest_cost: float
 ) -> tuple[list[FloatArray], list[float]]:
     """Functions of a condition, the smoothest first, as many as its values can tell apart."""
     functions = [score, score**2 - 1.0, score**3 - 3.0 * score]
     costs = [1.0, 2.0, 3.0]
     side = np.sign(centred)
-    for degree in range(4, int(ROUGHEST) + 1):
-        functions.append(_legendre(degree - 2, centred))
+    polynomials = legendre(int(largest_cost) - 2, centred)
+    for degree in range(4, int(largest_cost) + 1):
+        functions.append(polynomials[degree - 3])
         costs.append(float(degree))
         if degree == KINK:
             functions += [side, side * score]
@@ -152,13 +169,14 @@ def _smooth_functions(
     return functions, costs
 
 
-def _legendre(degree: int, x: FloatArray) -> FloatArray:
-    """Legendre polynomial of unit variance on ranks between -1 and 1."""
+def legendre(degree: int, x: FloatArray) -> list[FloatArray]:
+    """Legendre polynomials up to a degree, of unit variance on ranks between -1 and 1."""
     before, value = np.ones_like(x), x
+    found = [value * np.sqrt(3.0)]
     for k in range(1, degree):
         before, value = value, ((2 * k + 1) * x * value - k * before) / (k + 1)
-    scaled: FloatArray = value * np.sqrt(2 * degree + 1)
-    return scaled
+        found.append(value * np.sqrt(2 * k + 3))
+    return found
 
 
 def nominal_features(codes: Int64Array, n_levels: int) -> Features:
