@@ -12,7 +12,6 @@ import numpy as np
 
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, find_test
-from komb.counts.second_compiler import begin_compiling
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
@@ -48,6 +47,8 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return
+    from komb.counts.second_compiler import begin_compiling
+
     if name == "auto" and begin_compiling(_COMPILE_JUDGES.format(dtype.name), _JUDGES):
         _compile_counting(dtype, has_missing=table.has_missing)
     _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
