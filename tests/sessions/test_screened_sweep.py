@@ -82,7 +82,7 @@ def unscreened(*arguments: Any) -> list[Any]:
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_screened_sweeps_say_the_same(test: str, df: str, size: int, is_complete: bool) -> None:
-    for n_rows, target in [(30, 2), (400, 2), (2000, 4), (2000, 8)]:
+    for n_rows, target in [(30, 2), (400, 8), (2000, 4)]:
         table = make_table(MIXED, n_rows, seed=n_rows)
         if not is_complete:
             table = with_missing(table, BIT_OF_MISSING, seed=1)
@@ -91,7 +91,7 @@ def test_screened_sweeps_say_the_same(test: str, df: str, size: int, is_complete
 
 
 @pytest.mark.usefixtures("_screened")
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(
     tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
     st.integers(1, 3),

@@ -6,7 +6,7 @@ result on disk and says so, so only the very first search on a machine has to wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from komb.sessions.table_session import open_table, ranked_numbers
 
-if TYPE_CHECKING:
-    from komb.counts.contingency import Contingency
-
-_COMPILE_JUDGES = "from komb.api.warmup import compile_judges; compile_judges({!r})"
-_JUDGES = "pack_levels", "sum_moments", "judge_by_x2", "judge_by_g"
+_COMPILE_MOMENTS = "from komb.api.warmup import compile_moments; compile_moments({!r})"
+_MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
 _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
@@ -49,51 +46,32 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
         return
     from komb.counts.second_compiler import begin_compiling
 
-    if name == "auto" and begin_compiling(_COMPILE_JUDGES.format(dtype.name), _JUDGES):
-        _compile_counting(dtype, has_missing=table.has_missing)
+    if name == "auto":
+        begin_compiling(_COMPILE_MOMENTS.format(dtype.name), _MOMENTS)
     _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
 
 
-def compile_judges(dtype: str) -> None:
-    """Compile what packs bitmaps, and what says how likely X2 and G are.
+def compile_moments(dtype: str) -> None:
+    """Compile what says how likely G is, for one type of codes, and nothing else.
 
     Examples
     --------
-    >>> compile_judges("uint8")
+    >>> compile_moments("uint8")
     """
     from komb.counts.chi_square_kernels import functions
     from komb.counts.contingency import Contingency
-    from komb.counts.gamma_tail_kernels import judge_by_g, judge_by_x2
+    from komb.counts.gamma_tail_kernels import judge_by_g
 
-    codes = np.array([[0, 1], [0, 1]], dtype)
-    codes.flags.writeable = False  # as in every table; another type to Numba
-    Contingency(codes, np.array([2, 2]), target=0).pack_all()
-    contingency, one = _many_levels(np.dtype(dtype), has_missing=False), np.ones(1)
-    place, skewness = np.zeros(1, dtype=np.int64), np.ones(2)
+    n_rows, n_levels = 500, 100  # of a target with so many levels there are no bitmaps to pack
+    codes = np.stack([np.arange(n_rows) % n_levels, np.arange(n_rows) % 2, np.zeros(n_rows)])
+    contingency = Contingency(codes.astype(dtype), np.array([n_levels, 2, 1]), target=0)
+    place, one, skewness = np.zeros(1, dtype=np.int64), np.ones(1), np.ones(2)
     expected = contingency.make_expected_g()
     mean, variance = expected.moments(contingency, np.array([[2]]), place, place + 1)
-    judge_by_x2(one, one, one, one, one, skewness, functions(), -1.0, one.copy(), one.copy(), place)
     judge_by_g(
         place, one, mean, variance, one, one, skewness, functions(), one.copy(), one > 1
     )  # fmt: skip
-
-
-def _compile_counting(dtype: np.dtype[Any], *, has_missing: bool) -> None:
-    """Compile what counts tables, and nothing else."""
-    _many_levels(dtype, has_missing=has_missing).summarise(
-        np.array([[2]]), np.array([0, 1]), np.array([1]), wants_tables=True
-    )
-
-
-def _many_levels(dtype: np.dtype[Any], *, has_missing: bool) -> Contingency:
-    """Prepare a target of so many levels that there are no bitmaps to pack."""
-    from komb.counts.contingency import Contingency
-
-    n_rows, n_levels = 500, 100
-    codes = np.stack([np.arange(n_rows) % n_levels, np.arange(n_rows) % 2, np.zeros(n_rows)])
-    codes[1, 0] += 2 * has_missing
-    return Contingency(codes.astype(dtype), np.array([n_levels, 2, 1]), target=0)
 
 
 def _search_tiny_table(
