@@ -1,6 +1,9 @@
 """All targets of a network with several workers against one, and what the workers need.
 
-    python benchmarks/jobs.py [--data FOLDER] [--jobs J] [--order K] [NETWORK ...]
+    python benchmarks/jobs.py [--data FOLDER] [--jobs J] [--order K] [--default] [NETWORK ...]
+
+The paper's search, or with ``--default`` that of a call without parameters; any network in pgmpy's
+wheel, such as the 441 columns of ``--default --order 0 pigs``.
 
 "cold" includes starting the workers, each of which loads numba; "warm" finds them ready. Blankets
 must be the same. Memory is the highest that a worker ever took.
@@ -17,7 +20,8 @@ from typing import Any
 import joblib
 
 import komb
-from common import Samples, best_of, print_table
+from common import best_of, print_table
+from measures.tiles import Tiles
 
 
 def peak_memory(wait: float) -> int:
@@ -31,9 +35,11 @@ def peak_of_workers(jobs: int) -> int:
     return int(max(joblib.Parallel(jobs, batch_size=1)(calls)))
 
 
-def measure(name: str, data: Path | None, jobs: int, order: int) -> tuple[str, ...]:
+def measure(
+    name: str, data: Path | None, jobs: int, order: int, is_default: bool
+) -> tuple[str, ...]:
     """One line of the table."""
-    table = Samples(name, data).table(1)
+    table = Tiles.open(name, data, seed=0).table(1, 5000)
     komb.markov_blanket(table, table.names[0])  # compile before any clock starts
     joblib.externals.loky.get_reusable_executor(max_workers=jobs, reuse=False).shutdown()
     options: dict[str, Any] = {
@@ -42,13 +48,15 @@ def measure(name: str, data: Path | None, jobs: int, order: int) -> tuple[str, .
         "max_separator": max(1, order),
         "test": "g-sci",
     }
+    if is_default:
+        options = {"order": order}
     started = time.perf_counter()
     many = komb.markov_blankets(table, **options, n_jobs=jobs)
     cold = time.perf_counter() - started
     warm = best_of(2, lambda: komb.markov_blankets(table, **options, n_jobs=jobs))
     memory = peak_of_workers(jobs)
     started = time.perf_counter()
-    one = komb.markov_blankets(table, **options)
+    one = komb.markov_blankets(table, **options, n_jobs=1)
     alone = time.perf_counter() - started
     assert dict(one) == dict(many), "workers must not change a blanket"
     return (
@@ -63,9 +71,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--order", type=int, default=2)
+    parser.add_argument("--default", action="store_true", help="the default search")
     arguments = parser.parse_args()
     rows = [
-        measure(name, arguments.data, arguments.jobs, arguments.order)
+        measure(name, arguments.data, arguments.jobs, arguments.order, arguments.default)
         for name in arguments.networks
     ]
     idle = peak_memory(0)
