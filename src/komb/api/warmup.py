@@ -17,7 +17,6 @@ from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from komb.sessions.table_session import open_table, ranked_numbers
 
-_COMPILE_MOMENTS = "from komb.api.warmup import compile_moments; compile_moments({!r})"
 _MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
 _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
@@ -47,7 +46,8 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     from komb.counts.second_compiler import begin_compiling
 
     if name == "auto":
-        begin_compiling(_COMPILE_MOMENTS.format(dtype.name), _MOMENTS)
+        function = compile_moments.__name__
+        begin_compiling(f"from {__name__} import {function}; {function}({dtype.name!r})", _MOMENTS)
     _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
 
