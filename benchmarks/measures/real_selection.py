@@ -78,12 +78,11 @@ def keep_all(X: pd.DataFrame, y: _Y) -> _Columns:
 
 
 def keep_predictors(X: pd.DataFrame, y: _Y) -> _Columns:
-    selector = komb.MarkovBlanketSelector(goal="prediction", min_features=1).fit(X, y)
-    return [str(name) for name in selector.get_feature_names_out()]
+    return keep_blanket(X, y, goal="prediction")
 
 
-def keep_blanket(X: pd.DataFrame, y: _Y) -> _Columns:
-    selector = komb.MarkovBlanketSelector(min_features=1).fit(X, y)
+def keep_blanket(X: pd.DataFrame, y: _Y, goal: str = "blanket") -> _Columns:
+    selector = komb.MarkovBlanketSelector(goal=goal, min_features=1).fit(X, y)
     return [str(name) for name in selector.get_feature_names_out()]
 
 

@@ -21,7 +21,8 @@ MOST_CANDIDATES = 60
 MOST_ROWS = 20_000
 """On more rows a search sees by itself what is worth having."""
 
-_ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
+ANY_LEVEL = 1 - 1e-12
+"""Level of a test that reports every p-value."""
 
 
 def find_predictors(
@@ -66,7 +67,7 @@ def find_predictors(
     allowed = [name for name in table.names if name in scores and name not in banned]
     likeliest = sorted(allowed, key=lambda name: -scores[name])[:MOST_CANDIDATES]
     held = frozenset(map(table.index, held_columns(table, blanket.parameters.get("given") or ())))
-    session = open_features(table, alpha=_ANY_LEVEL, given=held)
+    session = open_features(table, alpha=ANY_LEVEL, given=held)
     added = add_predictors(
         session,
         table.index(blanket.target),

@@ -33,9 +33,8 @@ _Plugins: TypeAlias = tuple[list[Any], list[Any]]  # tests and algorithms from o
 
 _Ticket: TypeAlias = tuple[int, int]  # which of all calls this is, of all processes
 
-_BATCHES_PER_WORKER = (
-    8  # where targets share a session: more are heard of sooner, fewer are quicker
-)
+# Where targets share a session: with more, what is finished is heard of sooner.
+_BATCHES_PER_WORKER = 8
 
 _tickets = count()
 _workplace = threading.local()  # what a worker has at hand: searches of one call share a session

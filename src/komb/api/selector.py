@@ -39,7 +39,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from komb.api.extra_features import find_predictors
+from komb.api.extra_features import ANY_LEVEL, find_predictors
 from komb.api.find import markov_blanket
 from komb.api.options import (
     DEFAULT_LEVEL,
@@ -80,7 +80,6 @@ from komb.sessions.table_session import open_table
 PREDICTION, BLANKET = "prediction", "blanket"
 """What to select for."""
 
-_ANY_LEVEL = 1 - 1e-12  # of a test that reports every p-value
 _NOTHING_SELECTED = (
     "No features were selected: no column was found to depend on y. Members can hide in larger "
     "combinations (raise 'order'), or the tests may be too strict (raise 'alpha'). To keep the "
@@ -345,7 +344,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         covariates = self.blanket_.parameters.get("given", ())
         held = frozenset(map(table.index, held_columns(table, covariates)))
         session = open_table(
-            table, given=held, test=self.test, alpha=_ANY_LEVEL, df=self.df, seed=self.seed
+            table, given=held, test=self.test, alpha=ANY_LEVEL, df=self.df, seed=self.seed
         )
         others = frozenset(range(table.n_columns)) - {target} - held
         marginal = session.strengths(target, [(others, frozenset())])[0]
