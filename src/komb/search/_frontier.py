@@ -1,29 +1,17 @@
-"""How kOMB makes thousands of tests at a time, and none twice.
-
-The groups outside the blanket form a tree: the empty group is the root, and below a group are those
-that have one more variable, later in the table than its own. Algorithm 2 walks through this tree,
-and at each group through the candidates; the first with a witness wins, and the walk begins anew.
-The :class:`Frontier` makes the same walk in batches, because tests are counted in batches, and
-leaves out what an earlier walk has settled: a candidate that is independent given a witness, or
-that part of the blanket separates, stays so while the blanket grows.
-"""
+"""The blanket of one search of kOMB, and how its questions are asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
+from komb.search._group_walk import BatchedWalk
 from komb.search.task import Task
-from komb.sessions.questions import EMPTY, Branch, Position, Variables
+from komb.sessions.questions import Branch, Dependence, GroupWalk, Position, Variables
 from komb.sessions.session import Session
-
-# Examined together: the root, where a success is likely, then enough for large batches. Many at
-# once where what comes after a success is not tested anyway.
-_BRANCHES_AT_FIRST, _BRANCHES_AT_ONCE, _BRANCHES_AT_MOST = 1, 64, 4096
 
 
 class Frontier:
-    """The blanket of one search as it grows and shrinks, and what is still to be examined."""
+    """The blanket of one search as it grows and shrinks."""
 
     def __init__(self, session: Session, task: Task, order: int, max_separator: int) -> None:
         self.session = session
@@ -32,43 +20,31 @@ class Frontier:
         self.order = order
         self.max_separator = max_separator
         self.blanket: Variables = task.start | task.include
-        self._settled = SettledGroups()
+        self._walk: GroupWalk | None = None
 
-    @property
-    def blanket(self) -> Variables:
-        """The candidate blanket."""
-        return self._blanket
+    def first_witness(self) -> Dependence | None:
+        """Return the first candidate outside of the blanket that has a witness, with the witness.
 
-    @blanket.setter
-    def blanket(self, blanket: Variables) -> None:
-        self._blanket = blanket
-        self.outside = self.task.candidates - blanket  # what could still enter it
-
-    def batches(self) -> Iterator[list[Branch]]:
-        """Yield the branches that may hold a witness, in the order of the tree.
-
-        At first a few at a time, for a success is often near.
+        In the order of Algorithm 2. The blanket only grows from one call to the next.
         """
-        branches = self._settled.remaining(self)
-        least = _BRANCHES_AT_ONCE if self.session.stops_at_success else 0
-        count = _BRANCHES_AT_FIRST
-        while some := list(islice(branches, count)):
-            yield some
-            count = min(max(2 * count, least), _BRANCHES_AT_MOST)
+        if self._walk is None:
+            self._walk = self._begin_walk()
+        return self._walk.first_witness(self.blanket)
 
-    def settle(self, branches: Sequence[Branch], first: Position | None) -> None:
-        """Note that branches were examined with the present blanket, up to a success."""
-        self._settled.note(self, branches, first)
+    def _begin_walk(self) -> GroupWalk:
+        candidates, sizes = self.task.candidates, (self.order, self.max_separator)
+        walk = self.session.walk_groups(self.target, candidates, *sizes, self._report_growth)
+        if walk is not None:
+            return walk
+        return BatchedWalk(self.session, self.target, candidates, *sizes, self._report_growth)
 
-    def witnesses(
-        self, branches: Sequence[Branch], *, one_is_enough: bool
-    ) -> dict[Position, Variables]:
+    def witnesses(self, branches: Sequence[Branch]) -> dict[Position, Variables]:
         """For each position, the first group with allies given which the candidate depends.
 
         No separator removes the dependence.
         """
         return self.session.separators.witnesses(
-            self.target, branches, self.blanket, self.max_separator, one_is_enough=one_is_enough
+            self.target, branches, self.blanket, self.max_separator
         )
 
     def is_inseparable(self, candidate: int, witness: Variables) -> bool:
@@ -86,80 +62,8 @@ class Frontier:
         """Report the progress of the search to the observer."""
         self.task.report(self.session, phase, self.blanket, done, total)
 
+    def _report_growth(self) -> None:
+        self.report("grow")
+
     def _report_sweep(self, done: int, total: int) -> None:
         self.report("sweep", done, total)
-
-
-class SettledGroups:
-    """What a growing blanket has settled for good.
-
-    Every group that was examined has an entry: for each blanket, the candidates for which that
-    blanket is settled. Groups of full size, the leaves of the tree, have one only if something is
-    open there (there are too many of the others); up to ``_last_leaf``, in the order of the tree,
-    leaves without an entry are settled, for they take no allies and nothing new can happen to them.
-    """
-
-    def __init__(self) -> None:
-        self._inner: dict[Variables, dict[Variables | None, Variables]] = {}
-        self._open_leaves: dict[Variables, Variables] = {}  # -> candidates
-        self._last_leaf: tuple[int, ...] = ()
-
-    def remaining(self, frontier: Frontier) -> Iterator[Branch]:
-        """Yield what could hold a witness, in the order of the tree."""
-        outside, blanket = frontier.outside, frontier.blanket
-        for group in self._groups(sorted(outside), frontier.order):
-            n_allies = frontier.order - len(group)
-            if n_allies == 0:
-                is_open = group in self._open_leaves
-                yield Branch(group, self._open_leaves[group] & outside if is_open else outside, 0)
-                continue
-            entry = self._inner.get(group, {None: outside})
-            branches = [
-                Branch(group, some & outside, n_allies, settled) for settled, some in entry.items()
-            ]
-            open_ones = [b for b in branches if b.candidates and b.settled != blanket]
-            yield from sorted(open_ones, key=lambda branch: min(branch.candidates))
-
-    def _groups(self, outside: list[int], order: int) -> Iterator[Variables]:
-        """Yield the groups that are not settled, in the order of the tree."""
-        open_leaves: dict[tuple[int, ...], list[int]] = {}
-        for *prefix, last in sorted(map(sorted, filter(None, self._open_leaves))):
-            open_leaves.setdefault(tuple(prefix), []).append(last)
-
-        def below(prefix: tuple[int, ...], start: int) -> Iterator[Variables]:
-            is_leaf = len(prefix) == order - 1
-            followers = outside[start:]
-            if is_leaf and prefix < self._last_leaf[:-1]:  # do not pass by thousands one by one
-                still_outside = set(followers)
-                followers = [v for v in open_leaves.get(prefix, []) if v in still_outside]
-            for position, variable in enumerate(followers, start + 1):
-                group = (*prefix, variable)
-                if not is_leaf:
-                    yield frozenset(group)
-                    yield from below(group, position)
-                elif group > self._last_leaf or variable in open_leaves.get(prefix, []):
-                    yield frozenset(group)
-
-        yield EMPTY
-        if order:
-            yield from below((), 0)
-
-    def note(self, frontier: Frontier, branches: Sequence[Branch], first: Position | None) -> None:
-        """Note that branches were examined with the present blanket, up to a success."""
-        for number, branch in enumerate(branches):
-            done, left = branch.candidates, EMPTY
-            if first is not None and number == first.branch:
-                done = branch.before(first.candidate).candidates
-                left = branch.candidates - done
-            group = branch.group
-            if len(group) == frontier.order:
-                self._last_leaf = max(self._last_leaf, tuple(sorted(group)))
-                self._open_leaves.pop(group, None)
-                if left:
-                    self._open_leaves[group] = left
-            else:
-                entry = self._inner.setdefault(group, {None: frontier.outside})
-                entry[branch.settled] = (entry[branch.settled] - done) & frontier.outside
-                entry[frontier.blanket] = entry.get(frontier.blanket, EMPTY) | done
-            if left:
-                return

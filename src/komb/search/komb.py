@@ -21,8 +21,9 @@ k, l                  ``order``, ``max_separator``
 Two things differ in form, neither in any answer. ``find_cond`` is asked of many candidates, and of
 many groups, at once, because tests are counted in batches: where the paper returns the first
 success in the order of its loops, we take the smallest of the successes in that order. And what the
-grow phase has settled is not examined again when the loops start anew. The machinery for both is in
-:mod:`~komb.search._frontier`.
+grow phase has settled is not examined again when the loops start anew. Both loops of
+``find_inter_dep`` are one walk through a tree, in batches (:mod:`~komb.search._group_walk`) or, for
+tests that kernels know, in compiled code (:mod:`~komb.sessions.formula_walk`).
 
 A variable is never put into the condition of its own test: where the paper writes ``S \ Z`` for
 the pool of separators, the tested variable is left out too.
@@ -33,12 +34,10 @@ O(|S|^(order + max_separator)) tables for each candidate that some witness bring
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from komb.search._frontier import Frontier
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Branch, Position, Variables
+from komb.sessions.questions import EMPTY, Branch, Variables
 from komb.sessions.session import Session
 
 
@@ -105,8 +104,7 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
         frontier.report("grow")
     while True:
         frontier.report("shrink")
-        found = find_witness(frontier, [Branch(EMPTY, frontier.blanket, order)])
-        witnesses = {position.candidate: witness for position, witness in found.items()}
+        witnesses = find_witness(frontier, frontier.blanket)
         unsupported = frontier.blanket - witnesses.keys() - task.include
         if not unsupported:
             return Found({member: witnesses.get(member) for member in sorted(frontier.blanket)})
@@ -152,16 +150,10 @@ def find_interacting_group(frontier: Frontier) -> Variables:
 
     The recursion visits the groups outside the blanket as a tree with the empty group at its root
     (lexicographic, a prefix before its extensions). The first group under which some candidate has
-    a witness wins, and there the first candidate. Empty when there is none.
+    a witness (:func:`find_witness`) wins, and there the first candidate. Empty when there is none.
     """
-    for branches in frontier.batches():
-        found = find_witness(frontier, branches, one_is_enough=True)
-        first = min(found, default=None)
-        frontier.settle(branches, first)
-        if first is not None:
-            return drop_redundant(frontier, first.candidate, found[first])
-        frontier.report("grow")
-    return EMPTY
+    first = frontier.first_witness()
+    return EMPTY if first is None else drop_redundant(frontier, *first)
 
 
 def has_no_separator(frontier: Frontier, candidate: int, witness: Variables) -> bool:
@@ -180,10 +172,8 @@ def has_no_separator(frontier: Frontier, candidate: int, witness: Variables) -> 
     return frontier.is_inseparable(candidate, witness)
 
 
-def find_witness(
-    frontier: Frontier, branches: Sequence[Branch], *, one_is_enough: bool = False
-) -> dict[Position, Variables]:
-    r"""Algorithm 3, find_cond: the first witness of each candidate with each group.
+def find_witness(frontier: Frontier, candidates: Variables) -> dict[int, Variables]:
+    r"""Algorithm 3, find_cond: the first witness of each candidate inside the blanket.
 
     ::
 
@@ -195,7 +185,8 @@ def find_witness(
                         return Z
             return bottom
 
-    A candidate without a witness, the paper's bottom, is not in the result. With ``one_is_enough``
-    only the first position is sure to be there.
+    Here with the empty group, as the shrink phase asks; a candidate is never its own ally. One
+    without a witness, the paper's bottom, is not in the result.
     """
-    return frontier.witnesses(branches, one_is_enough=one_is_enough)
+    found = frontier.witnesses([Branch(EMPTY, candidates, frontier.order)])
+    return {position.candidate: witness for position, witness in found.items()}

@@ -13,6 +13,7 @@ from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
+from komb.sessions.formula_walk import FormulaWalk, fits_memory
 from komb.sessions.questions import (
     EMPTY,
     Branch,
@@ -108,6 +109,26 @@ class FormulaSource(TableSource):
             wants_bits=False,
             in_turn=True,
         )[1]
+
+    def walk_groups(
+        self,
+        target: int,
+        candidates: Variables,
+        order: int,
+        max_separator: int,
+        on_pause: Callable[[], None],
+    ) -> FormulaWalk | None:
+        """Begin walks through the groups outside of a blanket that grows, in compiled code."""
+        if not fits_memory(len(candidates), order, self.n_variables):
+            return None
+        return FormulaWalk(
+            self._tests,
+            lambda: self._contingency(target),
+            candidates,
+            order,
+            max_separator,
+            on_pause,
+        )
 
     @property
     def separators(self) -> FormulaSeparators:

@@ -7,7 +7,7 @@ tables of integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -20,7 +20,14 @@ from komb.counts.contingency import Contingency
 from komb.counts.records import Record
 from komb.sessions.formula_memory import HashTables, n_bytes
 from komb.sessions.lot_buffers import RECENT, RECENT_COLUMNS, LotBuffers, ends_of, ranges_of
-from komb.sessions.questions import Branch, Candidates, Position, SessionCounts, Variables
+from komb.sessions.questions import (
+    Branch,
+    Candidates,
+    Dependence,
+    Position,
+    SessionCounts,
+    Variables,
+)
 from komb.sessions.sweeps import Sweep
 from komb.sessions.workspace import Workspace
 
@@ -54,7 +61,6 @@ class _Witnesses(NamedTuple):
     sets: Sequence[Variables]
     witnesses: Sequence[tuple[int, int]]  # the same in the sets
     n_allies: Sequence[int]  # see Branch
-    settled: Sequence[Variables | None]
 
 
 class FormulaTests:
@@ -68,9 +74,10 @@ class FormulaTests:
     """
 
     def __init__(self, formula: Formula, workspace: Workspace) -> None:
-        from komb.sessions.formula_kernels import evidence, hash_table, lots
+        from komb.sessions.formula_kernels import evidence, hash_table, lot, lots
 
-        self._lots, self._no_column, self._evidence = lots, hash_table.NO_COLUMN, evidence
+        self._run_lot, self._names = lots.run_lot, lot
+        self._no_column, self._evidence = hash_table.NO_COLUMN, evidence
         self._formula = formula
         self._formula_record = Record(**formula._asdict())
         n_rows, n_columns = workspace.shared.n_rows, len(workspace.cardinalities)
@@ -109,7 +116,7 @@ class FormulaTests:
         lot.columns[: len(columns)] = columns
         lot.ends[: len(ends)] = ends
         self._buffers.write_sets(sets, width)
-        lots = self._lots
+        lots = self._names
         asked_for = {lots.WANTS_BITS: wants_bits, lots.N_LINES: len(sets)}
         self._run(contingency, width, lots.SOME_TESTS, asked_for)
         answers = lot.evidence[: len(columns)].tolist()
@@ -135,7 +142,7 @@ class FormulaTests:
         self, contingency: Contingency, columns: Sequence[int], members: Variables, most: int
     ) -> tuple[int, Variables]:
         """Return how many columns were tested, before one given too many, and the set then."""
-        lots, lot = self._lots, self._buffers.lot_for(len(columns), most)
+        lots, lot = self._names, self._buffers.lot_for(len(columns), most)
         lot.columns[: len(columns)] = columns
         lot.pool[: len(members)] = sorted(members)
         asked = {lots.N_COLUMNS: len(columns), lots.N_POOL: len(members), lots.MAX_SIZE: most}
@@ -161,7 +168,6 @@ class FormulaTests:
             sets=list(chain.from_iterable(sets)),
             witnesses=[(end - len(own), end) for own, end in zip(sets, ends_of(sets), strict=True)],
             n_allies=[0] * len(lines),
-            settled=[None] * len(lines),
         )
         found = self._find_witnesses(contingency, asked, pool, max_size, one_is_enough)
         answers: list[Variables | None] = [None] * len(lines)
@@ -186,7 +192,6 @@ class FormulaTests:
             sets=[branch.group for branch in branches],
             witnesses=[(line, line + 1) for line in range(len(branches))],
             n_allies=[branch.n_allies for branch in branches],
-            settled=[branch.settled for branch in branches],
         )
         found = self._find_witnesses(contingency, asked, blanket, max_separator, one_is_enough)
         return {Position(branch, x): witness for branch, x, witness in found}
@@ -202,16 +207,15 @@ class FormulaTests:
         """Line, candidate and witness of all that have one."""
         if not asked.candidates:
             return []
-        lots, columns, sets = self._lots, asked.columns, asked.sets
+        lots, columns, sets = self._names, asked.columns, asked.sets
         most_set = max(map(len, sets), default=0)
         most_allies = min(max(asked.n_allies, default=0), len(pool))
         width = most_set + most_allies + min(max_size, len(pool))
         n_answers = 1 if one_is_enough else sum(end - first for first, end in asked.candidates) + 1
-        n_items = max(len(columns), len(sets), len(asked.settled), n_answers)
-        lot = self._buffers.lot_for(n_items, width, len(set(asked.settled)))
-        settled = self._buffers.write_settled(asked.settled)
-        lines = zip(asked.candidates, asked.witnesses, asked.n_allies, settled, strict=True)
-        starts = [(*own, *among, most, row) for own, among, most, row in lines]
+        n_items = max(len(columns), len(sets), len(asked.candidates), n_answers)
+        lot = self._buffers.lot_for(n_items, width)
+        lines = zip(asked.candidates, asked.witnesses, asked.n_allies, strict=True)
+        starts = [(*own, *among, most) for own, among, most in lines]
         lot.columns[: len(columns)] = columns
         lot.lines[: len(starts)] = starts
         lot.pool[: len(pool)] = sorted(pool)
@@ -221,10 +225,40 @@ class FormulaTests:
             lots.MAX_SIZE: max_size,
         }  # fmt: skip
         self._run(contingency, width, lots.WITNESSES, numbers)
+        return self._found_witnesses(lot)
+
+    def _found_witnesses(self, lot: Any) -> list[tuple[int, int, Variables]]:
         return [
             (line, x, frozenset(witness[: witness.index(self._no_column)]))
-            for line, x, *witness in lot.answers[: lot.place[lots.N_ANSWERS]].tolist()
+            for line, x, *witness in lot.answers[: lot.place[self._names.N_ANSWERS]].tolist()
         ]
+
+    def first_witness(
+        self,
+        contingency: Contingency,
+        walk: Any,
+        outside: Variables,
+        blanket: Variables,
+        sizes: tuple[int, int],
+        generation: int,
+        on_pause: Callable[[], None],
+    ) -> Dependence | None:
+        """Go on with a walk through the groups outside of a blanket: see ``GROUPS``.
+
+        ``sizes`` are the largest of a witness and of a separator.
+        """
+        lots, (order, max_separator) = self._names, sizes
+        width = order + min(max_separator, len(blanket))
+        lot = self._buffers.lot_for(max(len(outside), 1), width, walk)
+        lot.columns[: len(outside)] = sorted(outside)
+        lot.pool[: len(blanket)] = sorted(blanket)
+        numbers = {
+            lots.N_COLUMNS: len(outside), lots.N_POOL: len(blanket), lots.MAX_SIZE: max_separator,
+            lots.ORDER: order, lots.GENERATION: generation,
+        }  # fmt: skip
+        self._run(contingency, width, lots.GROUPS, numbers, on_pause)
+        found = self._found_witnesses(lot)
+        return found[0][1:] if found else None
 
     def weakest(
         self,
@@ -246,7 +280,7 @@ class FormulaTests:
         """
         if not strengths:
             return {}, {}
-        lots, candidates = self._lots, list(strengths)
+        lots, candidates = self._names, list(strengths)
         n, largest = len(candidates), min(max_size, len(pool))
         width = len(core) + max(largest, 0)
         lot = self._buffers.lot_for(n, max(width, min_size))
@@ -335,7 +369,12 @@ class FormulaTests:
         return known
 
     def _run(
-        self, contingency: Contingency, most_columns: int, loop: int, asked: Mapping[int, int]
+        self,
+        contingency: Contingency,
+        most_columns: int,
+        loop: int,
+        asked: Mapping[int, int],
+        on_pause: Callable[[], None] | None = None,
     ) -> None:
         """Run a loop to its end; given sets have ``most_columns`` columns at most."""
         known = self._known_of(contingency)
@@ -349,18 +388,19 @@ class FormulaTests:
             known.work = known.work.replaced(given=given)
         if self._based_on[0] is not given or self._based_on[1] is not contingency:
             self._begin_bases(contingency)
-        lots, lot = self._lots, self._buffers.lot
+        lots, lot = self._names, self._buffers.lot
         lot.asked[:] = 0
         lot.asked[lots.LOOP], lot.asked[lots.MOST_TABLES] = loop, self._most_tables
         for place, number in asked.items():
             lot.asked[place] = number
         lot.place[: lots.FIRST_POSITION] = 0
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
-        is_done = False
-        while not is_done:
-            is_done = lots.run_lot(lot, known.work)
+        while not self._run_lot(lot, known.work):
             self._note_work(given)
             self._enlarge(known)
+            if on_pause is not None:
+                on_pause()
+        self._note_work(given)
 
     def _note_work(self, given: Any) -> None:
         self._counts = [n + m for n, m in zip(self._counts, given.counts.tolist(), strict=True)]
@@ -382,7 +422,7 @@ class FormulaTests:
         prepared, terms, scratch, labels, groups = contingency.kernel_arguments(
             known.most_columns, self._formula.coded_below, wants_tables=self._formula.needs_tables
         )
-        known.work = self._lots.Work(
+        known.work = self._names.Work(
             prepared=prepared, terms=terms, scratch=scratch, labels=labels, groups=groups,
             rules=known.rules, given=self._buffers.given_for(known.most_columns),
             tests=known.tests, sets=known.sets, recent=known.recent,

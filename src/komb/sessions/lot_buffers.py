@@ -30,26 +30,35 @@ class LotBuffers:
     """
 
     def __init__(self, n_rows: int, n_columns: int) -> None:
-        from komb.sessions.formula_kernels import counting, lots
+        from komb.sessions.formula_kernels import counting, lot
         from komb.sessions.formula_kernels.hash_table import NO_COLUMN
 
-        self._lots, self._counting, self._no_column = lots, counting, NO_COLUMN
+        self._names, self._counting, self._no_column = lot, counting, NO_COLUMN
         self._n_rows = n_rows
         self._n_columns = n_columns
         self._n_items, self._width = self._enough(_ITEMS_AT_FIRST), _COLUMNS_AT_FIRST
-        self._n_settled = 1
+        self._walk = self._no_walk = self._make_no_walk()
         self.lot = self._make_lot()
         self.most_columns = _COLUMNS_AT_FIRST
         self.given = self._make_given()
 
-    def lot_for(self, n_items: int, width: int, n_settled: int = 0) -> Any:
-        """Return the lot, with room for so many items, and for sets of so many columns."""
-        if n_items > self._n_items or width > self._width or n_settled > self._n_settled:
+    def lot_for(self, n_items: int, width: int, walk: Any = None) -> Any:
+        """Return the lot, with room for so many items and for sets of so many columns."""
+        if n_items > self._n_items or width > self._width:
             self._n_items = _grown(self._n_items, n_items)
             self._width = _grown(self._width, width)
-            self._n_settled = _grown(self._n_settled, n_settled)
             self.lot = self._make_lot()
+        if walk is not None and walk is not self.lot.walk:
+            self._walk = walk
+            self.lot = self.lot.replaced(walk=walk)
         return self.lot
+
+    def _make_no_walk(self) -> Any:
+        none = np.zeros(1, dtype=np.int64)
+        return self._names.Walk(
+            entered=none, examined=np.zeros((1, 1), dtype=np.int32), first=none, position=none,
+            binomials=none[None], last=none,
+        )  # fmt: skip
 
     def _make_lot(self) -> Any:
         n_items, width = self._n_items, self._width
@@ -60,11 +69,11 @@ class LotBuffers:
         def sets(columns: int) -> Any:
             return np.empty((n_items, columns), dtype=np.int32)
 
-        return self._lots.Lot(
-            asked=integers(self._lots.N_ASKED),
-            place=integers(self._lots.FIRST_POSITION + width + 1),
+        return self._names.Lot(
+            asked=integers(self._names.N_ASKED),
+            place=integers(self._names.FIRST_POSITION + width + 1),
             ends=integers(n_items),
-            lines=np.zeros((n_items, self._lots.N_OF_LINE), dtype=np.int64),
+            lines=np.zeros((n_items, self._names.N_OF_LINE), dtype=np.int64),
             columns=integers(n_items),
             evidence=np.zeros(n_items),
             found=integers(n_items),
@@ -73,7 +82,7 @@ class LotBuffers:
             core=integers(n_items),
             separators=sets(width + 1),
             answers=sets(width + 3),
-            settled=np.zeros((self._n_settled, self._n_columns), dtype=np.uint8),
+            walk=self._walk,
             free=integers(n_items),
             chosen=integers(width + 1),
             allies=integers(width + 1),
@@ -111,9 +120,12 @@ class LotBuffers:
 
     def reclaim(self) -> None:
         """Give the memory of large lots back."""
+        self._walk = self._no_walk
         if self._n_items > self._enough(_ITEMS_KEPT):
-            self._n_items, self._n_settled = self._enough(_ITEMS_KEPT), 1
+            self._n_items = self._enough(_ITEMS_KEPT)
             self.lot = self._make_lot()
+        elif self.lot.walk is not self._walk:
+            self.lot = self.lot.replaced(walk=self._walk)
 
     def _enough(self, n_items: int) -> int:
         """Have room for a set of all columns, whatever else is asked."""
@@ -130,17 +142,6 @@ class LotBuffers:
         rows = [[*sorted(each), *behind[len(each) :]] for each in sets]
         if rows:
             self.lot.sets[: len(rows), : width + 1] = rows
-
-    def write_settled(self, settled: Sequence[Variables | None]) -> list[int]:
-        """Give every different set a row that marks its columns; returns them, -1 for None."""
-        rows = {
-            each: row for row, each in enumerate({each for each in settled if each is not None})
-        }
-        marks = self.lot.settled[: len(rows)]
-        marks[:] = 0
-        for each, row in rows.items():
-            marks[row, list(each)] = 1
-        return [-1 if each is None else rows[each] for each in settled]
 
 
 def _grown(room: int, needed: int) -> int:

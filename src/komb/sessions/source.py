@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from komb.sessions.questions import (
     Candidates,
     Dependence,
+    GroupWalk,
     OnProgress,
     Outcome,
     Question,
@@ -189,6 +190,17 @@ class Source(ABC):
         core: Variables,
     ) -> dict[int, Variables] | None:
         """As :meth:`Session.separate_in_turn`; None if that is no quicker than to ask in turn."""
+        return None
+
+    def walk_groups(
+        self,
+        target: int,
+        candidates: Variables,
+        order: int,
+        max_separator: int,
+        on_pause: Callable[[], None],
+    ) -> GroupWalk | None:
+        """As :meth:`Session.walk_groups`."""
         return None
 
     def can_detect(
