@@ -29,14 +29,11 @@ class Frontier:
         """
         if self._walk is None:
             self._walk = self._begin_walk()
-        return self._walk.first_witness(self.blanket)
+        return self._walk.first_witness(self.blanket, self._report_growth)
 
     def _begin_walk(self) -> GroupWalk:
-        candidates, sizes = self.task.candidates, (self.order, self.max_separator)
-        walk = self.session.walk_groups(self.target, candidates, *sizes, self._report_growth)
-        if walk is not None:
-            return walk
-        return BatchedWalk(self.session, self.target, candidates, *sizes, self._report_growth)
+        asked = self.target, self.task.candidates, self.order, self.max_separator
+        return self.session.walk_groups(*asked) or BatchedWalk(self.session, *asked)
 
     def witnesses(self, branches: Sequence[Branch]) -> dict[Position, Variables]:
         """For each position, the first group with allies given which the candidate depends.

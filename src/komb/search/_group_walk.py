@@ -33,8 +33,6 @@ class BatchedWalk:
         What groups and witnesses are made of.
     order, max_separator : int
         The largest sizes of a witness and of a separator.
-    on_pause : callable
-        Called after every batch.
     """
 
     def __init__(
@@ -44,16 +42,14 @@ class BatchedWalk:
         candidates: Variables,
         order: int,
         max_separator: int,
-        on_pause: Callable[[], None],
     ) -> None:
         self._session = session
         self._target = target
         self._candidates = candidates
         self._max_separator = max_separator
-        self._on_pause = on_pause
         self._settled = SettledGroups(order)
 
-    def first_witness(self, blanket: Variables) -> Dependence | None:
+    def first_witness(self, blanket: Variables, on_pause: Callable[[], None]) -> Dependence | None:
         """Return the first candidate that has a witness, and that witness; None without one."""
         self._settled.begin(self._candidates - blanket, blanket)
         for branches in self._batches():
@@ -64,7 +60,7 @@ class BatchedWalk:
             self._settled.note(branches, first)
             if first is not None:
                 return first.candidate, found[first]
-            self._on_pause()
+            on_pause()
         return None
 
     def _batches(self) -> Iterator[list[Branch]]:

@@ -111,12 +111,7 @@ class FormulaSource(TableSource):
         )[1]
 
     def walk_groups(
-        self,
-        target: int,
-        candidates: Variables,
-        order: int,
-        max_separator: int,
-        on_pause: Callable[[], None],
+        self, target: int, candidates: Variables, order: int, max_separator: int
     ) -> FormulaWalk | None:
         """Begin walks through the groups outside of a blanket that grows, in compiled code."""
         if not fits_memory(len(candidates), order, self.n_variables):
@@ -127,7 +122,6 @@ class FormulaSource(TableSource):
             candidates,
             order,
             max_separator,
-            on_pause,
         )
 
     @property

@@ -26,8 +26,6 @@ class FormulaWalk:
     candidates : frozenset of int
     order, max_separator : int
         The largest sizes of a witness and of a separator.
-    on_pause : callable
-        Called now and then.
     """
 
     def __init__(
@@ -37,19 +35,17 @@ class FormulaWalk:
         candidates: Variables,
         order: int,
         max_separator: int,
-        on_pause: Callable[[], None],
     ) -> None:
         self._tests = tests
         self._contingency = contingency
         self._candidates = candidates
         self._sizes = order, max_separator
-        self._on_pause = on_pause
         self._blanket = EMPTY
         self._generation = 0
         n_columns = len(contingency().cardinalities)
         self._walk = _make_walk(sorted(candidates), order, n_columns)
 
-    def first_witness(self, blanket: Variables) -> Dependence | None:
+    def first_witness(self, blanket: Variables, on_pause: Callable[[], None]) -> Dependence | None:
         """Return the first candidate outside that has a witness, and that witness."""
         self._generation += 1
         self._walk.entered[list(blanket - self._blanket)] = self._generation
@@ -61,7 +57,7 @@ class FormulaWalk:
             blanket,
             self._sizes,
             self._generation,
-            self._on_pause,
+            on_pause,
         )
 
 

@@ -55,12 +55,12 @@ class GroupWalk(Protocol):
     more variable, later in the table than its own. A prefix comes before its extensions.
     """
 
-    def first_witness(self, blanket: Variables) -> Dependence | None:
+    def first_witness(self, blanket: Variables, on_pause: Callable[[], None]) -> Dependence | None:
         """Return the first candidate that has a witness, and that witness; None without one.
 
         The candidates of the first group under which one has a witness, in the order of the table.
         A witness is made of the group and of members of the blanket, which contains that of the
-        call before.
+        call before. ``on_pause`` is called now and then.
         """
 
 

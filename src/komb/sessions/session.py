@@ -17,7 +17,7 @@ or a distribution); a :class:`~komb.sessions.memory.Memory`, so that nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import Any
@@ -247,12 +247,7 @@ class Session:
         return members
 
     def walk_groups(
-        self,
-        target: int,
-        candidates: Variables,
-        order: int,
-        max_separator: int,
-        on_pause: Callable[[], None],
+        self, target: int, candidates: Variables, order: int, max_separator: int
     ) -> GroupWalk | None:
         """Begin walks through the groups outside of a blanket; None if that is no quicker here.
 
@@ -263,12 +258,10 @@ class Session:
             What groups and witnesses are made of.
         order, max_separator : int
             The largest sizes of a witness and of a separator.
-        on_pause : callable
-            Called now and then.
         """
         self._check([(candidates, frozenset({target}))])
         self._asked.add(target)
-        return self.source.walk_groups(target, candidates, order, max_separator, on_pause)
+        return self.source.walk_groups(target, candidates, order, max_separator)
 
     def separate_in_turn(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -193,12 +193,7 @@ class Source(ABC):
         return None
 
     def walk_groups(
-        self,
-        target: int,
-        candidates: Variables,
-        order: int,
-        max_separator: int,
-        on_pause: Callable[[], None],
+        self, target: int, candidates: Variables, order: int, max_separator: int
     ) -> GroupWalk | None:
         """As :meth:`Session.walk_groups`."""
         return None
