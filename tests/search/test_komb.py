@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
-from komb.search import _group_walk
+from komb.search import _batched_walk
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
 from komb.sessions import separator_memory, separators, sweep_counting
@@ -172,7 +172,7 @@ def test_groups_enter_in_the_order_of_the_tree(
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)
         for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-            monkeypatch.setattr(_group_walk, constant, size)
+            monkeypatch.setattr(_batched_walk, constant, size)
     n_restarts = 0
     for seed in range(60):
         coin, task, k, most = draw_together(seed, (4, 9))
@@ -350,7 +350,7 @@ class Pairs(Coin):
 def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the search restarts: irrelevant variables are asked about once a witness."""
     for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-        monkeypatch.setattr(_group_walk, constant, size)
+        monkeypatch.setattr(_batched_walk, constant, size)
     for k in (1, 2, 3):
         pairs = Pairs(11, n_pairs=3)
         grown: list[Counter[tuple[int, frozenset[int]]]] = []
@@ -431,7 +431,7 @@ def test_sizes_of_batches_do_not_matter(
     for size in (1, 2, 3, 10**6):
         monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", size)
         for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-            monkeypatch.setattr(_group_walk, constant, size)
+            monkeypatch.setattr(_batched_walk, constant, size)
         for constant in SIZES_OF_BATCHES:
             monkeypatch.setattr(separators, constant, size)
         assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from komb.search._group_walk import BatchedWalk
+from komb.search._batched_walk import BatchedWalk
 from komb.search.task import Task
 from komb.sessions.questions import Branch, Dependence, GroupWalk, Position, Variables
 from komb.sessions.session import Session
