@@ -22,8 +22,8 @@ Two things differ in form, neither in any answer. ``find_cond`` is asked of many
 many groups, at once, because tests are counted in batches: where the paper returns the first
 success in the order of its loops, we take the smallest of the successes in that order. And what the
 grow phase has settled is not examined again when the loops start anew. Both loops of
-``find_inter_dep`` are one walk through a tree, in batches (:mod:`~komb.search._batched_walk`) or, for
-tests that kernels know, in compiled code (:mod:`~komb.sessions.formula_walk`).
+``find_inter_dep`` are one walk through a tree, in batches (:mod:`~komb.search._batched_walk`) or,
+for tests that kernels know, in compiled code (:mod:`~komb.sessions.formula_walk`).
 
 A variable is never put into the condition of its own test: where the paper writes ``S \ Z`` for
 the pool of separators, the tested variable is left out too.
