@@ -25,8 +25,6 @@ from tests.counts.tables import make_table, tables, tables_with_missing
 some = settings(max_examples=60, deadline=None, derandomize=True)
 Batch = tuple[DiscreteTable, int, list[Question]]
 
-pytestmark = pytest.mark.xdist_group("missing")
-
 
 def add_up(table: DiscreteTable, target: int, rows: int = 37) -> AddedContingency:
     at_hand = JointTables(PartsCounter(table, rows))
