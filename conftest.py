@@ -1,14 +1,13 @@
 """Which tests run where.
 
 Tests and examples that need an optional package are skipped where it is not installed. If several
-processes run all tests, kernels are compiled first, and one process alone has a cluster.
+processes run all tests, kernels are compiled first.
 """
 
 from __future__ import annotations
 
 import doctest
 from collections.abc import Generator
-from typing import Any
 
 import pytest
 from tests.optional import MISSING, Missing, reason
@@ -21,19 +20,6 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
         from tests.kernels import compile_kernels
 
         compile_kernels()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Have tests of clusters run by one process; marks of groups do nothing since pytest 9.2."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ClustersTogether(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            name = nodeid.partition("::")[0].rpartition("/")[2]
-            return "cluster" if name.startswith("test_cluster") else nodeid
-
-    return ClustersTogether(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -97,9 +97,7 @@ def sums_of_third_degree(counts: Sequence[int]) -> tuple[float, float, float, fl
 
 def g_moments(t: Tables) -> tuple[float, float]:
     """Mean and variance of G over all orders of the rows of each stratum."""
-    moments = [
-        g_moments_of_stratum(tuple(sorted(xs)), tuple(sorted(ys))) for xs, ys in margins(t)
-    ]
+    moments = [g_moments_of_stratum(tuple(sorted(xs)), tuple(sorted(ys))) for xs, ys in margins(t)]
     means, variances = zip(*moments, strict=True)
     return math.fsum(means), math.fsum(variances)
 
