@@ -22,7 +22,7 @@ from tests.counts.batches import PER_SET, PER_TEST, Question, batches, summarise
 from tests.counts.parts import PartsCounter
 from tests.counts.tables import make_table, tables, tables_with_missing
 
-some = settings(max_examples=60, deadline=None, derandomize=True)
+some = settings(max_examples=30, deadline=None, derandomize=True)
 Batch = tuple[DiscreteTable, int, list[Question]]
 
 
