@@ -38,7 +38,7 @@ demo: $(INSTALLED)
 	@$(BIN)/komb demo
 
 test: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadgroup
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
 fuzz: $(INSTALLED_DEV)
 	POLARS_MAX_THREADS=1 $(BIN)/python -X dev -W error -m tests.fuzz --minutes $(MINUTES)

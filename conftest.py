@@ -1,4 +1,8 @@
-"""Tests and examples that need an optional package are skipped where it is not installed."""
+"""Which tests run where.
+
+Tests and examples that need an optional package are skipped where it is not installed. If several
+processes run all tests, kernels are compiled first.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,15 @@ from collections.abc import Generator
 
 import pytest
 from tests.optional import MISSING, Missing, reason
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Compile kernels before all tests are run; some tests do not need most of them."""
+    if config.args == config.getini("testpaths"):
+        from tests.kernels import compile_kernels
+
+        compile_kernels()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

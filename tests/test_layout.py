@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,15 +90,20 @@ def imported(node: ast.AST) -> Iterator[str]:
             yield from (f"{each.module}.{alias.name}" for alias in each.names)
 
 
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
 def imports_of(file: Path) -> set[str]:
-    return set(imported(ast.parse(file.read_text("utf-8"))))
+    return set(imported(tree_of(file)))
 
 
 def imports_at_run_time(file: Path) -> set[str]:
     """All imports but those that only type checkers see."""
-    tree = ast.parse(file.read_text("utf-8"))
-    tree.body = [node for node in tree.body if not is_for_types(node)]
-    return set(imported(tree))
+    nodes = (node for node in tree_of(file).body if not is_for_types(node))
+    return {module for node in nodes for module in imported(node)}
 
 
 def layers_among(modules: set[str]) -> set[str]:
@@ -137,7 +143,7 @@ class TestPackage:
     def test_nothing_prints_but_the_command_line(self, file: Path) -> None:
         calls = [
             node.func.id
-            for node in ast.walk(ast.parse((SOURCE / file).read_text("utf-8")))
+            for node in ast.walk(tree_of(SOURCE / file))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         ]
         assert "print" not in calls
@@ -172,6 +178,6 @@ class TestTests:
     )
     def test_what_tests_share_holds_no_test(self, file: Path) -> None:
         """Pytest would not find it."""
-        tree = ast.parse((TESTS / file).read_text("utf-8"))
+        tree = tree_of(TESTS / file)
         names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         assert not [name for name in names if name.startswith("test_")]

@@ -20,8 +20,6 @@ from komb.errors import DataError, ParameterError
 from tests.local_cluster import LOOPBACK, local_client
 from tests.optional import pandas as pd
 
-pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
-
 LIMIT = 200_000  # bytes: less than the table takes
 
 

@@ -132,9 +132,7 @@ def moments(
     return statistic, mean, variance, third
 
 
-@pytest.mark.parametrize(
-    "share_missing", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))]
-)
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
 @quick
 @given(tables(n_rows=(2, 200), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_sums_depend_on_counts_alone(share_missing: float, table: DiscreteTable, seed: int) -> None:
@@ -205,7 +203,6 @@ def test_it_draws_nothing_at_random() -> None:
     assert first.outcome(0, 1, [2]) == second.outcome(0, 1, [2])
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @quick
 @given(tables_with_missing(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_outcomes_with_missing_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:

@@ -121,9 +121,7 @@ def test_the_contract_has_defaults_for_the_rest() -> None:
     assert (source.n_possible, source.n_ruled_out) == (3, 0)
 
 
-@pytest.mark.parametrize(
-    "share", [0.0, pytest.param(0.1, marks=pytest.mark.xdist_group("missing"))]
-)
+@pytest.mark.parametrize("share", [0.0, 0.1])
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(tables(kinds=LOW_KIND, n_rows=(20, 200), n_columns=(4, 6)), st.integers(0, 10**6))
 def test_only_measure_is_enough(share: float, table: DiscreteTable, seed: int) -> None:

@@ -44,7 +44,8 @@ def run(
     codes: Any, levels: list[int], target: int, x: int, members: list[int], **options: int
 ) -> Shuffles:
     """Shuffle one test."""
-    codes = np.ascontiguousarray(codes, dtype=np.uint8)
+    codes = np.array(codes, dtype=np.uint8, order="C")
+    codes.flags.writeable = False  # as those of tables: another kernel would be compiled
     options = {"seed": 0, "most": 999, "enough": 10} | options
     return Shuffler(codes, np.array(levels)).run(
         target,

@@ -22,10 +22,8 @@ from tests.counts.batches import PER_SET, PER_TEST, Question, batches, summarise
 from tests.counts.parts import PartsCounter
 from tests.counts.tables import make_table, tables, tables_with_missing
 
-some = settings(max_examples=60, deadline=None, derandomize=True)
+some = settings(max_examples=30, deadline=None, derandomize=True)
 Batch = tuple[DiscreteTable, int, list[Question]]
-
-pytestmark = pytest.mark.xdist_group("missing")
 
 
 def add_up(table: DiscreteTable, target: int, rows: int = 37) -> AddedContingency:

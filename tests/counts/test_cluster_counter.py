@@ -21,8 +21,6 @@ from komb.data.stored.stored_table import StoredTable
 from komb.errors import WorkerError
 from tests.local_cluster import local_client
 
-pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
-
 LEVELS = (2, 3, 5, 300)
 LOT = [(), (0,), (1, 2), (0, 1, 2), (1, 3)]
 

@@ -18,8 +18,6 @@ from komb.counts.cluster_screens import find_workers, use_workers
 from komb.sessions import screened_sweep, sweep_counting
 from tests.local_cluster import local_client
 
-pytestmark = pytest.mark.xdist_group("cluster")  # one process starts workers, not all
-
 Patch = pytest.MonkeyPatch
 
 

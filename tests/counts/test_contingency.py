@@ -37,7 +37,7 @@ from tests.counts.batches import (
 from tests.counts.tables import columns_of, make_table, tables
 
 thorough = settings(
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -172,7 +172,7 @@ def test_every_way_of_counting_gives_the_same_moments(
             sets = np.array(list(combinations(range(1, 5), size)), dtype=np.int64)
             index, candidates = np.array(
                 [(i, x) for i, given in enumerate(sets) for x in range(1, 5) if x not in given]
-            ).T
+            ).T.copy()  # in one piece, or another kernel would be compiled
             found.append(np.array(expected.moments(contingency, sets, index, candidates)).tolist())
         return found
 

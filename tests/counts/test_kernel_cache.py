@@ -31,6 +31,17 @@ hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
 print(hashes[0], sum(hash_columns.stats.cache_hits.values()))
 """
 
+# The second time by a kernel that knows nothing of the first, as another process would.
+TWICE = (
+    ONE_KERNEL
+    + """
+from komb.counts.compiling import kernel
+hash_columns = kernel(hash_columns.py_func)
+hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
+print(hashes[0], sum(hash_columns.stats.cache_hits.values()))
+"""
+)
+
 NOWHERE = str(Path(__file__, "folder"))  # below a file: not even root can write there
 NO_TEMPORARY_FOLDER = f"import tempfile; tempfile.tempdir = {NOWHERE!r}"
 
@@ -64,7 +75,7 @@ def run(
     environment = {name: value for name, value in os.environ.items() if name not in taken}
     environment |= {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "1"}
     environment |= {name: str(value) for name, value in variables.items()}
-    command = [*prefix, sys.executable, "-X", "dev", "-W", "error", "-c", code]
+    command = [*prefix, sys.executable, "-W", "error", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -106,18 +117,14 @@ class TestFolders:
         assert folders[1] == SOURCE / "counts" / "__pycache__"
 
     def test_then_the_cache_folder_of_the_user(self, copy: Path, tmp_path: Path) -> None:
-        variables = block(copy) | {"XDG_CACHE_HOME": tmp_path / "cache"}
-        for hits in (0, 1):
-            done = run(copy, ONE_KERNEL, **variables)
-            assert done.stdout.split() == [expected(), str(hits)]
+        done = run(copy, TWICE, **block(copy), XDG_CACHE_HOME=tmp_path / "cache")
+        assert done.stdout.split() == [expected(), "0", expected(), "1"]
         assert len(list((tmp_path / "cache" / "komb").rglob("*.nbc"))) == 1
 
     def test_then_a_temporary_folder_of_their_own(self, copy: Path, tmp_path: Path) -> None:
         (tmp_path / "tmp").mkdir()
-        variables = block(copy) | {"TMPDIR": tmp_path / "tmp"}
-        for hits in (0, 1):
-            done = run(copy, ONE_KERNEL, **variables)
-            assert done.stdout.split() == [expected(), str(hits)]
+        done = run(copy, TWICE, **block(copy), TMPDIR=tmp_path / "tmp")
+        assert done.stdout.split() == [expected(), "0", expected(), "1"]
         (own,) = (tmp_path / "tmp").iterdir()
         assert stat.S_IMODE(own.stat().st_mode) == 0o700
 
@@ -168,6 +175,7 @@ def test_without_compiling(copy: Path) -> None:
 
 def test_two_processes_at_once(copy: Path, tmp_path: Path) -> None:
     code = ONE_KERNEL.replace("np.uint8", "np.{}")
+    kinds = "uint8", "uint16"
     variables = {"PYTHONPATH": str(copy), "KOMB_CACHE_DIR": str(tmp_path / "mine")}
     started = [
         subprocess.Popen(
@@ -177,41 +185,56 @@ def test_two_processes_at_once(copy: Path, tmp_path: Path) -> None:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        for kind in ("uint8", "uint16", "uint8", "uint16")
+        for kind in kinds * 2
     ]
     assert [process.communicate()[0].split()[0] for process in started] == [expected()] * 4
     assert len(list((tmp_path / "mine").rglob("*.nbc"))) == 2
     assert not list((tmp_path / "mine").rglob("*.tmp"))
-    for kind in ("uint8", "uint16"):
-        done = run(copy, code.format(kind), KOMB_CACHE_DIR=tmp_path / "mine")
-        assert done.stdout.split() == [expected(), "1"]
+    both = "".join(map(code.format, kinds))
+    done = run(copy, both, KOMB_CACHE_DIR=tmp_path / "mine")
+    assert done.stdout.split() == [expected(), "1", expected(), "2"]
 
 
 class TestFiles:
-    def test_a_damaged_kernel_is_compiled_again(self, copy: Path, tmp_path: Path) -> None:
-        mine = {"KOMB_CACHE_DIR": tmp_path / "mine"}
-        run(copy, ONE_KERNEL, **mine)
-        (file,) = (tmp_path / "mine").rglob("*.nbc")
+    def test_a_damaged_kernel_is_compiled_again(self, tmp_path: Path) -> None:
+        assert fresh_kernel(tmp_path)(1, 2) == 3
+        (file,) = tmp_path.iterdir()
         whole = file.read_bytes()
         for damaged in (b"", whole[:100], whole[:-1] + bytes([whole[-1] ^ 1])):
             file.write_bytes(damaged)
-            done = run(copy, ONE_KERNEL, **mine)
-            assert done.stdout.split() == [expected(), "0"]
+            for hits in (0, 1):  # compiled, and then whole again
+                add = fresh_kernel(tmp_path)
+                assert add(1, 2) == 3
+                assert sum(add.stats.cache_hits.values()) == hits
             assert read_checked(file) is not None
 
-    @pytest.mark.parametrize("changed", ["fixedpoint.py", "contingency_kernels/bitmaps.py"])
-    def test_other_sources_have_other_files(self, copy: Path, tmp_path: Path, changed: str) -> None:
-        """A change anywhere in the package counts; what it makes useless is removed."""
-        mine = {"KOMB_CACHE_DIR": tmp_path / "mine"}
-        run(copy, ONE_KERNEL, **mine)
-        before = set((tmp_path / "mine").rglob("*.nbc"))
-        with (copy / "komb" / "counts" / changed).open("a") as source:
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            "counts/fixedpoint.py",
+            "counts/contingency_kernels/bitmaps.py",
+            "sessions/formula_kernels/lots.py",
+        ],
+    )
+    def test_other_sources_have_other_files(
+        self, copy: Path, tmp_path: Path, monkeypatch: Patch, changed: str
+    ) -> None:
+        """A change anywhere in the packages counts; what it makes useless is removed."""
+        stamp = kernel_cache.source_stamp()
+        monkeypatch.setattr(kernel_cache, "files", lambda name: copy.joinpath(*name.split(".")))
+        assert kernel_cache.source_stamp.__wrapped__() == stamp
+        (tmp_path / "mine").mkdir()
+        fresh_kernel(tmp_path / "mine")(1, 2)
+        (before,) = (tmp_path / "mine").iterdir()
+
+        with (copy / "komb" / changed).open("a") as source:
             source.write("# changed\n")
-        done = run(copy, ONE_KERNEL, **mine)
-        assert done.stdout.split() == [expected(), "0"]
-        after = set((tmp_path / "mine").rglob("*.nbc"))
-        assert len(after) == 1
-        assert after.isdisjoint(before)
+        monkeypatch.setattr(kernel_cache, "source_stamp", kernel_cache.source_stamp.__wrapped__)
+        add = fresh_kernel(tmp_path / "mine")
+        assert add(1, 2) == 3
+        assert not add.stats.cache_hits
+        (after,) = (tmp_path / "mine").iterdir()
+        assert after.name != before.name
 
     def test_a_full_disk(self, monkeypatch: Patch, tmp_path: Path,
                          caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip

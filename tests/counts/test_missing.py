@@ -32,9 +32,6 @@ from tests.counts.batches import (
 )
 from tests.counts.tables import columns_of, make_table, tables_with_missing, with_missing
 
-# On one worker, for the kernels of tables with missing values take half a minute to compile.
-pytestmark = pytest.mark.xdist_group("missing")
-
 thorough = settings(
     max_examples=60,
     deadline=None,

@@ -17,14 +17,17 @@ Set = frozenset[int]
 
 def joint_counts(columns: Columns, variables: Sequence[int]) -> Counts:
     """How often each combination of levels of ``variables`` occurs."""
-    n_rows = len(columns[0])
-    return Counter(tuple(columns[v][row] for v in variables) for row in range(n_rows))
+    if not variables:
+        return Counter([()] * len(columns[0]))
+    return Counter(zip(*(columns[v] for v in variables), strict=True))
 
 
 def complete(columns: Columns, variables: Collection[int]) -> Columns:
     """The rows in which no value of ``variables`` is missing."""
-    n_rows = len(columns[0])
-    rows = [row for row in range(n_rows) if all(columns[v][row] != MISSING for v in variables)]
+    chosen = [columns[v] for v in variables]
+    if not any(MISSING in column for column in chosen):
+        return columns
+    rows = [row for row, values in enumerate(zip(*chosen, strict=True)) if MISSING not in values]
     return [[column[row] for row in rows] for column in columns]
 
 
@@ -43,6 +46,14 @@ class Tables:
     n_rows: int
     x_levels: int
     y_levels: int
+
+
+def by_stratum(counts: Counts) -> dict[tuple[int, ...], dict[int, int]]:
+    """Counts with keys (x, *z) for each z: how often each level of x occurs."""
+    found: dict[tuple[int, ...], dict[int, int]] = {}
+    for (x, *z), n in counts.items():
+        found.setdefault(tuple(z), {})[x] = n
+    return found
 
 
 def count(columns: Columns, y: int, x: int, given: Collection[int]) -> Tables:

@@ -10,15 +10,19 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from tests.naive.counts import Tables
+from tests.naive.counts import Tables, by_stratum
+
+
+def margins(t: Tables) -> list[tuple[list[int], list[int]]]:
+    """Numbers of rows of each level of x, and of y, for each stratum."""
+    xs, ys = by_stratum(t.xz), by_stratum(t.yz)
+    return [(list(xs[stratum].values()), list(ys[stratum].values())) for stratum in t.z]
 
 
 def pearson_moments(t: Tables) -> tuple[Fraction, Fraction]:
     """Mean and variance of Pearson's statistic over all orders of the rows of each stratum."""
     mean = variance = Fraction(0)
-    for stratum in t.z:
-        xs = [n for key, n in t.xz.items() if key[1:] == stratum]
-        ys = [n for key, n in t.yz.items() if key[1:] == stratum]
+    for xs, ys in margins(t):
         own_mean, own_variance = moments_of_stratum(xs, ys)
         mean += own_mean
         variance += own_variance
@@ -46,11 +50,7 @@ def moments_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> tuple[Fraction, 
 
 def pearson_third(t: Tables) -> float:
     """Third cumulant of Pearson's statistic over all orders of the rows of each stratum."""
-    margins = (
-        [[n for key, n in side.items() if key[1:] == stratum] for side in (t.xz, t.yz)]
-        for stratum in t.z
-    )
-    return math.fsum(third_of_stratum(xs, ys) for xs, ys in margins)
+    return math.fsum(third_of_stratum(xs, ys) for xs, ys in margins(t))
 
 
 def third_of_stratum(xs: Sequence[int], ys: Sequence[int]) -> float:
@@ -97,14 +97,8 @@ def sums_of_third_degree(counts: Sequence[int]) -> tuple[float, float, float, fl
 
 def g_moments(t: Tables) -> tuple[float, float]:
     """Mean and variance of G over all orders of the rows of each stratum."""
-    by_stratum = [
-        g_moments_of_stratum(
-            tuple(sorted(n for key, n in t.xz.items() if key[1:] == stratum)),
-            tuple(sorted(n for key, n in t.yz.items() if key[1:] == stratum)),
-        )
-        for stratum in t.z
-    ]
-    means, variances = zip(*by_stratum, strict=True)
+    moments = [g_moments_of_stratum(tuple(sorted(xs)), tuple(sorted(ys))) for xs, ys in margins(t)]
+    means, variances = zip(*moments, strict=True)
     return math.fsum(means), math.fsum(variances)
 
 

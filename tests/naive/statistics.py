@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-from tests.naive.counts import Counts, Tables, log2_normaliser
+from tests.naive.counts import Counts, Tables, by_stratum, log2_normaliser
 
 
 def g(t: Tables) -> float:
@@ -21,14 +21,15 @@ def g(t: Tables) -> float:
 def pearson(t: Tables) -> float:
     """Sum of (n_xyz - expected)^2 / expected over the levels seen in each stratum."""
     total = Fraction(0)
+    xs, ys = by_stratum(t.xz), by_stratum(t.yz)
     for stratum, n_z in t.z.items():
-        xs = {key[0]: n for key, n in t.xz.items() if key[1:] == stratum}
-        ys = {key[0]: n for key, n in t.yz.items() if key[1:] == stratum}
-        for x, n_x in xs.items():
-            for y, n_y in ys.items():
+        own = Fraction(0)
+        for x, n_x in xs[stratum].items():
+            for y, n_y in ys[stratum].items():
                 # (n - e)^2 / e with e = n_x n_y / n_z, over the common denominator
                 n = t.xyz[(x, y, *stratum)]
-                total += Fraction((n * n_z - n_x * n_y) ** 2, n_x * n_y * n_z)
+                own += Fraction((n * n_z - n_x * n_y) ** 2, n_x * n_y * n_z)
+        total += own
     return float(total)
 
 

@@ -152,7 +152,6 @@ def test_tables(
     check_table(table, test, task, alpha, order=order, max_separator=most)
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @pytest.mark.parametrize("test", ["auto", "g"])
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(tasks(n_rows=(20, 120), n_columns=(3, 6)), st.integers(0, 10**6))

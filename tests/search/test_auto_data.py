@@ -194,7 +194,6 @@ def find(columns: Columns, target: str, **options: Any) -> dict[str, Any]:
 seeds = st.integers(0, 10**6)
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seeds, seeds, st.booleans())
 def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
@@ -205,7 +204,6 @@ def test_the_order_of_the_rows(seed: int, shuffle: int, has_gaps: bool) -> None:
     assert find(shuffled, target) == find(columns, target)
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @settings(max_examples=6, deadline=None, derandomize=True)
 @given(seeds, st.booleans())
 def test_the_number_of_threads(seed: int, has_gaps: bool) -> None:
@@ -261,7 +259,6 @@ def test_the_seed(seed: int, other: int) -> None:
 # ---------------------------------------------------------------------------- many targets at once
 
 
-@pytest.mark.xdist_group("missing")
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_targets_together_and_one_by_one(has_gaps: bool) -> None:
     for seed in (0, 1):

@@ -267,6 +267,7 @@ def search_all(
 
 @every_method
 @every_test
+@pytest.mark.parametrize("sample", [0, 1], indirect=True)
 def test_order_of_rows_does_not_matter(
     name: str, test: str, df: str, sample: DiscreteTable
 ) -> None:
@@ -276,6 +277,7 @@ def test_order_of_rows_does_not_matter(
 
 @every_method
 @every_test
+@pytest.mark.parametrize("sample", [2, 3], indirect=True)
 def test_names_of_levels_do_not_matter(
     name: str, test: str, df: str, sample: DiscreteTable
 ) -> None:

@@ -18,9 +18,6 @@ from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, with_missing
 from tests.search.running import compare_end_to_end, tasks
 
-# On one worker, for the kernels of tables with missing values take half a minute to compile.
-pytestmark = pytest.mark.xdist_group("missing")
-
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
 

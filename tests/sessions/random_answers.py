@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -10,6 +11,13 @@ from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from tests.sessions.sources import DecidingSource, WeighingSource
+
+
+@lru_cache(maxsize=100_000)  # a search and its twin ask the same, and so do other searches
+def throw(seed: int, y: int, x: int, given: Variables) -> bytes:
+    """Eight bytes that depend on nothing but the question."""
+    question = repr((seed, y, x, sorted(given)))
+    return blake2b(question.encode(), digest_size=8).digest()
 
 
 class Coin(Session):
@@ -36,7 +44,7 @@ class Dice(Session):
         self.seed, self.bias, self.sides = seed, bias, sides
 
     def strength(self, y: int, x: int, given: Variables) -> float:
-        thrown = blake2b(repr((self.seed, y, x, sorted(given))).encode(), digest_size=8).digest()
+        thrown = throw(self.seed, y, x, given)
         is_zero = int.from_bytes(thrown[:4]) < self.bias * 2**32
         return 0.0 if is_zero else 1.0 + int.from_bytes(thrown[4:]) % self.sides
 

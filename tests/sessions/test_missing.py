@@ -22,9 +22,6 @@ from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables_with_missing, with_missing
 from tests.sessions.recorder import Recorder
 
-# On one worker, for the kernels of tables with missing values take half a minute to compile.
-pytestmark = pytest.mark.xdist_group("missing")
-
 thorough = settings(max_examples=30, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]

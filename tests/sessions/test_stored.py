@@ -19,8 +19,6 @@ from komb.sessions.data import DataSession
 from komb.sessions.stored import CountedSource
 from tests.counts.tables import LOW_KIND, make_table, with_missing
 
-pytestmark = pytest.mark.xdist_group("missing")
-
 TESTS = ("auto", "g", "g-sci", "sci", "chi2")
 LIMIT = 1000  # bytes, for all the tables here too few
 

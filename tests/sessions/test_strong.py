@@ -84,7 +84,6 @@ def test_strong_dependences(monkeypatch: pytest.MonkeyPatch, test: str, df: str,
     assert n_strong
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 @every_kind
 def test_strong_dependences_with_missing_values(test: str, df: str) -> None:
     table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
@@ -141,7 +140,6 @@ def test_strong_among(monkeypatch: pytest.MonkeyPatch, test: str, df: str, batch
     assert fast.counts.tests == 2 * sum(len(xs - given) for xs, given in questions)
 
 
-@pytest.mark.xdist_group("missing")  # whose kernels are compiled there anyway
 def test_strong_among_with_missing_values() -> None:
     table = with_missing(make_table(MIXED, 200, seed=0), [0.1, 0, 0.2, 0, 0.1, 0.5, 0, 0], seed=0)
     questions = draw_questions(8, 0)
