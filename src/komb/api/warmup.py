@@ -6,22 +6,18 @@ result on disk and says so, so only the very first search on a machine has to wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from komb.citests.plugins import is_ours
-from komb.citests.registry import TestChoice, find_test, make_test
+from komb.citests.registry import TestChoice, find_test
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from komb.sessions.table_session import open_table, ranked_numbers
 
-# What a search needs last, and takes longest or nearly so: of test auto, and of tests that kernels
-# decide.
-_MOMENTS = "sum_moments", "judge_by_g"
-_LOTS = ("run_lot",)
+_MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
 _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
@@ -47,39 +43,16 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return
+    from komb.counts.second_compiler import begin_compiling
+
     if name == "auto":
-        _have_compiled(compile_moments, dtype, name, _MOMENTS)
-    elif not table.has_missing and make_test(name).formula(0.5) is not None:
-        _have_compiled(compile_lots, dtype, name, _LOTS)
+        function = compile_moments.__name__
+        begin_compiling(f"from {__name__} import {function}; {function}({dtype.name!r})", _MOMENTS)
     _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
 
 
-def _have_compiled(
-    function: Callable[[str, str], None],
-    dtype: np.dtype[Any],
-    test: str,
-    kernels: tuple[str, ...],
-) -> None:
-    """Have another process call a function of this module, which compiles some kernels."""
-    from komb.counts.second_compiler import begin_compiling
-
-    name = function.__name__
-    begin_compiling(f"from {__name__} import {name}; {name}({dtype.name!r}, {test!r})", kernels)
-
-
-def compile_lots(dtype: str, test: str) -> None:
-    """Compile the loops over tests that kernels decide, and little else.
-
-    Examples
-    --------
-    >>> compile_lots("uint8", "g")
-    """
-    session = open_table(_tiny_table(np.dtype(dtype)), test=test)
-    session.is_dependent(2, 0, frozenset({1}))
-
-
-def compile_moments(dtype: str, test: str = "auto") -> None:  # noqa: ARG001 - as the others
+def compile_moments(dtype: str) -> None:
     """Compile what says how likely G is, for one type of codes, and nothing else.
 
     Examples
@@ -104,18 +77,12 @@ def compile_moments(dtype: str, test: str = "auto") -> None:  # noqa: ARG001 - a
 def _search_tiny_table(
     dtype: np.dtype[Any], test: str, *, has_missing: bool, has_numbers: bool
 ) -> None:
-    table = _tiny_table(dtype, has_missing=has_missing, has_numbers=has_numbers)
-    session = open_table(table, test=test)
-    task = Task(target=2, candidates=frozenset({0, 1}))
-    find_algorithm("komb").search(session, task, order=1, max_separator=1)
-
-
-def _tiny_table(
-    dtype: np.dtype[Any], *, has_missing: bool = False, has_numbers: bool = False
-) -> DiscreteTable:
     codes = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 1, 1, 0, 0]], dtype)
     codes = np.tile(codes, 8)  # enough rows for a dependence, about which a test may ask more
     if has_missing:
         codes[0, -1] = 2
     numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
-    return DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
+    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
+    session = open_table(table, test=test)
+    task = Task(target=2, candidates=frozenset({0, 1}))
+    find_algorithm("komb").search(session, task, order=1, max_separator=1)

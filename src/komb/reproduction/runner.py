@@ -8,6 +8,7 @@ on the number of processes: units have nothing in common but the data.
 from __future__ import annotations
 
 import os
+import warnings
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -85,11 +86,15 @@ def run_units(
 def _run_in_processes(units: Sequence[Unit], conditions: Conditions, jobs: int) -> None:
     from joblib import Parallel, delayed
 
-    warm_up(boolean_table("and", 2))  # compile once, here, not in every process
+    for test in {cell.test for unit in units for cell in unit.cells}:
+        warm_up(boolean_table("and", 2), test)  # compile once, here, not in every process
     # One unit at a time: some take a thousand times as long as others.
     parallel = Parallel(n_jobs=jobs, batch_size=1)
     try:
-        parallel(delayed(_work)(unit, conditions, os.getpid()) for unit in units)
+        with warnings.catch_warnings():
+            # a process that has taken much memory is replaced by another, and nothing is lost
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            parallel(delayed(_work)(unit, conditions, os.getpid()) for unit in units)
     except BrokenProcessPool:
         raise ParameterError(
             f"One of the {jobs} processes was killed, probably because memory ran out. All that "
@@ -123,7 +128,8 @@ def _run_unit(unit: Unit, conditions: Conditions, journal: Journal) -> None:
     """Run the cells of a unit; those of kOMB with one test share their work."""
     table = _table(unit.dataset, conditions.data, unit.sample, unit.n_rows)
     truth = _dataset(unit.dataset, conditions.data).truth[unit.target]
-    warm_up(table)  # before any clock starts
+    for test in {cell.test for cell in unit.cells}:
+        warm_up(table, test)  # before any clock starts
     is_shared = unit.suite != "runtime"  # there the times of single searches are what counts
     for (method, *_), group in groupby(unit.cells, lambda c: (c.method, c.test, c.df)):
         cells = list(group)
