@@ -8,8 +8,8 @@ on the number of processes: units have nothing in common but the data.
 from __future__ import annotations
 
 import os
-import warnings
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
