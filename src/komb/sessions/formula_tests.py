@@ -361,7 +361,7 @@ class FormulaTests:
                     length_class=contingency.length_class,
                     swept=self._swept(contingency, []),
                 )
-            shape = len(contingency.cardinalities) + 1, RECENT, RECENT_COLUMNS
+            shape = len(contingency.cardinalities), RECENT, RECENT_COLUMNS
             recent = np.full(shape, self._no_column, dtype=np.int32)
             tests, sets = (self._hashes.make(_COLUMNS_AT_FIRST) for _ in range(2))
             known = _Remembered(self._rules, recent, tests, sets, _COLUMNS_AT_FIRST)

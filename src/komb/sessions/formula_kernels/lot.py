@@ -135,7 +135,7 @@ class Work(Record):
     given: Any
     tests: Any  # remembered decisions
     sets: Any  # remembered sums
-    recent: Any  # [column, latest first, column]: what separated it; the last row is of any column
+    recent: Any  # [column, latest first, column]: what separated it
 
 
 @inner

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from komb.counts.compiling import inner, stay_apart
-from komb.sessions.formula_kernels.counting import begin_set
+from komb.sessions.formula_kernels.counting import SIZE, begin_set
 from komb.sessions.formula_kernels.evidence import evidence
 from komb.sessions.formula_kernels.hash_table import NO_COLUMN
 from komb.sessions.formula_kernels.lot import (
@@ -34,14 +34,14 @@ from komb.sessions.formula_kernels.lot import (
 
 
 @inner
-def _try_recent(column, row, n_witness, n_free, lot, work):
-    """Try what separated this candidate, or any, before; returns which did it again, or -1."""
+def _try_recent(column, n_witness, n_free, lot, work):
+    """Try what separated this candidate before; returns whether that did it again."""
     stay_apart()
     given = work.given
-    recent = work.recent[row]
+    recent = work.recent[column]
     for number in range(recent.shape[0]):
         if recent[number, 0] == NO_COLUMN:
-            return -1
+            return False
         size = write_set(recent[number], n_witness, work)
         is_free = size - n_witness <= lot.asked[MAX_SIZE]
         for index in range(n_witness, size):
@@ -49,8 +49,8 @@ def _try_recent(column, row, n_witness, n_free, lot, work):
         if is_free:
             begin_set(size, work)
             if evidence(column, False, work) == 0.0:
-                return number
-    return -1
+                return True
+    return False
 
 
 @inner
@@ -88,12 +88,9 @@ def _is_separable(column, witness, lot, work):
         if free != column and not is_in(free, given.columns, n_witness):
             lot.free[n_free] = free
             n_free += 1
-    for row in (column, work.recent.shape[0] - 1):
-        number = _try_recent(column, row, n_witness, n_free, lot, work)
-        if number >= 0:
-            n_columns = given.state[0] - n_witness
-            _remember(column, given.columns[n_witness:], n_columns, work)
-            return True
+    if _try_recent(column, n_witness, n_free, lot, work):
+        _remember(column, given.columns[n_witness:], given.state[SIZE] - n_witness, work)
+        return True
     for size in range(min(asked[MAX_SIZE], n_free) + 1):
         first_subset(size, lot.chosen)
         while True:
