@@ -76,7 +76,7 @@ class FormulaTests:
     def __init__(self, formula: Formula, workspace: Workspace) -> None:
         from komb.sessions.formula_kernels import evidence, hash_table, lot, lots
 
-        self._run_lot, self._names = lots.run_lot, lot
+        self._lots, self._names = lots, lot
         self._no_column, self._evidence = hash_table.NO_COLUMN, evidence
         self._formula = formula
         self._formula_record = Record(**formula._asdict())
@@ -395,7 +395,7 @@ class FormulaTests:
             lot.asked[place] = number
         lot.place[: lots.FIRST_POSITION] = 0
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
-        while not self._run_lot(lot, known.work):
+        while not self._lots.run_lot(lot, known.work):
             self._note_work(given)
             self._enlarge(known)
             if on_pause is not None:
