@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency
 from komb.sessions.formula_tests import FormulaTests
 from komb.sessions.questions import EMPTY, Dependence, Variables
@@ -84,12 +85,11 @@ def _make_walk(candidates: list[int], order: int, n_columns: int) -> Any:
     position = np.zeros(n_columns, dtype=np.int64)
     position[candidates] = np.arange(n)
     first = [_count_groups(n, size) for size in range(order + 1)]
-    binomials = [[math.comb(m, k) for m in range(n + 1)] for k in range(order + 1)]
     return Walk(
         entered=np.zeros(n_columns, dtype=np.int64),
         examined=np.zeros((max(first[order], 1), n_columns), dtype=np.int32),
         first=np.array(first, dtype=np.int64),
         position=position,
-        binomials=np.array(binomials, dtype=np.int64),
+        binomials=binomials(n, order),
         last=np.full(order + 1, -1, dtype=np.int64),
     )
