@@ -100,7 +100,7 @@ def check_moments_of_stratum(xs: tuple[int, ...], ys: tuple[int, ...]) -> None:
         ((990, 9, 1), (700, 250, 40, 10)),
         ((400, 300, 300), (996, 1, 1, 1, 1)),
         ((500, 500), (600, 400)),
-        ((1,) * 300 + (700,), (2,) * 400 + (200,)),
+        ((1,) * 90 + (210,), (2,) * 120 + (60,)),
     ],
 )
 def test_the_third_cumulant_is_near_that_of_drawn_orders(
