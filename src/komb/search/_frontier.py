@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from komb.search._batched_walk import BatchedWalk
 from komb.search.task import Task
-from komb.sessions.questions import Branch, Dependence, GroupWalk, Position, Variables
+from komb.sessions.questions import EMPTY, Branch, Dependence, GroupWalk, Variables
 from komb.sessions.session import Session
 
 
@@ -35,14 +33,16 @@ class Frontier:
         asked = self.target, self.task.candidates, self.order, self.max_separator
         return self.session.walk_groups(*asked) or BatchedWalk(self.session, *asked)
 
-    def witnesses(self, branches: Sequence[Branch]) -> dict[Position, Variables]:
-        """For each position, the first group with allies given which the candidate depends.
+    def witnesses(self, candidates: Variables) -> dict[int, Variables]:
+        """For each candidate, the first part of the blanket given which it depends.
 
         No separator removes the dependence.
         """
-        return self.session.separators.witnesses(
+        branches = [Branch(EMPTY, candidates, self.order)]
+        found = self.session.separators.witnesses(
             self.target, branches, self.blanket, self.max_separator
         )
+        return {position.candidate: witness for position, witness in found.items()}
 
     def is_inseparable(self, candidate: int, witness: Variables) -> bool:
         """Whether no separator removes the dependence of a candidate given its witness."""

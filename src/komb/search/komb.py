@@ -37,7 +37,7 @@ from __future__ import annotations
 from komb.search._frontier import Frontier
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Branch, Variables
+from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 
@@ -188,5 +188,4 @@ def find_witness(frontier: Frontier, candidates: Variables) -> dict[int, Variabl
     Here with the empty group, as the shrink phase asks; a candidate is never its own ally. One
     without a witness, the paper's bottom, is not in the result.
     """
-    found = frontier.witnesses([Branch(EMPTY, candidates, frontier.order)])
-    return {position.candidate: witness for position, witness in found.items()}
+    return frontier.witnesses(candidates)

@@ -116,9 +116,9 @@ class FormulaTests:
         lot.columns[: len(columns)] = columns
         lot.ends[: len(ends)] = ends
         self._buffers.write_sets(sets, width)
-        lots = self._names
-        asked_for = {lots.WANTS_BITS: wants_bits, lots.N_LINES: len(sets)}
-        self._run(contingency, width, lots.SOME_TESTS, asked_for)
+        names = self._names
+        asked_for = {names.WANTS_BITS: wants_bits, names.N_LINES: len(sets)}
+        self._run(contingency, width, names.SOME_TESTS, asked_for)
         answers = lot.evidence[: len(columns)].tolist()
         if len(asked) == 1:
             return [answers]
@@ -142,13 +142,13 @@ class FormulaTests:
         self, contingency: Contingency, columns: Sequence[int], members: Variables, most: int
     ) -> tuple[int, Variables]:
         """Return how many columns were tested, before one given too many, and the set then."""
-        lots, lot = self._names, self._buffers.lot_for(len(columns), most)
+        names, lot = self._names, self._buffers.lot_for(len(columns), most)
         lot.columns[: len(columns)] = columns
         lot.pool[: len(members)] = sorted(members)
-        asked = {lots.N_COLUMNS: len(columns), lots.N_POOL: len(members), lots.MAX_SIZE: most}
-        self._run(contingency, most, lots.WALK, asked)
-        members = frozenset(lot.free[: lot.place[lots.N_ANSWERS]].tolist())
-        return int(lot.place[lots.LINE]), members
+        asked = {names.N_COLUMNS: len(columns), names.N_POOL: len(members), names.MAX_SIZE: most}
+        self._run(contingency, most, names.WALK, asked)
+        members = frozenset(lot.free[: lot.place[names.N_ANSWERS]].tolist())
+        return int(lot.place[names.LINE]), members
 
     def first_inseparable(
         self,
@@ -207,7 +207,7 @@ class FormulaTests:
         """Line, candidate and witness of all that have one."""
         if not asked.candidates:
             return []
-        lots, columns, sets = self._names, asked.columns, asked.sets
+        names, columns, sets = self._names, asked.columns, asked.sets
         most_set = max(map(len, sets), default=0)
         most_allies = min(max(asked.n_allies, default=0), len(pool))
         width = most_set + most_allies + min(max_size, len(pool))
@@ -221,10 +221,10 @@ class FormulaTests:
         lot.pool[: len(pool)] = sorted(pool)
         self._buffers.write_sets(sets, most_set)
         numbers = {
-            lots.ONE_IS_ENOUGH: one_is_enough, lots.N_LINES: len(starts), lots.N_POOL: len(pool),
-            lots.MAX_SIZE: max_size,
+            names.ONE_IS_ENOUGH: one_is_enough, names.N_LINES: len(starts), names.N_POOL: len(pool),
+            names.MAX_SIZE: max_size,
         }  # fmt: skip
-        self._run(contingency, width, lots.WITNESSES, numbers)
+        self._run(contingency, width, names.WITNESSES, numbers)
         return self._found_witnesses(lot)
 
     def _found_witnesses(self, lot: Any) -> list[tuple[int, int, Variables]]:
@@ -247,16 +247,16 @@ class FormulaTests:
 
         ``sizes`` are the largest of a witness and of a separator.
         """
-        lots, (order, max_separator) = self._names, sizes
+        names, (order, max_separator) = self._names, sizes
         width = order + min(max_separator, len(blanket))
         lot = self._buffers.lot_for(max(len(outside), 1), width, walk)
         lot.columns[: len(outside)] = sorted(outside)
         lot.pool[: len(blanket)] = sorted(blanket)
         numbers = {
-            lots.N_COLUMNS: len(outside), lots.N_POOL: len(blanket), lots.MAX_SIZE: max_separator,
-            lots.ORDER: order, lots.GENERATION: generation,
+            names.N_COLUMNS: len(outside), names.N_POOL: len(blanket), names.ORDER: order,
+            names.MAX_SIZE: max_separator, names.GENERATION: generation,
         }  # fmt: skip
-        self._run(contingency, width, lots.GROUPS, numbers, on_pause)
+        self._run(contingency, width, names.GROUPS, numbers, on_pause)
         found = self._found_witnesses(lot)
         return found[0][1:] if found else None
 
@@ -280,26 +280,26 @@ class FormulaTests:
         """
         if not strengths:
             return {}, {}
-        lots, candidates = self._names, list(strengths)
+        names, candidates = self._names, list(strengths)
         n, largest = len(candidates), min(max_size, len(pool))
         width = len(core) + max(largest, 0)
         lot = self._buffers.lot_for(n, max(width, min_size))
         lot.columns[:n] = candidates
         lot.evidence[:n] = list(strengths.values())
-        lot.found[:n] = lots.NONE_YET
+        lot.found[:n] = names.NONE_YET
         lot.pool[: len(pool)] = sorted(pool)
         lot.core[: len(core)] = sorted(core)
         numbers = {
-            lots.WANTS_BITS: wants_bits, lots.N_COLUMNS: n, lots.N_POOL: len(pool),
-            lots.N_CORE: len(core), lots.MIN_SIZE: min_size, lots.MAX_SIZE: largest,
+            names.WANTS_BITS: wants_bits, names.N_COLUMNS: n, names.N_POOL: len(pool),
+            names.N_CORE: len(core), names.MIN_SIZE: min_size, names.MAX_SIZE: largest,
         }  # fmt: skip
-        self._run(contingency, width, lots.SEPARATED if in_turn else lots.WEAKEST, numbers)
+        self._run(contingency, width, names.SEPARATED if in_turn else names.WEAKEST, numbers)
         least: dict[int, float] = {}
         separated: dict[int, Variables] = {}
         found, bits = lot.found[:n].tolist(), lot.evidence[:n].tolist()
         separators = lot.separators[:n, :width].tolist()
         for x, own, size, by in zip(candidates, bits, found, separators, strict=True):
-            if size == lots.NONE_YET:
+            if size == names.NONE_YET:
                 least[x] = own
             else:
                 separated[x] = frozenset(by[: len(core) + size])
@@ -388,12 +388,12 @@ class FormulaTests:
             known.work = known.work.replaced(given=given)
         if self._based_on[0] is not given or self._based_on[1] is not contingency:
             self._begin_bases(contingency)
-        lots, lot = self._names, self._buffers.lot
+        names, lot = self._names, self._buffers.lot
         lot.asked[:] = 0
-        lot.asked[lots.LOOP], lot.asked[lots.MOST_TABLES] = loop, self._most_tables
+        lot.asked[names.LOOP], lot.asked[names.MOST_TABLES] = loop, self._most_tables
         for place, number in asked.items():
             lot.asked[place] = number
-        lot.place[: lots.FIRST_POSITION] = 0
+        lot.place[: names.FIRST_POSITION] = 0
         given.packed[0] = given.grouped[0] = -1  # others use these buffers between two calls
         while not self._lots.run_lot(lot, known.work):
             self._note_work(given)

@@ -37,8 +37,8 @@ class LotBuffers:
         self._n_rows = n_rows
         self._n_columns = n_columns
         self._n_items, self._width = self._enough(_ITEMS_AT_FIRST), _COLUMNS_AT_FIRST
-        self._walk = self._no_walk = self._make_no_walk()
-        self.lot = self._make_lot()
+        self._no_walk = self._make_no_walk()
+        self.lot = self._make_lot(self._no_walk)
         self.most_columns = _COLUMNS_AT_FIRST
         self.given = self._make_given()
 
@@ -47,9 +47,8 @@ class LotBuffers:
         if n_items > self._n_items or width > self._width:
             self._n_items = _grown(self._n_items, n_items)
             self._width = _grown(self._width, width)
-            self.lot = self._make_lot()
+            self.lot = self._make_lot(self.lot.walk)
         if walk is not None and walk is not self.lot.walk:
-            self._walk = walk
             self.lot = self.lot.replaced(walk=walk)
         return self.lot
 
@@ -60,7 +59,7 @@ class LotBuffers:
             binomials=none[None], last=none,
         )  # fmt: skip
 
-    def _make_lot(self) -> Any:
+    def _make_lot(self, walk: Any) -> Any:
         n_items, width = self._n_items, self._width
 
         def integers(size: int) -> Int64Array:
@@ -82,7 +81,7 @@ class LotBuffers:
             core=integers(n_items),
             separators=sets(width + 1),
             answers=sets(width + 3),
-            walk=self._walk,
+            walk=walk,
             free=integers(n_items),
             chosen=integers(width + 1),
             allies=integers(width + 1),
@@ -120,12 +119,11 @@ class LotBuffers:
 
     def reclaim(self) -> None:
         """Give the memory of large lots back."""
-        self._walk = self._no_walk
         if self._n_items > self._enough(_ITEMS_KEPT):
             self._n_items = self._enough(_ITEMS_KEPT)
-            self.lot = self._make_lot()
-        elif self.lot.walk is not self._walk:
-            self.lot = self.lot.replaced(walk=self._walk)
+            self.lot = self._make_lot(self._no_walk)
+        elif self.lot.walk is not self._no_walk:
+            self.lot = self.lot.replaced(walk=self._no_walk)
 
     def _enough(self, n_items: int) -> int:
         """Have room for a set of all columns, whatever else is asked."""

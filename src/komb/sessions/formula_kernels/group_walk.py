@@ -14,6 +14,7 @@ from komb.sessions.formula_kernels.lot import (
     MOST_ALLIES,
     N_ANSWERS,
     N_COLUMNS,
+    NEVER,
     ORDER,
     is_full,
     is_in,
@@ -36,7 +37,7 @@ def _write_group(size, lot):
 
 @inner
 def _compare_with_last(size, lot):
-    """Whether the present leaf comes before (-1) the last that was examined, is it (0) or not."""
+    """Where the present leaf is: before the last that was examined (-1), there (0) or later."""
     last = lot.walk.last
     for index in range(size):
         column = lot.columns[lot.place[FIRST_POSITION + index]]
@@ -66,7 +67,7 @@ def _examine_leaf(size, lot, work):
         if is_full(lot, work):
             return False
         last[0] = column
-        if find_allies(0, column, 0, 0, lot, work):
+        if find_allies(0, column, 0, NEVER, lot, work):
             return True
     return True
 
