@@ -25,14 +25,6 @@ _EXAMPLE = "Try ", Argument("cluster", "tcp://127.0.0.1:8786"), ", or leave it o
 def use_cluster(cluster: object, data: object = None) -> Iterator[Any]:
     """Have a client of a cluster that is ready for komb, or None if there is none.
 
-    Parameters
-    ----------
-    cluster
-        A ``distributed.Client``, a cluster that has one, the address of a scheduler, or None.
-    data
-        What is to be searched. Without a cluster, the active client of Dask is used for what is too
-        large for one machine: a dataframe of Dask, and a table on disk beyond the memory limit.
-
     Examples
     --------
     >>> with use_cluster(None) as client:

@@ -55,22 +55,6 @@ def explain(
 ) -> Explanation:
     """Explain a blanket, which is what :meth:`komb.Blanket.explain` does.
 
-    Parameters
-    ----------
-    blanket
-        What to explain.
-    table
-        The table that the search left with the blanket, if there is one.
-    data
-        The table that the blanket was found in; ``None`` for ``table``.
-    test
-        A test of the user's own that the search used.
-
-    Raises
-    ------
-    komb.errors.InputError
-        If there are no data, or others than those that the blanket was found in.
-
     Examples
     --------
     >>> import komb
@@ -189,25 +173,6 @@ def explain_blanket(
     test: Callable[..., Any] | None = None,
 ) -> Explanation:
     """Explain a blanket that was found in a table.
-
-    Parameters
-    ----------
-    table
-        The table, without the columns that were excluded.
-    target
-        Whose blanket it is.
-    witnesses
-        The members, each with its witness; ``None`` for one that is there by request.
-    method, parameters
-        What the blanket was found with, with what the search chose.
-    choices, remarks
-        What the search chose, and what else it has to say.
-    test
-        A test of the user's own; otherwise its name is among the parameters.
-
-    Returns
-    -------
-    Explanation
 
     Examples
     --------

@@ -34,20 +34,6 @@ def find_predictors(
 ) -> list[Name]:
     """Return the columns to add to a blanket, the first of them first.
 
-    Parameters
-    ----------
-    blanket : Blanket
-        Nothing is added to one without a member that was found: then nothing is known to depend on
-        the target.
-    table : DiscreteTable
-        That it was found in.
-    scores : mapping
-        Evidence for each column that may be added.
-    sizes : mapping
-        Room that each of them takes.
-    room : int
-        How much there is.
-
     Examples
     --------
     >>> import komb

@@ -26,15 +26,6 @@ def takes_options(
 ) -> Callable[[_Function], _Function]:
     """Show the options of a search in the signature and docstring of a function.
 
-    Parameters
-    ----------
-    *names
-        Which options; they take the place of the keywords. All of them if there are none.
-    also
-        What a description has to say besides for this function, by option.
-    **defaults
-        Where they are others than those of :class:`SearchOptions`.
-
     Examples
     --------
     >>> @takes_options("alpha", "df", alpha=0.01)
@@ -73,15 +64,7 @@ def takes_options(
 
 
 def complete(function: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a function was called with, defaults included.
-
-    Parameters
-    ----------
-    function
-        One under :func:`takes_options`.
-    keywords
-        What its last parameter holds.
-    """
+    """Return the options that a function was called with, defaults included."""
     known = {
         name: parameter.default
         for name, parameter in inspect.signature(function).parameters.items()

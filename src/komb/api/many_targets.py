@@ -41,17 +41,7 @@ _workplace = threading.local()  # what a worker has at hand: searches of one cal
 
 
 def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:
-    """Find the blankets of several columns; whatever stops it keeps those that are complete.
-
-    Parameters
-    ----------
-    run
-        Table and settings.
-    targets
-        Positions in the table.
-    n_workers
-        How many workers search; none is started if it is 1.
-    """
+    """Find the blankets of several columns; whatever stops it keeps those that are complete."""
     finished: dict[int, Blanket] = {}
     find_each = (
         _find_in_turn(run, targets) if n_workers == 1 else _find_at_once(run, targets, n_workers)

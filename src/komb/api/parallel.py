@@ -63,14 +63,6 @@ def check_jobs(n_jobs: object) -> int | None:
 def count_workers(n_jobs: int | None, n_items: int) -> int:
     """Return how many workers there will be: never more than there are items.
 
-    Parameters
-    ----------
-    n_jobs
-        As joblib understands it: ``None`` is 1 unless ``joblib.parallel_config`` says otherwise,
-        -1 is one per processor, -2 one less.
-    n_items
-        How many pieces of work there are.
-
     Examples
     --------
     >>> count_workers(None, 10), count_workers(3, 10), count_workers(3, 1)
@@ -136,28 +128,6 @@ def spread(
     work: Callable[..., Any], items: Sequence[_Item], shared: Sequence[Any], n_workers: int
 ) -> Generator[tuple[_Item, Any], None, None]:
     """Do some work on every item, and yield the results as they come.
-
-    Parameters
-    ----------
-    work
-        A function that can be pickled; called with an item and all that is shared.
-    items
-        One call each; the first are begun first.
-    shared
-        What all calls have in common. Large arrays must be elements of their own.
-    n_workers
-        How many workers there shall be.
-
-    Yields
-    ------
-    item, result
-        In the order in which they are finished.
-
-    Raises
-    ------
-    komb.errors.WorkerError
-        If a worker is lost or fails. All others have been stopped then, and so they are if the
-        caller stops early.
 
     Examples
     --------

@@ -38,19 +38,7 @@ def prepare(
     options: SearchOptions,
     parameter: str = "target",
 ) -> Prepared:
-    """Make a table of data, and check everything; nothing is counted.
-
-    Parameters
-    ----------
-    data
-        As in :func:`komb.markov_blanket`.
-    targets
-        Columns whose blankets are wanted; ``None`` for all that are not constant.
-    options
-        What was asked for.
-    parameter
-        What the caller calls the targets.
-    """
+    """Make a table of data, and check everything; nothing is counted."""
     return prepare_table(encode(data, targets, options), targets, options, parameter)
 
 

@@ -37,19 +37,7 @@ def check_journal(resume: object) -> None:
 def open_journal(
     resume: JournalPath, table: DiscreteTable, settings: Settings, target: int
 ) -> Iterator[SweepJournal | None]:
-    """Open the journal of a search, if one is wanted; one of another search is refused.
-
-    Parameters
-    ----------
-    resume
-        The file, or None.
-    table
-        What is searched.
-    settings
-        How it is searched.
-    target
-        For whose blanket, as a position in the table.
-    """
+    """Open the journal of a search, if one is wanted; one of another search is refused."""
     if resume is None:
         yield None
         return

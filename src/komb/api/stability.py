@@ -91,17 +91,7 @@ def search_halves(
     search: Search,
     report: Callable[[int], None],
 ) -> Tally:
-    """Search halves of the rows, as many as the settings want.
-
-    Parameters
-    ----------
-    table, settings, target
-        What the whole table is searched with.
-    search
-        Finds the blanket of a target in a table.
-    report
-        Called before each half with the number of those that are done.
-    """
+    """Search halves of the rows, as many as the settings want."""
     began = time.perf_counter()
     tally = Tally()
     for rows in draw_halves(table.n_rows, settings.stability or 0, settings.seed):

@@ -100,19 +100,7 @@ def _of_graph(graph: Any) -> Truth:
 def find_in_truth(
     truth: Truth, target: Hashable, options: SearchOptions, progress: Observer | None
 ) -> Blanket:
-    """Find the blanket of a variable as if there were infinitely many rows.
-
-    Parameters
-    ----------
-    truth
-        Who answers.
-    target
-        Whose blanket is wanted.
-    options
-        What was asked for; nothing that only data have a use for.
-    progress
-        As in :func:`komb.markov_blanket`.
-    """
+    """Find the blanket of a variable as if there were infinitely many rows."""
     _check_options(options)
     search, *before = find_searches(options)
     check_taken([search, *before], options.of_method)

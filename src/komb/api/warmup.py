@@ -25,13 +25,6 @@ _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     """Have the kernels for searches of a table ready; at once if they are.
 
-    Parameters
-    ----------
-    table
-        Each type of codes has kernels of its own, and so have tables with missing values.
-    test
-        So have some tests. Those of the user's own count sums, as test ``g`` does.
-
     Examples
     --------
     >>> from komb.data.models.boolean_functions import boolean_table

@@ -31,15 +31,7 @@ _LOOKS_AT = ("single columns", "... and pairs", "... and triples")
 
 
 def run_demo(show: Callable[[object], None], program: str = "komb") -> None:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    show
-        Prints text, sheets and blankets.
-    program
-        How the user calls the command line.
-    """
+    """Run the demonstration."""
     table = demo_table()
     show(_first_rows(table))
     show(f"\n{_STORY}\n")

@@ -32,11 +32,6 @@ def exit_codes(**flags: str) -> Iterator[None]:
     """Turn what goes wrong into a message and an exit code.
 
     Commands need it as well as :func:`komb.cli.main`: typer keeps interruptions to itself.
-
-    Parameters
-    ----------
-    **flags
-        What parameters of functions are called in this command, where that is not their name.
     """
     try:
         yield

@@ -31,15 +31,7 @@ _REPEATED = ("start", "include", "exclude")  # options that name one column each
 
 
 def in_shell(error: KombError, flags: Mapping[str, str] | None = None) -> str:
-    """Return what an error says, to somebody who typed a command.
-
-    Parameters
-    ----------
-    error
-        What went wrong.
-    flags
-        What parameters are called in this command, where that is not their name.
-    """
+    """Return what an error says, to somebody who typed a command."""
     known = {**_FLAGS, **(flags or {})}
     return error.show(lambda part: _write(part, known)) + _hint_at_repeating(error)
 

@@ -75,19 +75,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 def takes_search_options(
     *without: str, after: str, also: Mapping[str, str] | None = None, **defaults: object
 ) -> Callable[[_Command], _Command]:
-    """Give a command the options of a search, in the place of its ``**search``.
-
-    Parameters
-    ----------
-    *without
-        The options that it does not have.
-    after
-        The parameter that they come after.
-    also
-        What else the help of an option has to say in this command.
-    **defaults
-        Where they are others than those of the functions.
-    """
+    """Give a command the options of a search, in the place of its ``**search``."""
 
     def decorate(command: _Command) -> _Command:
         own = inspect.signature(command, eval_str=True)
@@ -240,13 +228,7 @@ def _check_start_method(method: str) -> None:
 
 
 def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options of a search mean for the functions that search.
-
-    Parameters
-    ----------
-    given
-        The options as typer has them.
-    """
+    """Return what the options of a search mean for the functions that search."""
     search = {name: value for name, value in given.items() if name != "start_method"}
     return search | {
         "start": to_start(given["start"], given["start_method"]),

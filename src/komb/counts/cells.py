@@ -32,11 +32,6 @@ class Cells(NamedTuple):
     def information(self, counts: npt.ArrayLike) -> FloatArray:
         """Information of ``X`` on ``Y`` given ``Z``, in bits per row, without any correction.
 
-        Parameters
-        ----------
-        counts : array of shape (..., n_cells)
-            Rows in each cell; each line is one table.
-
         Examples
         --------
         >>> cells = count_cells(np.array([[0, 0, 1, 1], [0, 0, 1, 1]]), [2, 2], [])
@@ -66,15 +61,6 @@ def count_cells(
     pair: npt.NDArray[np.integer], levels: Sequence[int], given: Sequence[Int64Array]
 ) -> Cells:
     """Count the cells of two columns, given others.
-
-    Parameters
-    ----------
-    pair : int array of shape (2, n_rows)
-        Codes of the candidate and of the target; nothing is missing.
-    levels : sequence of int
-        Of the two.
-    given : sequence of int arrays
-        Codes of the columns that are conditioned on.
 
     Examples
     --------

@@ -42,12 +42,7 @@ _client: ContextVar[Any] = ContextVar("komb_cluster", default=None)
 
 @contextmanager
 def use_workers(client: Any) -> Iterator[None]:
-    """Let the workers of a cluster screen wide sweeps of the code inside; nobody if it is None.
-
-    Parameters
-    ----------
-    client : distributed.Client or None
-    """
+    """Let the workers of a cluster screen wide sweeps of the code inside; nobody if it is None."""
     token = _client.set(client)
     try:
         yield
@@ -57,15 +52,6 @@ def use_workers(client: Any) -> Iterator[None]:
 
 def find_workers(n_rows: int, n_bytes: int, threads: int) -> Any:
     """Return the client of the cluster that is to screen a sweep; None if threads here are quicker.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows over all unions.
-    n_bytes : int
-        Of what has to be sent to each worker.
-    threads : int
-        That may screen it here.
 
     Examples
     --------

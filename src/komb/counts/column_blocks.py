@@ -50,15 +50,6 @@ def block_sets(sets: Int64Array, n_levels: Int64Array, most_cells: float) -> Blo
     multiple of how many columns there are. So every set is in one block, and a block has as many
     sets as columns.
 
-    Parameters
-    ----------
-    sets : int array of shape (n_sets, size)
-        Ascending.
-    n_levels : int array
-        Of every column.
-    most_cells : float
-        Combinations of levels that a block has at most; no set has more.
-
     Examples
     --------
     >>> triples = np.array([[0, 1, 2], [0, 1, 4], [0, 2, 4], [1, 2, 4]])

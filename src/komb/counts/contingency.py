@@ -597,21 +597,7 @@ class Contingency:
         wants_tables: bool = False,
         wants_splits: bool = False,
     ) -> Summaries:
-        """Summarise every row of ``given`` and its union with each of its candidates.
-
-        Parameters
-        ----------
-        given : int array of shape (n_sets, size)
-        candidate_start : int array of shape (n_sets + 1,)
-            ``candidates[candidate_start[i]:candidate_start[i + 1]]`` belong to ``given[i]``.
-        candidates : int array
-        length_below : float
-            Sum code lengths for tests of fewer than this many rows per cell; 0 for none.
-        wants_tables : bool
-            Whether to sum the adjusted freedom and Pearson's statistic, with its cumulants, too.
-        wants_splits : bool
-            Whether to sum the split lengths of the given sets for every length class.
-        """
+        """Summarise every row of ``given`` and its union with each of its candidates."""
         if self.has_missing:
             no_margins = np.empty((len(candidates), 0, 4), dtype=np.int64)
             return self._summarise_present(

@@ -125,18 +125,7 @@ class ExpectedG:
         index: Int64Array,
         candidates: Int64Array,
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of G for each test.
-
-        Parameters
-        ----------
-        contingency : Contingency
-            The same table, prepared for the target.
-        given : int array of shape (n_sets, size)
-        index : int array
-            Test ``j`` is given ``given[index[j]]``; cheaper if equal ones follow one another.
-        candidates : int array
-            One per test.
-        """
+        """Mean and variance of G for each test."""
         if contingency.keeps_tables:
             sums = np.zeros((len(candidates), 4), dtype=np.int64)
             left = np.flatnonzero(~self._read(contingency, given[index], candidates, sums))

@@ -53,17 +53,7 @@ def orthonormalise(grams, least, inverses):
 
 @kernel
 def component_moments(weights, covariances, moments):
-    """Mean and variance of weighted sums of squares under independence.
-
-    Parameters
-    ----------
-    weights : float array (n_components, n_target, n_candidate)
-        How much the square of each product of two features counts in each component.
-    covariances : float array (n_target, n_target, n_candidate, n_candidate)
-        Of any two products; those that no component has both of do not matter.
-    moments : float array (n_components, 2)
-        Gets means and variances.
-    """
+    """Mean and variance of weighted sums of squares under independence."""
     n_components, n_target, n_own = weights.shape
     for c in range(n_components):
         mean = variance = 0.0

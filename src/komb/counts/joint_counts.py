@@ -241,21 +241,7 @@ def _add(left: JointCounts, right: JointCounts) -> JointCounts:
 
 
 def count_part(part: Part, n_codes: Sequence[int], lot: Sequence[Columns]) -> list[JointCounts]:
-    """Count each set of a lot in one part of a table.
-
-    Parameters
-    ----------
-    part : Part
-    n_codes : sequence of int
-        How many codes each column of the table has.
-    lot : sequence of tuples
-        Sets of columns. Those that begin alike are cheaper one after the other.
-
-    Returns
-    -------
-    list of JointCounts
-        In the order of the lot: dense if there are at most ``MOST_DENSE_CELLS`` combinations.
-    """
+    """Count each set of a lot in one part of a table."""
     shapes = [tuple(n_codes[column] for column in columns) for columns in lot]
     is_dense = [count_cells(shape) <= MOST_DENSE_CELLS for shape in shapes]
     dense = iter(_count_dense(part, n_codes, [c for c, d in zip(lot, is_dense, strict=True) if d]))

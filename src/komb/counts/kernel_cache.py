@@ -290,11 +290,6 @@ def read_checked(path: Path) -> bytes | None:
 def write_checked(path: Path, payload: bytes) -> None:
     """Write a file in one step, so that no other process ever sees a part of it.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing is left behind then.
-
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:

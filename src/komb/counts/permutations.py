@@ -119,21 +119,7 @@ class Shuffler:
         most: int,
         enough: int,
     ) -> Shuffles:
-        """Shuffle each test ``most`` times, or until ``enough`` are as extreme as the data.
-
-        Parameters
-        ----------
-        target : int
-        given : int array of shape (n_sets, size)
-        index : int array
-            Test ``j`` is given ``given[index[j]]``; cheaper if equal ones follow one another.
-        candidates : int array
-            One a test.
-        seed : int
-            From 0 to 2^64 - 1. The random numbers of a test depend on it and on what is in the
-            columns of the test, on nothing else.
-        most, enough : int
-        """
+        """Shuffle each test ``most`` times, or until ``enough`` are as extreme as the data."""
         counts = np.empty((len(candidates), 4), dtype=np.int64)
         moments = np.empty((len(candidates), 2))
         self._hash(np.unique(given[np.unique(index)]), candidates, np.array([target]))

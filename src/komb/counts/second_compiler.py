@@ -20,20 +20,7 @@ _PATIENCE = 120.0  # seconds; then the other process hangs, or its machine is ve
 
 
 def begin_compiling(work: str, kernels: Sequence[str]) -> bool:
-    """Have another process compile some kernels, unless one of them is there already.
-
-    Parameters
-    ----------
-    work
-        What that process runs: Python that calls these kernels.
-    kernels
-        Their names.
-
-    Returns
-    -------
-    bool
-        Whether a process was started.
-    """
+    """Have another process compile some kernels, unless one of them is there already."""
     if any(map(is_kept, kernels)) or n_threads() < 2 or not _is_python() or not is_to_be_kept():
         return False
     nothing = subprocess.DEVNULL

@@ -83,15 +83,6 @@ def map_in_order(
 
     If the caller stops early, or is interrupted, no thread is left running.
 
-    Parameters
-    ----------
-    work
-        Called with an item, by several threads at once.
-    items
-        Drawn from a few at a time.
-    threads
-        How many; with one, all is done by the caller.
-
     Examples
     --------
     >>> list(map_in_order(abs, [-1, -2, 3], threads=2))

@@ -158,22 +158,7 @@ class UnionTables:
             self._is_ready[column] = True
 
     def count(self, blocks: Blocks, unions: Int64Array, least_fit: Int64Array) -> Int64Array:
-        """Count some blocks, and the sets inside; threads may do so at the same time.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            Of columns that are ready; none may have more than ``most_combinations``.
-        unions : int array of shape (n_sets, size + 1)
-            In the order of the blocks, ascending.
-        least_fit : int array of shape (n_sets, size + 1)
-            Of a set, for the test of each of its elements; of others only the fit is summed.
-
-        Returns
-        -------
-        int array of shape (n_sets, size + 1, 9)
-            For the test of each element, what :meth:`summaries` takes.
-        """
+        """Count some blocks, and the sets inside; threads may do so at the same time."""
         n_combinations = blocks.count_combinations(self._contingency.cardinalities)
         if (n_combinations > self.most_combinations).any():  # kernels would write beyond
             raise ValueError(f"a block may have at most {self.most_combinations:,} combinations")
@@ -242,16 +227,7 @@ class UnionTables:
         table_of: Int64Array,
         places: Int64Array,
     ) -> Int64Array:
-        """Summarise tests whose tables are counted already.
-
-        Parameters
-        ----------
-        tables : array of shape (n_unions, n_cells)
-            ``[stratum, y, x]``, strata numbered by all elements but the last, which is x.
-        unions : int array of shape (n_unions, size + 1)
-        table_of, places : int array
-            Of each test, the table and the element that is tested.
-        """
+        """Summarise tests whose tables are counted already."""
         out = np.zeros((len(places), 9), dtype=np.int64)
         room = self._take_room()
         self._kernels.summarise_tables(

@@ -107,24 +107,6 @@ def random_pairs(
 ) -> tuple[list[tuple[int, int]], int]:
     """Shuffle all pairs of variables, and settle how many of them shall become edges.
 
-    Parameters
-    ----------
-    n_variables
-        How many variables there are.
-    n_edges
-        How many edges there shall be; if ``None``, as many as ``degree`` asks for.
-    degree
-        Mean number of neighbours of a variable.
-    rng
-        Source of randomness.
-
-    Returns
-    -------
-    pairs
-        All pairs ``(smaller, larger)`` in random order.
-    n_edges
-        How many to use.
-
     Examples
     --------
     >>> import numpy as np

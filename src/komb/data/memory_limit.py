@@ -36,12 +36,6 @@ _CGROUP_LIMITS = (
 def check_limit(memory_limit: object = None) -> int:
     """Return a limit in bytes, or say why it is none.
 
-    Parameters
-    ----------
-    memory_limit
-        Bytes, or text such as ``"500 MB"`` or ``"2 GiB"``. If ``None``, what the environment
-        variable ``KOMB_MEMORY_LIMIT`` says, or else half of the memory that is free.
-
     Examples
     --------
     >>> check_limit("2 GB"), check_limit("1 KiB"), check_limit(10)
@@ -107,15 +101,6 @@ def _read_number(file: str) -> int | None:
 
 def refuse_beyond(needed: float, limit: int, what: str, *, is_at_least: bool = False) -> None:
     """Raise if something needs more memory than there may be.
-
-    Parameters
-    ----------
-    needed, limit
-        Bytes.
-    what
-        Completes the sentence "... needs 3 GB of memory".
-    is_at_least
-        Whether the excess is unknown.
 
     Examples
     --------

@@ -28,15 +28,6 @@ _TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
     """Make a dataframe of results, typed alike whether it has rows or not.
 
-    Parameters
-    ----------
-    columns
-        Values by field. There are names of columns in ``target``, ``member`` and ``column``, and
-        lists of them in ``witness``, ``members``, ``separator``, ``given``, ``children`` and
-        ``partners``.
-    backend
-        ``"polars"`` or ``"pandas"``.
-
     Examples
     --------
     >>> make_frame({"label": ["komb"], "members": [["age", 3]]}, "polars").row(0)

@@ -51,16 +51,6 @@ class Result(ABC):
     def to_json(self, *, indent: int | None = None) -> str:
         """Return everything as JSON.
 
-        Parameters
-        ----------
-        indent
-            Spaces per level; everything on one line if left out.
-
-        Returns
-        -------
-        str
-            Names that JSON has no type for are turned into text; there is no NaN or infinity.
-
         Examples
         --------
         >>> import komb
@@ -81,11 +71,6 @@ class Result(ABC):
 
     def to_frame(self, backend: Backend = "polars") -> pl.DataFrame | pd.DataFrame:
         """Return a dataframe; the class says what its rows and columns are.
-
-        Parameters
-        ----------
-        backend
-            ``"polars"`` or ``"pandas"``.
 
         Examples
         --------

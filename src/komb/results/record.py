@@ -56,12 +56,6 @@ class Record:
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Rebuild what :meth:`to_dict` returned, or what was parsed from its JSON.
 
-        Parameters
-        ----------
-        record
-            What ``to_dict`` returned. From JSON, names that are neither text nor numbers come back
-            as text.
-
         Examples
         --------
         >>> import komb

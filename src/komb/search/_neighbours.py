@@ -86,22 +86,7 @@ def prune(
 def find_spouses(
     session: Session, target: int, own: Neighbours, neighbours_of: FindNeighbours
 ) -> dict[int, Variables]:
-    """Neighbours of neighbours that depend on the target once a common child is in the condition.
-
-    Parameters
-    ----------
-    session : Session
-    target : int
-    own : Neighbours
-        Of the target.
-    neighbours_of : callable
-        Gives those of another variable.
-
-    Returns
-    -------
-    dict
-        Spouses, each with the set that shows it: what separates it from the target, and the child.
-    """
+    """Neighbours of neighbours that depend on the target given a common child."""
     spouses: dict[int, Variables] = {}
     for child in sorted(own.members):
         beyond = sorted(neighbours_of(child).members - own.members - {target})

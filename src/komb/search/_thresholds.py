@@ -100,20 +100,6 @@ def false_discovery_bits(
     If nothing is there to be found, then none is strong enough in all but ``false_share`` of the
     cases: that is the test of Simes.
 
-    Parameters
-    ----------
-    bits
-        Of the dependences among the tests.
-    n_tests
-        All tests, those that said "independent" included.
-    false_share
-        On average, at most.
-
-    Returns
-    -------
-    float
-        Infinite if none is strong enough.
-
     Examples
     --------
     >>> round(false_discovery_bits([8.0, 40.0], n_tests=5), 2), false_discovery_bits([3.0], 1000)

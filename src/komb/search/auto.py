@@ -97,29 +97,6 @@ def find_blanket(
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates, start and fixed members.
-    order : int, optional
-        How many other variables a dependence may need to become visible, at most; by the budget if
-        left out.
-    max_separator : int, optional
-        How many variables a separator may have; ``LARGEST_SEPARATOR`` if left out.
-    level : float
-        Chance that the blanket is not empty although nothing depends on the target.
-    alpha : float, optional
-        Level of single tests, if it is not that of the session.
-    budget : Budget, optional
-        Time and work that the search may spend.
-
-    Returns
-    -------
-    Found
-        The members, each with what makes it visible, what was chosen and what was left out.
-
     Examples
     --------
     >>> from komb.sessions.distribution import DistributionOracle

@@ -31,20 +31,6 @@ from komb.sessions.session import Session
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
     """Grow-Shrink, figure 2 of the paper.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates, start and fixed members.
-    max_conditioning : int, optional
-        Stop growing when a test would condition on more variables than this.
-
-    Returns
-    -------
-    Found
-        The members, each with the others as witness.
-
     Examples
     --------
     >>> import networkx as nx

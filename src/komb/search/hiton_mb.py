@@ -40,20 +40,6 @@ from komb.sessions.session import Session
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """HITON-MB.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates, start and fixed members.
-    max_conditioning : int
-        Largest set to try as a separator.
-
-    Returns
-    -------
-    Found
-        The members: neighbours alone, spouses with their separator and the common child.
-
     Examples
     --------
     >>> import networkx as nx

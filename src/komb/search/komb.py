@@ -68,22 +68,6 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
             S <- S \ X
         return S
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates, start and fixed members.
-    order : int
-        k: how many other variables a dependence may need to become visible.
-    max_separator : int
-        l: how many variables a separator may have.
-
-    Returns
-    -------
-    Found
-        The members, each with the witness Algorithm 3 finds for it in the final blanket.
-
     Examples
     --------
     The distribution of ``Y = X1 xor X2`` with noise, variables in the order X1, X2, Y:

@@ -40,20 +40,6 @@ from komb.sessions.session import Session
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """LRH: select, exclude, include; then shrink.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates, start and fixed members.
-    max_conditioning : int
-        Largest number of rivals that may together separate a candidate, besides the blanket so far.
-
-    Returns
-    -------
-    Found
-        The members, each with the others as witness.
-
     Examples
     --------
     >>> import networkx as nx

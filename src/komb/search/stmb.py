@@ -38,20 +38,6 @@ from komb.sessions.session import Session
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """STMB.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    task : Task
-        Target, candidates and fixed members.
-    max_conditioning : int
-        Largest set to try as a separator of neighbours.
-
-    Returns
-    -------
-    Found
-        The members, each with the others as witness.
-
     Examples
     --------
     >>> import networkx as nx

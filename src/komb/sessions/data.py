@@ -218,20 +218,7 @@ class TableSource(Source):
     def test_batch(
         self, target: int, candidates: Sequence[Sequence[int]], given: Sequence[Sequence[int]]
     ) -> BoolArray:
-        """Count, measure and decide a batch of tests.
-
-        Parameters
-        ----------
-        target : int
-        candidates : sequence of sequences
-            ``candidates[i]`` are tested given ``given[i]``.
-        given : sequence of sequences, all of one length
-
-        Returns
-        -------
-        bool array
-            Whether each candidate depends on the target, all candidates one after the other.
-        """
+        """Count, measure and decide a batch of tests."""
         return self._decide_sums(self._sums(target, candidates, given))
 
     def _evaluate(

@@ -112,18 +112,7 @@ class ScreenedSweep:
         *,
         wants_tables: bool = False,
     ) -> Iterator[Listed]:
-        """Count all sets; yield the tests that may be dependences, a part of the sets at a time.
-
-        Parameters
-        ----------
-        own : Summaries or None
-            Of all given sets inside the pool, by rank; None if values are missing.
-        unions_per_chunk : int
-        journal : SweepJournal, optional
-            Where earlier runs may have noted what they counted; this one does too.
-        wants_tables : bool
-            Whether to hand over the tables of the unions as well; a journal has no room for them.
-        """
+        """Count all sets; yield the tests that may be dependences, a part of the sets at a time."""
         sets = colex_subsets(len(self._places), self._size)
         pool_binomials = binomials(len(self._variables), self._size)
         ranks = rank_sets(np.sort(self._places[sets], axis=1), pool_binomials)

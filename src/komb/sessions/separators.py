@@ -126,21 +126,6 @@ class SeparatorFinder:
 
         Separators are the subsets of ``pool`` of up to ``max_size`` variables, without the given
         set and the candidate itself.
-
-        Parameters
-        ----------
-        target : int
-        lines : sequence of (candidate, given sets)
-        pool, max_size
-            What separators are made of.
-        one_is_enough : bool
-            Whether lines after the first one with a success do not matter.
-
-        Returns
-        -------
-        list
-            None for a candidate that is separable whatever is given; shorter than ``lines`` when
-            one was enough.
         """
         separators = Separators(pool, max_size)
         if not one_is_enough:
@@ -241,24 +226,7 @@ class SeparatorFinder:
         *,
         one_is_enough: bool = False,
     ) -> dict[Position, Variables]:
-        """For each branch and candidate, the first witness whose dependence no separator removes.
-
-        Parameters
-        ----------
-        target : int
-        branches : sequence of Branch
-        blanket : frozenset of int
-            What allies and separators are made of.
-        max_separator : int
-            How many variables a separator may have.
-        one_is_enough : bool
-            Whether positions after the first one with a witness do not matter.
-
-        Returns
-        -------
-        dict
-            Positions without a witness are not there.
-        """
+        """For each branch and candidate, the first witness that nothing separates."""
         found: dict[Position, Variables] = {}
         most = max((branch.n_allies for branch in branches), default=0)
         for n_allies in range(min(most, len(blanket)) + 1):
@@ -360,22 +328,7 @@ class SeparatorFinder:
         *,
         core: Variables = EMPTY,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
-        """For each candidate, its least strength given any set; for others, what separates them.
-
-        Parameters
-        ----------
-        strengths : mapping
-            Candidates, and the least strength that is known of each.
-        target, pool, max_size, core
-            As in :meth:`find`.
-
-        Returns
-        -------
-        weakest : dict
-            Candidates that no set separates from the target, with their least strength.
-        separators : dict
-            The others, each with the first set that separates it.
-        """
+        """For each candidate, its least strength given any set; for others, what separates them."""
         least = dict(strengths)
         found: dict[int, Variables] = {}
         waiting = set(least)

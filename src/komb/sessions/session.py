@@ -201,20 +201,6 @@ class Session:
 
         A column outside of the set enters if it depends on the target, one inside leaves if it does
         not. Stops before a test given more than ``most_given`` columns.
-
-        Parameters
-        ----------
-        target : int
-        columns : sequence of int
-            In the order in which to test them.
-        members : frozenset of int
-            The set at first.
-        most_given : int, optional
-
-        Returns
-        -------
-        frozenset of int
-            The set in the end.
         """
         self._check([(members, frozenset(columns))])
         self._asked.add(target)
@@ -249,16 +235,7 @@ class Session:
     def walk_groups(
         self, target: int, candidates: Variables, order: int, max_separator: int
     ) -> GroupWalk | None:
-        """Begin walks through the groups outside of a blanket; None if that is no quicker here.
-
-        Parameters
-        ----------
-        target : int
-        candidates : frozenset of int
-            What groups and witnesses are made of.
-        order, max_separator : int
-            The largest sizes of a witness and of a separator.
-        """
+        """Begin walks through the groups outside of a blanket; None if that is no quicker here."""
         self._check([(candidates, frozenset({target}))])
         self._asked.add(target)
         return self.source.walk_groups(target, candidates, order, max_separator)
@@ -345,26 +322,6 @@ class Session:
         """All dependences with ``size`` conditions of at least this many bits, the strongest first.
 
         By every statistic of a test, as in :meth:`confirmed_strengths`.
-
-        Parameters
-        ----------
-        target : int
-        candidates : set of int
-            Variables of the pool that may depend on the target.
-        pool : frozenset of int
-            Variables that given sets are made of.
-        size : int
-            Number of conditions.
-        bits : float
-            As in :meth:`strengths`.
-        min_rows_per_cell : float
-            Tests whose table could have fewer rows per cell may be left out.
-        on_progress : callable, optional
-            Called now and then with how much is done, and how much there is.
-
-        Returns
-        -------
-        list of (bits, candidate, given set)
         """
         strong = self.source.strong_in_pool(
             target, candidates, pool, size, bits, min_rows_per_cell, on_progress

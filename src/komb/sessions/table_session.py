@@ -80,13 +80,6 @@ def open_table(
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
     """Open a session that tests on features only, which takes conditions by the dozen.
 
-    Parameters
-    ----------
-    table, given
-        As in :func:`open_table`.
-    alpha : float
-        Level of the tests.
-
     Examples
     --------
     >>> from komb.data.models.boolean_functions import boolean_table

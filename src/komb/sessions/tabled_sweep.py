@@ -99,25 +99,7 @@ class TabledSweep:
         places: Int64Array,
         own: Summaries,
     ) -> tuple[BoolArray, Int64Array]:
-        """Count some blocks, by several threads.
-
-        Parameters
-        ----------
-        blocks : Blocks
-        unions : int array of shape (n_unions, size + 1)
-            The sets inside, in their order.
-        ranks, places : int arrays of shape (n_unions, size + 1)
-            Given set and candidate of the tests of all elements.
-        own : Summaries
-            Of all given sets, by rank.
-
-        Returns
-        -------
-        is_reached : bool array
-            Which tests may be dependences.
-        sums : int array
-            Over the tables of these.
-        """
+        """Count some blocks, by several threads."""
         self._tables.sort(self._variables)
         least_fit = self._least_fit(ranks, places, own)
         columns = self._variables[unions]

@@ -21,13 +21,6 @@ _WORDS = {IDENTIFIER: "identifier", TEXT: "free text", NESTED: "no levels", EMPT
 def type_notes(types: Mapping[Name, ColumnType], missing: str = "testwise") -> Iterator[str]:
     r"""Say what was left out, read in another way, or has missing values.
 
-    Parameters
-    ----------
-    types
-        What was found.
-    missing
-        How missing values are treated.
-
     Examples
     --------
     >>> from komb import ColumnType

@@ -23,11 +23,6 @@ _TINY = -30.0  # bits from which on probabilities add up
 def combine(statistic: FloatArray, freedom: FloatArray) -> tuple[FloatArray, Int64Array]:
     """Logarithms of the p-values of some tests, to base 2, and which component decided each.
 
-    Parameters
-    ----------
-    statistic, freedom : float arrays (n_tests, n_components)
-        Chi-squares; a component without freedom is not there.
-
     Examples
     --------
     >>> statistic, freedom = np.array([[0.0, 12.0, 0, 0]]), np.array([[1.0, 2.0, 0, 0]])

@@ -144,14 +144,6 @@ def _keep_alike(inverses: FloatArray, n_own: int) -> FloatArray:
 
     Scores and signs are alike, so the products are. If each counts by itself, what they have in
     common counts several times, and that is what most interactions are.
-
-    Parameters
-    ----------
-    inverses : float array (n_candidates, n_features, n_features)
-        Coefficients that make features orthonormal. Those of products then make them unit vectors,
-        orthogonal to the features of the candidate alone.
-    n_own : int
-        Features of the candidate alone; products are behind.
     """
     own = inverses[:, n_own:, n_own:].copy()
     is_left = np.einsum("kii->ki", own) > 0

@@ -207,14 +207,7 @@ class Conditions:
 
 
 def _are_needed(explained: FloatArray, variance: FloatArray) -> BoolArray:
-    """Whether some feature of a target depends on each of some functions.
-
-    Parameters
-    ----------
-    explained : float array (n_features, n_functions)
-        The squares that functions explain.
-    variance : float array (n_features)
-    """
+    """Whether some feature of a target depends on each of some functions."""
     from scipy.special import chdtri
 
     evidence = (explained / np.maximum(variance, 1e-300)[:, None]).max(axis=0)
@@ -225,18 +218,7 @@ def _are_needed(explained: FloatArray, variance: FloatArray) -> BoolArray:
 def _choose_curves(
     functions: FloatArray, fitted: FloatArray, residuals: FloatArray, squares: FloatArray
 ) -> FloatArray:
-    """Choose the curves of a fit that a target depends on, orthonormal to the functions.
-
-    Parameters
-    ----------
-    functions : float array (n_functions, n_rows)
-        The constant is the first.
-    fitted : float array (n_features, n_functions)
-        Coefficients.
-    residuals : float array (n_features, n_rows)
-    squares : float array (n_features)
-        Of the features.
-    """
+    """Choose the curves of a fit that a target depends on, orthonormal to the functions."""
     n_functions, n_rows = functions.shape
     curves = curves_of(fitted[:, 1:] @ functions[1:], squares)
     if n_functions + len(curves) > LARGEST_SHARE * n_rows or not len(curves):

@@ -25,13 +25,6 @@ def curves_of(predicted: FloatArray, squares: FloatArray) -> FloatArray:
 
     Not by ranks: rows with equal conditions are predicted equally but for the last digits.
 
-    Parameters
-    ----------
-    predicted : float array (n_features, n_rows)
-        With mean 0.
-    squares : float array (n_features)
-        Sums of squares of the features.
-
     Examples
     --------
     >>> predicted = np.array([[-2.0, -1.0, 1.0, 2.0]])

@@ -91,18 +91,7 @@ class Screen:
         is_known: BoolArray | None,
         bits: float,
     ) -> BoolArray:
-        """Whether each of some candidates could depend on a target by so many bits.
-
-        Parameters
-        ----------
-        target : Features
-        candidates : sequence of int
-            Positions among all candidates.
-        conditions : sequence of Features
-        is_known : bool array, optional
-            Rows in which target and conditions are not missing.
-        bits : float
-        """
+        """Whether each of some candidates could depend on a target by so many bits."""
         functions = _functions(conditions, target.own.shape[1], is_known)
         left = target.own[target.degrees <= LARGEST_DEGREE].astype(np.float64)
         if is_known is not None:

@@ -58,25 +58,7 @@ def arrange(
     targets: Collection[Name] = (),
     takes_numbers: bool = False,
 ) -> Arranged:
-    """Make the table that a search sees.
-
-    Parameters
-    ----------
-    data
-        As in :func:`komb.markov_blanket`.
-    treatment
-        What is done with numbers and missing values.
-    plan
-        What is held fixed, grouped and weighted.
-    exclude
-        Columns to leave out.
-    targets
-        Columns whose blankets are wanted; no group found by prefix contains one, and the first
-        says where ``"mdl"`` cuts.
-    takes_numbers
-        Whether tests take numbers by their values. If there are some besides the covariates, then
-        continuous covariates stay numbers as well.
-    """
+    """Make the table that a search sees."""
     target = next(iter(targets), None)
     if plan.is_empty:
         return Arranged(encode_table(data, treatment, exclude=exclude, target=target))

@@ -28,13 +28,6 @@ def find_blocks(table: DiscreteTable, without: Collection[Name]) -> dict[Name, t
     has two levels (or one, if it is constant); the higher is taken for "set". No row has two set,
     and no other column has the prefix for its name.
 
-    Parameters
-    ----------
-    table
-        The columns.
-    without
-        Names that a block must not contain.
-
     Examples
     --------
     >>> table = DiscreteTable.from_data({
@@ -76,15 +69,6 @@ def group_columns(
     table: DiscreteTable, groups: Mapping[Name, tuple[Name, ...]], parameter: str = "groups"
 ) -> DiscreteTable:
     """Put one column of combinations into the place of the columns of each group.
-
-    Parameters
-    ----------
-    table
-        The columns.
-    groups
-        Names of groups, with those of their columns.
-    parameter
-        What the caller calls it.
 
     Examples
     --------

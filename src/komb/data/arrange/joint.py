@@ -26,13 +26,6 @@ class Joint(NamedTuple):
 def join(columns: Sequence[npt.NDArray[np.unsignedinteger]], n_levels: Sequence[int]) -> Joint:
     """Give numbers to the combinations of values that occur, in the order of the columns' levels.
 
-    Parameters
-    ----------
-    columns
-        Codes; one beyond the last level marks a missing value, and so is every combination with it.
-    n_levels
-        Levels of each column.
-
     Examples
     --------
     >>> join([np.array([0, 1, 1, 0], np.uint8), np.array([1, 0, 0, 2], np.uint8)], [2, 2])

@@ -73,16 +73,6 @@ def cut_into_strata(
 ) -> Strata:
     """Cut continuous covariates into strata, all of them together.
 
-    Parameters
-    ----------
-    covariates
-        Names and values.
-    n_strata
-        How many there shall be, at most.
-    missing
-        ``"error"``; ``"level"``, rows that lack a value are a stratum of their own; or
-        ``"testwise"``, they are marked.
-
     Examples
     --------
     >>> strata = cut_into_strata([("age", np.array([1.0, 2, 3, 11, 12, 13] * 3))], 2, "error")
@@ -242,17 +232,6 @@ def put_into_strata(
     missing: str,
 ) -> DiscreteTable:
     """Put one column of strata into the place of all covariates.
-
-    Parameters
-    ----------
-    table
-        Has the discrete covariates among its columns.
-    covariates
-        Names of all of them.
-    continuous
-        Names and values of the others.
-    missing
-        As in :func:`cut_into_strata`.
 
     Examples
     --------

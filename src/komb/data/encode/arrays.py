@@ -82,29 +82,6 @@ def encode_columns(
 ) -> Columns:
     """Encode a whole table column by column.
 
-    Parameters
-    ----------
-    columns
-        Name and values of each column. A column is only encoded when its turn comes, so that the
-        extra memory is that of one column at a time.
-    n_columns, n_rows
-        The shape of the table.
-    encode
-        What encodes one column; by default it is neither cut nor may it have missing values.
-    is_cutting
-        Whether the caller named columns to cut; for the remedy of a message.
-
-    Returns
-    -------
-    Columns
-        The codes, of shape ``(n_columns, n_rows)`` and ``uint8`` if that is enough for every
-        column, the levels of each column, and the rest.
-
-    Raises
-    ------
-    komb.errors.DataError
-        Naming the columns that cannot be encoded, and why.
-
     Examples
     --------
     >>> encoded = encode_columns([("x", Later(encode_objects, ["b", "a", "b"]))], 1, 3)
@@ -149,16 +126,6 @@ def encode_columns(
 def encode_array(values: Array) -> Encoded:
     """Encode a one-dimensional numpy array of any type.
 
-    Parameters
-    ----------
-    values
-        One column.
-
-    Returns
-    -------
-    Encoded
-        Codes and levels; the levels are plain Python values.
-
     Examples
     --------
     >>> encode_array(np.array([3, 1, 3, 7]))
@@ -193,18 +160,6 @@ def encode_matrix(values: Array, names: Sequence[Name] | None = None) -> Columns
 
     The columns of an array lie scattered in memory, so all of them are gathered together, block by
     block; taking one at a time would read the whole array once per column.
-
-    Parameters
-    ----------
-    values
-        Shape ``(n_rows, n_columns)``.
-    names
-        What error messages call the columns; their numbers if left out.
-
-    Returns
-    -------
-    Columns
-        As of :func:`encode_columns`.
 
     Examples
     --------

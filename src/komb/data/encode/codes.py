@@ -48,20 +48,6 @@ def code_dtype(n_levels: int) -> np.dtype[Any]:
 def compact(offsets: Array, width: int) -> tuple[CodeArray, npt.NDArray[np.intp]]:
     """Renumber codes so that only observed ones remain.
 
-    Parameters
-    ----------
-    offsets
-        Unsigned integers below ``width``.
-    width
-        How many different values there might be.
-
-    Returns
-    -------
-    codes
-        ``0 .. k-1`` in the order of the offsets.
-    seen
-        The ``k`` offsets that occur, ascending.
-
     Examples
     --------
     >>> compact(np.array([4, 0, 4], dtype=np.uint8), 6)

@@ -146,13 +146,6 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
 
     Missing values come first: what is done about them may well change the other findings.
 
-    Parameters
-    ----------
-    problems
-        By column.
-    is_cutting
-        Whether the caller has named columns to be cut already.
-
     Examples
     --------
     >>> import numpy as np

@@ -103,17 +103,7 @@ class Contents:
 def read_contents(
     column: Later, fill: Callable[[Later], Column], na_values: Collection[Any] = ()
 ) -> Contents:
-    """Look at the values of a column.
-
-    Parameters
-    ----------
-    column
-        The values and their encoder.
-    fill
-        Encodes a column by its levels, and marks missing values.
-    na_values
-        What stands for a missing value besides the usual.
-    """
+    """Look at the values of a column."""
     n_rows = len(column.values)
     numbers = to_numbers(column.values)
     if numbers is not None:

@@ -27,24 +27,6 @@ def find_cuts(
 ) -> tuple[float, ...]:
     """Find where to cut a column.
 
-    Parameters
-    ----------
-    numbers
-        The column, without missing values. Infinite values count as the largest or smallest
-        finite one.
-    way
-        ``"quantile"``, ``"uniform"``, ``"kmeans"`` or ``"mdl"``.
-    bins
-        How many bins there shall be at most; not for ``"mdl"``.
-    classes
-        For ``"mdl"``, the code of the target in each row.
-
-    Returns
-    -------
-    tuple of float
-        Ascending. There is a value on both sides of each, except that bins of ``"uniform"`` may be
-        empty. None if all values are the same, or ``"mdl"`` finds none.
-
     Examples
     --------
     >>> find_cuts(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), "quantile", 2)
@@ -125,13 +107,6 @@ def even_cuts(numbers: Floats) -> tuple[float, ...]:
 
 def cut(numbers: Floats, cuts: Sequence[float]) -> Encoded:
     """Encode a column by the bins its values are in.
-
-    Parameters
-    ----------
-    numbers
-        The column, without missing values.
-    cuts
-        Ascending.
 
     Examples
     --------

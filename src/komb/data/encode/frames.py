@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 def encode_series(series: nw.Series[Any]) -> Encoded:
     """Encode one column of a dataframe.
 
-    Parameters
-    ----------
-    series
-        A narwhals series.
-
-    Returns
-    -------
-    Encoded
-        Codes and levels. Categories keep their order and lose those that do not occur.
-
     Examples
     --------
     >>> import narwhals as nw, polars as pl

@@ -82,18 +82,6 @@ class Request(NamedTuple):
 def convert(data: object, request: Request = Request()) -> Columns:  # noqa: B008 - it is immutable
     """Encode a table of any supported kind.
 
-    Parameters
-    ----------
-    data
-        As for :meth:`komb.data.DiscreteTable.from_data`.
-    request
-        What else was asked for there.
-
-    Returns
-    -------
-    Columns
-        Names, codes, levels and the rest.
-
     Examples
     --------
     >>> convert({"x": ["b", "a"]}).levels

@@ -84,13 +84,6 @@ def _encode(column: BlockColumn | nw.Series[Any]) -> Encoded:
 def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Later]:
     """Return those of some columns that are encoded together: integers, if they are many.
 
-    Parameters
-    ----------
-    frame
-        A narwhals frame.
-    names
-        Columns of it.
-
     Examples
     --------
     >>> import narwhals as nw, polars as pl

@@ -27,18 +27,6 @@ Integers = npt.NDArray[np.int64]
 def mdl_cuts(values: Floats, classes: npt.NDArray[Any]) -> tuple[float, ...]:
     """Find cut points by the classes of the rows.
 
-    Parameters
-    ----------
-    values
-        Finite numbers, at least one.
-    classes
-        The class of each row: whole numbers from 0.
-
-    Returns
-    -------
-    tuple of float
-        Ascending, half way between two values each; empty if no cut pays.
-
     Notes
     -----
     Takes a sort, and time linear in the rows for each level of splits.

@@ -18,12 +18,6 @@ Floats = npt.NDArray[np.float64]
 def to_numbers(values: Any) -> Floats | None:
     """Return a column as floats, NaN where a value is missing, or ``None`` if it is not numeric.
 
-    Parameters
-    ----------
-    values
-        A one-dimensional array, a list, or a narwhals series. Booleans, text, categories and dates
-        are not numeric.
-
     Examples
     --------
     >>> to_numbers(np.array([1, 2])), to_numbers([0.5, None]), to_numbers(["a", 1])

@@ -53,15 +53,6 @@ def flat_index(codes: Codes, members: Sequence[int], sizes: Sequence[int]) -> np
 def draw(uniform: Floats, limits: Floats, context: npt.NDArray[np.intp]) -> Codes:
     """Draw one level for each row.
 
-    Parameters
-    ----------
-    uniform
-        A number from ``[0, 1)`` for each row.
-    limits
-        Shape ``(n_contexts, n_levels - 1)``, made by :func:`thresholds`.
-    context
-        For each row, which of the contexts holds.
-
     Examples
     --------
     >>> draw(np.array([0.1, 0.9]), np.array([[0.5]]), np.array([0, 0]))
@@ -75,15 +66,6 @@ def draw(uniform: Floats, limits: Floats, context: npt.NDArray[np.intp]) -> Code
 
 def spread(table: Floats, scope: Sequence[int], n_axes: int) -> Floats:
     """Lay the axes of a table out among those of a joint distribution, for multiplication.
-
-    Parameters
-    ----------
-    table
-        One axis for each entry of ``scope``.
-    scope
-        The axis of the joint distribution that each axis of the table belongs to.
-    n_axes
-        How many axes the joint distribution has.
 
     Examples
     --------

@@ -30,17 +30,6 @@ _ENCLOSING = re.compile(rb'(?:^|[,\t;|\n ])"')
 def detect_delimiter(data: bytes) -> str:
     r"""Find the delimiter that splits the first lines into equally many fields.
 
-    Parameters
-    ----------
-    data
-        The file.
-
-    Returns
-    -------
-    str
-        One of :data:`CANDIDATES`, :data:`WHITE_SPACE` or :data:`NO_DELIMITER`. If the lines cannot
-        be split evenly, what the first line suggests.
-
     Examples
     --------
     >>> detect_delimiter(b"a;b\n1,5;2\n"), detect_delimiter(b" 1   2\n10  20\n")

@@ -43,20 +43,6 @@ class Chunk(NamedTuple):
 def find_quoting(data: bytes, delimiters: bytes, label: str) -> str | None:
     r"""Return the character that encloses fields, or ``None`` if there is none.
 
-    Parameters
-    ----------
-    data
-        The text, with lines that end in ``\n``.
-    delimiters
-        The bytes that are between fields, one or more.
-    label
-        What messages call the text.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If quotes enclose fields in some places and mean something else in others.
-
     Examples
     --------
     >>> find_quoting(b'a,"b,c"\n1,2\n', b",", "x.csv")

@@ -63,29 +63,7 @@ def shorten(path: object) -> str:
 
 
 def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1) -> bytes:
-    """Read a whole file, unpacked if it is compressed with gzip.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    memory_limit
-        What it may take; as in :func:`komb.data.memory_limit.check_limit`.
-    bytes_per_byte
-        Memory that the caller is going to need for each byte.
-
-    Returns
-    -------
-    bytes
-        What it holds, never nothing.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If it is missing, a folder, empty, damaged or may not be read.
-    komb.errors.MemoryLimitError
-        If it is larger than the limit, packed or unpacked.
-    """
+    """Read a whole file, unpacked if it is compressed with gzip."""
     room = _Room(check_limit(memory_limit), bytes_per_byte)
     try:
         with path.open("rb") as file:

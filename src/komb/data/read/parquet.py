@@ -69,28 +69,7 @@ def read_parquet(
     check_columns: Callable[[Sequence[str]], list[str]],
     limit: int,
 ) -> pl.DataFrame:
-    """Read a Parquet file.
-
-    Parameters
-    ----------
-    file
-        Where it comes from, for messages.
-    data
-        What it holds.
-    columns
-        Those to read; all if ``None``.
-    check_columns
-        Gets the names of all columns, returns those to read, and raises if there are none such.
-    limit
-        Bytes of memory that it may take.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If it is damaged.
-    komb.errors.MemoryLimitError
-        If its table would be too large.
-    """
+    """Read a Parquet file."""
     import polars as pl
 
     wanted = None if columns is None else list(map(str, columns))

@@ -79,23 +79,7 @@ def read_plink(
     phenotype_name: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> DiscreteTable:
-    """Read a cohort: one column per variant, and one for the phenotype.
-
-    Parameters
-    ----------
-    file
-        The ``.bed`` file; ``.bim`` and ``.fam`` are beside it.
-    limit
-        Bytes of memory that it may take.
-    treatment
-        How a measured phenotype is cut. Missing values are marked, unless they are to be a level.
-    phenotype
-        A file of phenotypes; that of the ``.fam`` file if None.
-    phenotype_name
-        Which of them.
-    columns
-        Those to read; all if None.
-    """
+    """Read a cohort: one column per variant, and one for the phenotype."""
     _need_bed_reader()
     if phenotype_name is not None and phenotype is None:
         rule = "come with ", Argument("phenotype"), ", the file that it is in"

@@ -36,15 +36,7 @@ class Phenotype(NamedTuple):
 
 
 def read_fam(file: Path, limit: int) -> tuple[list[Person], list[str]]:
-    """Return the people of a ``.fam`` file, and the phenotype of each as it stands there.
-
-    Parameters
-    ----------
-    file
-        Where they are.
-    limit
-        Bytes of memory that it may take.
-    """
+    """Return the people of a ``.fam`` file, and the phenotype of each as it stands there."""
     what = "family, individual, father, mother, sex and phenotype"
     lines = [fields for _, fields in read_fields(file, limit, 6, what)]
     people = [(fields[0], fields[1]) for fields in lines]
@@ -118,18 +110,6 @@ def read_phenotype(
 
     Lines have a family id, an individual id and at least one phenotype. The first line may hold the
     names: it does if it begins with ``FID IID``, or ``#FID IID``.
-
-    Parameters
-    ----------
-    file
-        Where they are.
-    people
-        Those of the ``.fam`` file. What the file says of others is left out; where it says nothing
-        of one of them, the phenotype is missing.
-    limit
-        Bytes of memory that it may take.
-    name
-        Which phenotype, if there are several.
     """
     lines = read_fields(file, limit, None, "as on the first")
     first = lines[0][1]

@@ -16,17 +16,6 @@ def read_fields(
 ) -> list[tuple[int, list[str]]]:
     r"""Return the fields of every line that is not blank, and its number.
 
-    Parameters
-    ----------
-    file
-        Where they are.
-    limit
-        Bytes of memory that they may take.
-    n_fields
-        How many a line must have; as many as the first one if None.
-    what
-        What they are, for messages.
-
     Examples
     --------
     >>> import tempfile

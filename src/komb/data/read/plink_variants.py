@@ -18,13 +18,6 @@ def read_bim(file: Path, limit: int) -> list[str]:
     called ``chromosome:position``, and with its alleles, ``chromosome:position:A1:A2``, where that
     is not the only one either.
 
-    Parameters
-    ----------
-    file
-        Where they are.
-    limit
-        Bytes of memory that it may take.
-
     Examples
     --------
     >>> import tempfile

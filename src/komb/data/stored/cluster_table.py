@@ -41,13 +41,6 @@ def hold_table(client: Any, data: Any, request: Request) -> ClusterTable:
     Two passes over the partitions: one for the levels of the columns, one for their codes, which
     stay with the workers. A worker that is lost has its part made again, from what the dataframe is
     made of.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    data : dask.dataframe.DataFrame
-    request : Request
-        Columns to leave out, and how to treat missing values. Columns cannot be cut here.
     """
     if request.treatment.discretize is not None:
         remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', discretize=...)."

@@ -80,24 +80,7 @@ def rule_of(treatment: Treatment, target: Name | None, name: Name) -> Rule | Non
 def settle_column(
     name: Name, values: ColumnValues, numbers: SpilledNumbers | None, cutter: Cutter
 ) -> ColumnPlan:
-    """Settle how a column is encoded, or say why it cannot be.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    values
-        What is known of it.
-    numbers
-        Its numbers, if it may be cut and all of its values are numbers.
-    cutter
-        How columns are cut.
-
-    Raises
-    ------
-    komb.data.encode.column_errors.ColumnProblem
-        As the encoder of a whole column would.
-    """
+    """Settle how a column is encoded, or say why it cannot be."""
     treatment = cutter.treatment
     if values.n_missing and treatment.missing == "error":
         raise Missing.counted(values.n_missing, values.first_missing, values.n_rows)

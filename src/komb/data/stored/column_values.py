@@ -47,11 +47,6 @@ class Values(NamedTuple):
 def encode_values(series: Any) -> Values:
     """Encode a narwhals series, continuous or not.
 
-    Raises
-    ------
-    komb.data.encode.column_errors.ColumnProblem
-        If it has too many levels, or values that cannot be levels.
-
     Examples
     --------
     >>> import narwhals as nw, polars as pl
@@ -212,13 +207,7 @@ class ColumnValues:
         return False
 
     def settle(self) -> Levels:
-        """Return the levels in their order, or raise if they are none.
-
-        Raises
-        ------
-        komb.data.encode.column_errors.ColumnProblem
-            As the encoder of a whole column would.
-        """
+        """Return the levels in their order, or raise if they are none."""
         if self.n_missing == self.n_rows:
             raise Missing.counted(self.n_missing, 0, self.n_rows)
         if self.problem is not None:

@@ -138,13 +138,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def read_header(folder: Path) -> Header:
-    """Read the header of a table, or say what is wrong with it.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If the folder is no table, or its header is damaged or of a later version.
-    """
+    """Read the header of a table, or say what is wrong with it."""
     try:
         data = (folder / FILE).read_bytes()
     except FileNotFoundError:

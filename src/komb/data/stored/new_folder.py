@@ -20,17 +20,7 @@ _ROOM = "Make room, or choose another place."
 
 @contextmanager
 def new_folder(path: Path, *, overwrite: bool, is_ours: bool) -> Iterator[Path]:
-    """Have a folder to write into, which becomes ``path`` if all goes well.
-
-    Parameters
-    ----------
-    path
-        Where the result belongs.
-    overwrite
-        Whether something that is there already may be replaced.
-    is_ours
-        Whether what is there is something that we would have written; nothing else is replaced.
-    """
+    """Have a folder to write into, which becomes ``path`` if all goes well."""
     _check_place(path, overwrite=overwrite, is_ours=is_ours)
     hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -59,19 +59,6 @@ def find_network(
 ) -> Network:
     """Join the variables of some blankets to a network.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    blankets : mapping
-        For each target its members, each with its witness; None for one by request.
-    max_separator : int
-        How many variables a separator may have.
-    symmetry : {"and", "or"}
-        Whether two targets are joined if each is a neighbour of the other, or if one of them is.
-    directions : Directions
-        What is known beforehand.
-
     Examples
     --------
     >>> import networkx as nx

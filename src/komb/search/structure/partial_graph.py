@@ -103,17 +103,7 @@ class PartialGraph:
         others: Iterable[Triple],
         known: Collection[Edge] = (),
     ) -> None:
-        """Set all marks that follow.
-
-        Parameters
-        ----------
-        colliders
-            Triples whose ends are not joined, with a collider in the middle.
-        others
-            Those with none; a triple that is in neither tells nothing.
-        known
-            Edges whose direction is known beforehand; they are not questioned.
-        """
+        """Set all marks that follow."""
         self._others = {way for a, c, b in others for way in ((a, c, b), (b, c, a))}
         self._set(set(known), set(known))
         self._set({edge for a, c, b in colliders for edge in ((a, c), (b, c))}, set())

@@ -71,18 +71,6 @@ def find_parts(
 ) -> dict[int, Part]:
     """Say what each member of a blanket is to the target.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    target : int
-    witnesses : mapping
-        The members, each with its witness; None for one that is there by request.
-    max_separator : int
-        How many variables a separator may have.
-    directions : Directions
-        What is known beforehand about edges of the target.
-
     Examples
     --------
     >>> import networkx as nx

@@ -40,19 +40,6 @@ def add_predictors(
 ) -> list[int]:
     """Return the columns to add to a blanket, the first of them first.
 
-    Parameters
-    ----------
-    session : Session
-        Its level should be near 1: what it calls independent has no evidence.
-    target : int
-    blanket : frozenset of int
-    sizes : mapping
-        The columns that may be added, each with the room that it takes.
-    room : int
-        How much there is.
-    n_others : int
-        Columns that these were chosen from for their evidence, if there were more.
-
     Examples
     --------
     >>> import networkx as nx

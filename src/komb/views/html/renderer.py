@@ -18,19 +18,6 @@ form-action 'none'"
 def render(template: str, **content: object) -> str:
     """Write a page.
 
-    Parameters
-    ----------
-    template
-        Name of a file in ``templates`` that extends ``base.html.j2``.
-    **content
-        What the template asks for, at least ``title`` and ``sections``, a mapping from the name of
-        each section to its title. Text is escaped; what is left out is an error.
-
-    Returns
-    -------
-    str
-        From the doctype to the end.
-
     Examples
     --------
     >>> page = render("base.html.j2", title="A & B", sections={"one": "First"})

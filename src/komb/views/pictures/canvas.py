@@ -25,11 +25,6 @@ _DPI = 200
 def check_picture(path: str | os.PathLike[str]) -> Path:
     """Return where a picture shall go, or say why it cannot; nothing has been drawn then.
 
-    Parameters
-    ----------
-    path
-        Name of a file. Its ending, such as ``.png``, ``.pdf`` or ``.svg``, says which kind.
-
     Examples
     --------
     >>> check_picture("blanket.doc")

@@ -72,22 +72,6 @@ def draw_heatmap(
 ) -> Axes:
     """Draw which target has which member, and how strong the evidence is.
 
-    Parameters
-    ----------
-    title
-        Above the picture.
-    targets, members
-        Names of the rows and of the columns. The targets are the first members.
-    cells
-        Members by (row, column).
-    ax
-        Where to draw; if left out, on a new figure that fits.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        ``ax``, or that of the new figure.
-
     Examples
     --------
     >>> ax = draw_heatmap("Blankets", ["a", "b"], ["a", "b", "c"], {(0, 1): Cell(30.0)})

@@ -64,29 +64,6 @@ def draw_matrix(
 ) -> Axes:
     """Draw which method found which column.
 
-    Parameters
-    ----------
-    title
-        Above the picture.
-    labels
-        Of the methods, from left to right.
-    members
-        The columns, from top to bottom.
-    marks
-        For each column what each method said of it.
-    ax
-        Where to draw; if left out, on a new figure that fits.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        ``ax``, or that of the new figure.
-
-    Raises
-    ------
-    komb.errors.MissingPackageError
-        If matplotlib is not installed.
-
     Examples
     --------
     >>> ax = draw_matrix("Blanket of Y", ["iamb", "komb"], ["X1"], [["missed", "hit"]])

@@ -109,20 +109,6 @@ def _label(member: Member, role: Role | None) -> str:
 def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) -> Axes:
     r"""Draw a target and its members.
 
-    Parameters
-    ----------
-    target
-        Whose blanket it is.
-    spokes
-        The members.
-    ax
-        Where to draw; if left out, on a new figure that fits.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        ``ax``, or that of the new figure.
-
     Examples
     --------
     >>> spokes = [Spoke("X1", ("X2",), 60.0, "p = 1e-18"), Spoke("X2", ("X1",), 55.0, "p = 3e-17")]

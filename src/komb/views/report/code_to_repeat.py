@@ -51,21 +51,6 @@ def show_command(
 ) -> str:
     """Return the command that makes a page of a file.
 
-    Parameters
-    ----------
-    source
-        Name of the file with the data.
-    target
-        The column.
-    path
-        Where the page goes.
-    options
-        Of the search, those that are not the default.
-    reading
-        ``delimiter`` and ``has_header``, as far as they were given.
-    methods
-        Those to compare; ``None`` is all of them.
-
     Examples
     --------
     >>> show_command("a b.csv", "Y", "out.html", {"order": 2, "include": ["X1"]}, {})

@@ -17,11 +17,6 @@ def check_page(path: str | os.PathLike[str]) -> Path:
     An older page of that name is replaced; nothing but a page ever is, for the name must say that
     it is one.
 
-    Parameters
-    ----------
-    path
-        Name of a file that ends in ``.html`` or ``.htm``.
-
     Examples
     --------
     >>> check_page("report.pdf")
