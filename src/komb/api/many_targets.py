@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, TypeAlias
 
+from komb.api.oracle import Oracle
 from komb.api.parallel import Stop, spread
+from komb.api.progress import IGNORED, Reporter
 from komb.api.run import Finding, Run
-from komb.api.settings import Settings
 from komb.api.warmup import warm_up
 from komb.citests.registry import TESTS
-from komb.data.encode.treatment import Treatment
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
@@ -40,20 +40,16 @@ _tickets = count()
 _workplace = threading.local()  # what a worker has at hand: searches of one call share a session
 
 
-def find_all(run: Run, targets: Sequence[int], n_workers: int) -> Blankets:
+def find_all(run: Run, targets: Sequence[int], n_workers: int, reporter: Reporter) -> Blankets:
     """Find the blankets of several columns; whatever stops it keeps those that are complete."""
     finished: dict[int, Blanket] = {}
-    find_each = (
-        _find_in_turn(run, targets) if n_workers == 1 else _find_at_once(run, targets, n_workers)
-    )
+    find_each = _find_in_turn if n_workers == 1 else _find_at_once
     try:
-        with closing(find_each) as found:
+        with closing(find_each(run, targets, n_workers, reporter)) as found:
             for number, blanket in found:
                 finished[number] = blanket
-                _report_done(run, blanket, number, len(finished))
-    except KeyboardInterrupt as interrupt:
-        if isinstance(interrupt, Interrupted) and isinstance(interrupt.finished, Blanket):
-            finished[len(finished)] = interrupt.finished  # all but its stability is known
+                _report_done(run, blanket, reporter.at(number), len(finished))
+    except KeyboardInterrupt:
         message = _unfinished("Interrupted", len(finished), len(targets))
         raise Interrupted(message, _in_order(finished)) from None
     except WorkerError as error:
@@ -74,44 +70,47 @@ def _in_order(finished: Mapping[int, Blanket]) -> Blankets:
     return Blankets(finished[number] for number in sorted(finished))
 
 
-def _report_done(run: Run, blanket: Blanket, number: int, finished: int) -> None:
+def _report_done(run: Run, blanket: Blanket, reporter: Reporter, finished: int) -> None:
     """Say that one of several targets is done."""
-    index = run.table.index
+    index = run.data.index
     progress = Progress("done", tuple(map(index, blanket)), blanket.tests)
-    run.report(progress, index(blanket.target), number, finished)
+    reporter.report(run.names, index(blanket.target), progress, finished)
 
 
-def _find_in_turn(run: Run, targets: Sequence[int]) -> _Found:
+def _find_in_turn(run: Run, targets: Sequence[int], _: int, reporter: Reporter) -> _Found:
     """Find several blankets here."""
-    for number, finding in enumerate(_search_in_turn(run, targets, _open_shared(run))):
+    for number, finding in enumerate(_search_in_turn(run, targets, _open_shared(run), reporter)):
         yield number, run.name(finding)
 
 
 def _open_shared(run: Run) -> Session | None:
     """Open a session for all targets if the method gains by it."""
-    return run.open_session() if run.settings.algorithm.shares_sessions else None
+    return run.open_session() if run.search.algorithm.shares_sessions else None
 
 
-def _search_in_turn(run: Run, targets: Sequence[int], shared: Session | None) -> Iterator[Finding]:
+def _search_in_turn(
+    run: Run, targets: Sequence[int], shared: Session | None, reporter: Reporter = IGNORED
+) -> Iterator[Finding]:
     """Search for several blankets."""
     for number, target in enumerate(targets):
-        yield run.search(target, number, shared)
+        yield run.search_for(target, reporter.at(number), shared)
         if shared is not None:
             shared.trim()
 
 
-def _find_at_once(run: Run, targets: Sequence[int], n_workers: int) -> _Found:
+def _find_at_once(run: Run, targets: Sequence[int], n_workers: int, reporter: Reporter) -> _Found:
     """Find several blankets with workers."""
-    warm_up(run.table, run.settings.test)  # compile once, here, not in every worker
+    if isinstance(run.data, DiscreteTable):
+        warm_up(run.data, run.search.test)  # compile once, here, not in every worker
     numbers = {target: number for number, target in enumerate(targets)}
     batches = _batches(run, targets, n_workers)
     first = numbers[batches[0][0]]
-    run.report(Progress("start", (), 0), targets[first], first, finished=0)
+    reporter.at(first).report(run.names, targets[first], Progress("start", (), 0), finished=0)
     stop = Stop()
     try:
         plugins = TESTS.from_outside(), ALGORITHMS.from_outside()
         ticket = os.getpid(), next(_tickets)
-        shared = (ticket, stop, plugins, _without_names(run.settings), *_anonymous(run.table))
+        shared = (ticket, stop, plugins, _without_data(run), *_anonymous(run.data))
         with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
             for _, findings in found:
                 for finding in findings:
@@ -126,35 +125,36 @@ def _batches(run: Run, targets: Sequence[int], n_workers: int) -> list[tuple[int
     Those that look like much work come first, so that none is alone at the end.
     """
     size = 1
-    if run.settings.algorithm.shares_sessions:
+    if run.search.algorithm.shares_sessions:
         size = max(1, len(targets) // (_BATCHES_PER_WORKER * n_workers))
     batches = [tuple(targets[i : i + size]) for i in range(0, len(targets), size)]
-    levels = run.table.cardinalities
+    levels = run.data.cardinalities
     return sorted(batches, key=lambda batch: -max(levels[target] for target in batch))
 
 
-def _anonymous(table: DiscreteTable) -> tuple[Any, ...]:
-    """Return what a table is made of, with numbers for names and levels.
+def _anonymous(data: DiscreteTable | Oracle) -> tuple[Any, ...]:
+    """Return what data are made of, with numbers for names and levels of a table.
 
     A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
     that workers can share them.
     """
-    if isinstance(table, StoredTable):  # workers open it themselves
-        return (table,)
+    if isinstance(data, StoredTable | Oracle):  # workers open it themselves
+        return (data,)
     numbered = replace(
-        table,
-        names=tuple(range(table.n_columns)),
-        levels=tuple(range(int(count)) for count in table.cardinalities),  # type: ignore[misc]
+        data,
+        names=tuple(range(data.n_columns)),
+        levels=tuple(range(int(count)) for count in data.cardinalities),  # type: ignore[misc]
         cuts={},
-        numbers={table.index(name): values for name, values in table.numbers.items()},
-        types={x: table.types[name] for x, name in enumerate(table.names) if name in table.types},
+        numbers={data.index(name): values for name, values in data.numbers.items()},
+        types={x: data.types[name] for x, name in enumerate(data.names) if name in data.types},
     )
     return numbered.__reduce__()[1]
 
 
-def _without_names(settings: Settings) -> Settings:
-    """Return what a search needs of the settings; the rest is for readers of the result."""
-    return replace(settings, exclude=(), treatment=Treatment(), arrangement={})
+def _without_data(run: Run) -> Run:
+    """Return what a search needs besides data; the rest is for readers of the result."""
+    search = replace(run.search, exclude=(), knowledge=None)
+    return replace(run, data=None, search=search, choices={})  # type: ignore[arg-type]
 
 
 def _search_in_worker(
@@ -162,18 +162,19 @@ def _search_in_worker(
     ticket: _Ticket,
     stop: Stop,
     plugins: _Plugins,
-    settings: Settings,
-    *table: Any,
+    run: Run,
+    *data: Any,
 ) -> list[Finding]:
-    """Search for some blankets, wherever this is called; ``table`` is from :func:`_anonymous`.
+    """Search for some blankets, wherever this is called; ``data`` are from :func:`_anonymous`.
 
     What a worker has learned of a table it knows when it gets the next targets of the same call.
     """
     if getattr(_workplace, "ticket", None) != ticket:
         TESTS.adopt(plugins[0])  # what was registered in the process that asks
         ALGORITHMS.adopt(plugins[1])
-        own = table[0] if len(table) == 1 else DiscreteTable(*table)
-        _workplace.run = Run(own, settings, stop)
+        own = data[0] if len(data) == 1 else DiscreteTable(*data)
+        _workplace.run = replace(run, data=own)
         _workplace.session = _open_shared(_workplace.run)
         _workplace.ticket = ticket
-    return list(_search_in_turn(_workplace.run, targets, _workplace.session))
+    reporter = Reporter(stop)
+    return list(_search_in_turn(_workplace.run, targets, _workplace.session, reporter))

@@ -8,39 +8,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Unpack
+from typing import Any
 
-from komb.api.keywords import complete, takes_options
-from komb.api.options import (
-    DEFAULTS,
-    FIXED_ALPHA,
-    PAPER_TEST,
-    CommonKeywords,
-    SearchOptions,
-    check_bound,
-)
-from komb.api.preparation import Prepared, prepare
-from komb.api.progress import Observer, check_progress
+from komb.api.options import PAPER_TEST, Search
+from komb.api.oracle import find_oracle
+from komb.api.progress import Observer, Reporter, check_progress
 from komb.api.run import Run
-from komb.api.settings import check_order
+from komb.citests.option import check_bound
 from komb.data.checks import check_count
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import Argument, InPython, Interrupted, ParameterError
 from komb.results.blanket import Blanket
 from komb.results.path import BlanketPath, Cell
-from komb.sessions.session import Session
+from komb.search.options import ORDER
 from komb.views.text import plural
 
 _HIGHEST_ORDER = 3  # of the default grid, which is the paper's
 
 
-@takes_options(
-    *(name for name in DEFAULTS if name in CommonKeywords.__annotations__),
-    alpha=FIXED_ALPHA,
-    test=PAPER_TEST,
-)
 def blanket_path(
     data: object,
     target: Name,
@@ -48,13 +35,12 @@ def blanket_path(
     orders: Iterable[int] | None = None,
     max_separators: Iterable[int] = range(1, 4),
     progress: Observer | None = None,
-    **keywords: Unpack[CommonKeywords],
+    **search: Any,
 ) -> BlanketPath:
     """Find the kOMB blanket of a column for several orders and separator bounds.
 
     No test is computed twice, so the whole grid takes little longer than its largest cells; the
-    blankets are those of separate runs. The options are those of :func:`komb.markov_blanket`, which
-    says more about them.
+    blankets are those of separate runs.
 
     Parameters
     ----------
@@ -67,7 +53,10 @@ def blanket_path(
     progress
         Called now and then with a :class:`komb.api.progress.Progress`, in which position and number
         of targets count cells of the grid.
-    **keywords
+    **search
+        The other keywords of :func:`komb.markov_blanket`, but for ``method``, ``order``,
+        ``max_separator``, ``n_jobs`` and ``resume``. The test is ``"g-sci"``, that of the paper, if
+        left out.
 
     Returns
     -------
@@ -96,55 +85,58 @@ def blanket_path(
     {0: (), 1: (), 2: ('X1', 'X2', 'X3')}
     """
     check_progress(progress)
-    grid = open_path(
-        data,
-        target,
-        orders=orders,
-        max_separators=max_separators,
-        **complete(blanket_path, keywords),
-    )
+    if find_oracle(data) is None:
+        search.setdefault("test", PAPER_TEST)
+    run, [position] = Run.open(data, [target], Search.of(method="komb", **search))
+    cells = _check_grid(run, orders, max_separators)
+    session = run.open_session()
+    reporter = Reporter(progress, n_targets=len(cells))
     finished: dict[Cell, Blanket] = {}
     try:
-        for number, cell in enumerate(grid.cells):
-            finished[cell] = grid.find(cell, progress, number)
+        for number, cell in enumerate(cells):
+            finished[cell] = _at(run, cell).find(position, reporter.at(number), session)
     except KeyboardInterrupt:
         message = (
-            f"Interrupted after {len(finished)} of {plural(len(grid.cells), 'cell')}",
+            f"Interrupted after {len(finished)} of {plural(len(cells), 'cell')}",
             InPython("; 'finished' holds their blankets"),
             ".",
         )
-        raise Interrupted(message, grid.gather(finished)) from None
-    return grid.gather(finished)
+        raise Interrupted(message, _gather(run, position, finished)) from None
+    return _gather(run, position, finished)
 
 
-def open_path(
-    data: object,
-    target: Name,
-    *,
-    orders: Iterable[int] | None,
-    max_separators: Iterable[int],
-    session: Session | None = None,
-    **keywords: Unpack[CommonKeywords],
-) -> Grid:
-    """Check everything; parameters are those of :func:`blanket_path`.
+def _at(run: Run, cell: Cell) -> Run:
+    """Return the run of one cell."""
+    bounds = dict(zip(("order", "max_separator"), cell, strict=True))
+    options = {**run.search.options, **bounds}
+    return replace(run, search=replace(run.search, options=options))
 
-    Grids that differ in where they start may share the ``session`` of the first.
-    """
-    prepared = prepare(data, [target], SearchOptions(method="komb", **keywords))
-    table = prepared.table
+
+def _gather(run: Run, target: int, finished: dict[Cell, Blanket]) -> BlanketPath:
+    found = {name for blanket in finished.values() for name in blanket}
+    members = tuple(name for name in run.names if name in found)
+    return BlanketPath(run.names[target], finished, members)
+
+
+def _check_grid(
+    run: Run, orders: Iterable[int] | None, max_separators: Iterable[int]
+) -> list[Cell]:
+    n_columns = run.data.n_columns
+
+    def check_order(order: object) -> int:
+        ORDER.check_fit(checked := check_bound("order", order), n_columns)
+        return checked
+
     if orders is None:
-        orders = range(max(1, min(_HIGHEST_ORDER, table.n_columns - 2)) + 1)
-    cells = [
+        orders = range(max(1, min(_HIGHEST_ORDER, n_columns - 2)) + 1)
+    return [
         (order, bound)
-        for order in _check_axis(
-            "orders", orders, lambda order: check_order(check_bound("order", order), table)
-        )
-        for bound in _check_axis("max_separators", max_separators, _check_bound)
+        for order in _check_axis("orders", orders, check_order)
+        for bound in _check_axis("max_separators", max_separators, _check_separator)
     ]
-    return Grid(prepared, cells, session)
 
 
-def _check_bound(bound: object) -> int:
+def _check_separator(bound: object) -> int:
     return check_count("max_separators", bound)
 
 
@@ -157,29 +149,3 @@ def _check_axis(parameter: str, values: Iterable[int], check: Callable[[object],
     if not checked:
         raise ParameterError.because(parameter, "have at least one value", [], remedy)
     return checked
-
-
-class Grid:
-    """Cells of a path and the session that all of them share."""
-
-    def __init__(
-        self, prepared: Prepared, cells: list[Cell], session: Session | None = None
-    ) -> None:
-        self.cells = cells
-        self.session = session or Run(prepared.table, prepared.settings).open_session()
-        self._table = prepared.table
-        self._settings = prepared.settings
-        self._target = prepared.targets[0]
-
-    def find(self, cell: Cell, progress: Observer | None = None, number: int = 0) -> Blanket:
-        """Find the blanket of one cell, with what other cells have left to do."""
-        order, bound = cell
-        settings = replace(self._settings, options={"order": order, "max_separator": bound})
-        run = Run(self._table, settings, progress, len(self.cells))
-        return run.find(self._target, number, self.session)
-
-    def gather(self, finished: Mapping[Cell, Blanket]) -> BlanketPath:
-        """Make a path of the cells that are complete."""
-        found = {name for blanket in finished.values() for name in blanket}
-        members = tuple(name for name in self._table.names if name in found)
-        return BlanketPath(self._table.names[self._target], dict(finished), members)

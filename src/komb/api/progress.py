@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from komb.data.names import Name
 from komb.errors import ParameterError
+from komb.search.task import Progress as TaskProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Progress:
     target
         Whose blanket is searched.
     phase
-        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases, and
-        ``"stability"`` while half-samples are searched. With several targets also ``"done"``, once
-        for each of them; with several workers ``"done"`` is all there is, after one ``"start"``.
+        ``"grow"``, ``"sweep"``, ``"shrink"`` or whatever else the method calls its phases. With
+        several targets also ``"done"``, once for each of them; with several workers ``"done"`` is
+        all there is, after one ``"start"``. Where methods are compared, their name comes first.
     blanket
         The names of the candidate blanket at this moment, in the order of the table.
     tests
@@ -50,6 +51,44 @@ class Progress:
 
 
 Observer: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Passes on what a search reports, with names for columns and which of several it is."""
+
+    observer: Observer | None = None
+    number: int = 0
+    n_targets: int = 1
+    label: str = ""
+
+    def at(self, number: int, label: str = "") -> Reporter:
+        """Return a reporter for another of several searches."""
+        return replace(self, number=number, label=label)
+
+    def report(
+        self, names: Sequence[Name], target: int, step: TaskProgress, finished: int | None = None
+    ) -> None:
+        """Report a step of the search for a target."""
+        if self.observer is None:
+            return
+        self.observer(
+            Progress(
+                target=names[target],
+                phase=f"{self.label}: {step.phase}" if self.label else step.phase,
+                blanket=tuple(names[x] for x in step.blanket),
+                tests=step.tests,
+                done=step.done,
+                total=step.total,
+                position=self.number,
+                n_targets=self.n_targets,
+                finished=self.number if finished is None else finished,
+            )
+        )
+
+
+IGNORED = Reporter()
+"""Reports to nobody."""
 
 
 def check_progress(progress: object) -> None:

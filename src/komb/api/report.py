@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from komb.api.compare import compare
 from komb.api.find import markov_blanket
-from komb.api.keywords import complete, takes_options
-from komb.api.options import (
-    DEFAULTS,
-    FIXED_ALPHA,
-    SearchKeywords,
-    SearchOptions,
-    check_known,
-    list_names,
-)
+from komb.api.options import check_known, list_names
 from komb.api.progress import Observer
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
 from komb.search import algorithms
-from komb.views.report.code_to_repeat import chosen
 from komb.views.report.page import Content, make_page
 from komb.views.report.page_file import check_page, write_page
 from komb.views.text import plural
@@ -40,7 +31,7 @@ class Report:
     blanket
         What was found.
     explanation
-        Why.
+        Why; ``None`` for a model, whose answers are no tests.
     comparison
         What other methods found; ``None`` if they were not asked.
     html
@@ -54,7 +45,7 @@ class Report:
     """
 
     blanket: Blanket
-    explanation: Explanation
+    explanation: Explanation | None
     comparison: Comparison | None
     html: str = field(compare=False)
 
@@ -87,46 +78,40 @@ class Report:
         return file
 
 
-@takes_options(
-    also={
-        "alpha": "If left out, auto chooses it; the methods that are compared test at 0.01.",
-        "stability": "For the page's own method; none if left out.",
-    }
-)
 def report(
     data: object,
     target: Name,
     path: str | os.PathLike[str] | None = None,
     *,
+    method: str = "auto",
     methods: Iterable[str] | None = None,
     source: str = "",
-    reading: Mapping[str, Any] | None = None,
     progress: Observer | None = None,
-    **keywords: Unpack[SearchKeywords],
+    **search: Any,
 ) -> Report:
     """Find the Markov blanket of a column, and make a page about it.
 
     The page shows the blanket with its evidence and a picture, says in words why each member is in
     it and why others are not, describes every column of the data, compares methods, and ends with
-    the parameters, how to repeat it and how to cite it. It is one file that can be sent to others:
-    it needs no network. The options are those of :func:`komb.markov_blanket`, which says more about
-    them; methods that are compared get those that they take.
+    the parameters and how to cite it. It is one file that can be sent to others: it needs no
+    network.
 
     Parameters
     ----------
-    data, target
+    data, target, method
         As in :func:`komb.markov_blanket`.
     path
         Name of a file that ends in ``.html``, for the page; an older page is replaced. If left out,
         nothing is written: see :meth:`komb.api.report.Report.save`.
     methods
         Names of the methods to compare; all of :func:`komb.algorithms` if left out, none if empty.
-    source, reading
-        Name of the file that the data come from, and the options ``delimiter`` and ``has_header``
-        that it was read with; for the page to say how to repeat it.
+    source
+        Where the data come from, for the page to say so.
     progress
         Called now and then with a :class:`komb.api.progress.Progress`.
-    **keywords
+    **search
+        The other keywords of :func:`komb.markov_blanket`, but for ``n_jobs`` and ``resume``;
+        methods that are compared get those that they take.
 
     Returns
     -------
@@ -150,41 +135,18 @@ def report(
     True
     """
     file = None if path is None else check_page(path)
-    options = SearchOptions(**complete(report, keywords)).as_keywords()
-    method, alpha = options["method"], options["alpha"]
     compared = list(algorithms()) if methods is None else list_names("methods", methods)
-    for name in compared:
-        check_known("method", name, algorithms(), "methods")
+    for name in (*compared, method):
+        check_known("method", name, algorithms(), "methods" if name in compared else "method")
     comparison: Comparison | None = None
     if compared:
-        own = {"alpha": alpha, "stability": options["stability"]}  # what the page is about
-        for_all = {key: value for key, value in options.items() if key not in ("method", *own)}
         names = [str(name) for name in dict.fromkeys([*compared, method])]
-        comparison = compare(
-            data,
-            target,
-            methods={name: own if name == method else {} for name in names},
-            progress=progress,
-            alpha=FIXED_ALPHA if alpha is None else alpha,
-            **for_all,
-        )
+        comparison = compare(data, target, methods=names, progress=progress, **search)
         blanket = comparison.blankets[method]
     else:
-        blanket = markov_blanket(data, target, progress=progress, **options)
-    explanation = blanket.explain()
-    assert blanket._supplement.data is not None  # fresh from a search
-    content = Content(
-        table=blanket._supplement.data,
-        blanket=blanket,
-        explanation=explanation,
-        comparison=comparison,
-        options=chosen(options, DEFAULTS),
-        source=source,
-        reading=dict(reading or {}),
-        path=str(path or "report.html"),
-        methods=None if methods is None else compared,
-    )
-    page = Report(blanket, explanation, comparison, make_page(content))
+        blanket = markov_blanket(data, target, method=method, progress=progress, **search)
+    content = Content(blanket, comparison, source)
+    page = Report(blanket, content.explanation, comparison, make_page(content))
     if file is not None:
         write_page(page.html, file)
     return page

@@ -1,35 +1,45 @@
-"""One search: a session, an algorithm, and names for what it finds.
+"""One run: data, what to search them with, and names for what is found.
 
-Columns are positions inside and names outside; :class:`Run` alone translates.
+The data are a table, or a network, field or graph that answers as an oracle. Columns are positions
+inside and names outside; :class:`Run` alone translates.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from komb.api.progress import Observer, Progress
-from komb.api.settings import Settings
-from komb.api.stability import Tally, Witnesses, search_halves
+import numpy as np
+import numpy.typing as npt
+
+from komb.api.opening import Opened, check_search, choose_alpha, find_targets, open_data
+from komb.api.options import Search
+from komb.api.oracle import Oracle
+from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
-from komb.data.encode.codes import Name
+from komb.citests.registry import find_test, name_of_test, options_of
 from komb.data.encode.column_types import IDENTIFIER, RANKS
+from komb.data.knowledge import ColumnKnowledge
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
-from komb.errors import InPython, Interrupted
+from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
 from komb.results.member import Member
 from komb.results.remarks import Remarks
-from komb.results.stability import Stability
-from komb.search.registry import AlgorithmInfo, find_algorithm
-from komb.search.task import Found, Leak, Task, check_found
-from komb.search.task import Observer as TaskObserver
+from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.questions import Outcome, SessionCounts
+from komb.sessions.given import GivenSource
+from komb.sessions.informed import InformedSource
+from komb.sessions.questions import Outcome, SessionCounts, Variables
 from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.table_session import open_table, ranked_numbers
 from komb.views.text import show_names
+
+Witnesses: TypeAlias = Mapping[int, Variables | None]  # of members; none if by request
+Rows: TypeAlias = npt.NDArray[np.intp]
 
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
 
@@ -43,37 +53,110 @@ class Finding:
     outcomes: Mapping[int, Outcome]  # of the members that were tested
     counts: SessionCounts
     seconds: float
-    halves: Tally | None = None  # what half-samples found
 
 
+@dataclass(frozen=True, slots=True)
 class Run:
-    """Searches on one table with one set of settings."""
+    """Searches of one table, or of one model that answers as an oracle.
 
-    def __init__(
-        self,
-        table: DiscreteTable,
-        settings: Settings,
-        progress: Observer | None = None,
-        n_targets: int = 1,
-    ) -> None:
-        self.table = table
-        self.settings = settings
-        self._progress = progress
-        self._n_targets = n_targets
+    ``search`` is what the caller asked for; the other attributes say what that means for the data.
+    """
 
-    def open_session(self, journal: SweepJournal | None = None) -> Session:
-        """Make a session for searches with these settings."""
-        settings = self.settings
-        return open_table(
-            self.table, given=frozenset(settings.given), knowledge=settings.knowledge,
-            test=settings.test, alpha=settings.alpha, df=settings.df, seed=settings.seed,
-            journal=journal,
-        )  # fmt: skip
+    data: DiscreteTable | Oracle
+    search: Search
+    alpha: float | None  # level of the tests; an oracle has none
+    start: tuple[int, ...] = ()
+    include: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()  # columns of covariates, in the condition of every test
+    left_out: tuple[int, ...] = ()  # variables of a model that are excluded; tables are without
+    knowledge: ColumnKnowledge | None = None
+    choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
+
+    @classmethod
+    def open(
+        cls,
+        data: object,
+        targets: Sequence[Name] | None,
+        search: Search,
+        parameter: str = "target",
+    ) -> tuple[Run, tuple[int, ...]]:
+        """Read data and check everything; nothing is counted. Returns positions of targets too.
+
+        Examples
+        --------
+        >>> import komb
+        >>> run, targets = Run.open(komb.boolean_table("and", 9), ["Y"], Search.of(exclude=["X1"]))
+        >>> run.names, targets
+        (('X2', 'X3', 'Y'), (2,))
+        """
+        opened = open_data(data, targets, search)
+        checked = check_search(search, opened)
+        return cls(opened.data, search, **checked), find_targets(
+            opened.data, targets, checked, parameter
+        )
+
+    def with_search(self, search: Search) -> Run:
+        """Return the run of another search on the same data, with the same covariates."""
+        notes = {name: choice for name, choice in self.choices.items() if name != "alpha"}
+        opened = Opened(self.data, self.named(self.held), notes)
+        return replace(self, search=search, **check_search(search, opened))
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The names of the columns, or of the variables of a model."""
+        return self.data.names
+
+    @property
+    def table(self) -> DiscreteTable:
+        """The table; a model has none."""
+        if isinstance(self.data, Oracle):
+            raise DataError(
+                "A network or graph has no rows to measure on.",
+                "Search a table, such as network.sample(1000).",
+            )
+        return self.data
+
+    def positions(self, names: Iterable[Name]) -> Variables:
+        """Return the positions of some columns."""
+        return frozenset(map(self.data.index, names))
+
+    def named(self, positions: Iterable[int]) -> tuple[Name, ...]:
+        """Return the names of some columns, in the order of the table."""
+        return tuple(self.names[position] for position in sorted(positions))
+
+    def witnesses_of(self, blanket: Blanket) -> dict[int, Variables | None]:
+        """Return the members of a blanket in positions, each with its witness."""
+        return {
+            self.data.index(member.name): None
+            if member.witness is None
+            else self.positions(member.witness)
+            for member in blanket.details
+        }
+
+    def open_session(
+        self, journal: SweepJournal | None = None, *, tells_required: bool = True
+    ) -> Session:
+        """Make a session for searches; without ``tells_required`` tests of known pairs count."""
+        knowledge = self.knowledge
+        if knowledge is not None and not tells_required:
+            knowledge = replace(knowledge, required=frozenset())
+        if isinstance(self.data, DiscreteTable):
+            return open_table(
+                self.data, given=frozenset(self.held), knowledge=knowledge,
+                test=self.search.test, alpha=self.alpha, journal=journal, **self.search.of_test,
+            )  # fmt: skip
+        session = self.data.open()
+        if not self.held and knowledge is None:
+            return session
+        variables = frozenset(range(len(self.names))) - set(self.held)
+        source = GivenSource(session.source, frozenset(self.held))
+        known = ColumnKnowledge((None,) * len(self.names)) if knowledge is None else knowledge
+        return Session(InformedSource(source, known, variables))
 
     def find(
         self,
         target: int,
-        number: int = 0,
+        reporter: Reporter = IGNORED,
         session: Session | None = None,
         journal: SweepJournal | None = None,
     ) -> Blanket:
@@ -82,80 +165,59 @@ class Run:
         A session that is passed in is asked first what it knows; what it did before is not counted.
         One that is made notes large sweeps in the journal.
         """
-        return self.name(self.search(target, number, session, journal))
+        return self.name(self.search_for(target, reporter, session, journal))
 
-    def search(
+    def search_for(
         self,
         target: int,
-        number: int,
+        reporter: Reporter = IGNORED,
         session: Session | None = None,
         journal: SweepJournal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
-        latest: list[TaskProgress] = []
+        grown: list[tuple[int, ...]] = [()]
 
         def observe(progress: TaskProgress) -> None:
-            latest[:] = [progress]
-            self.report(progress, target, number)
+            grown[:] = [progress.blanket]
+            reporter.report(self.names, target, progress)
 
         try:
-            warm_up(self.table, self.settings.test)
-            finding = self._search(self._task(target, observe), session, journal)
+            if isinstance(self.data, DiscreteTable):
+                warm_up(self.data, self.search.test)
+            return self._search(self.task(target, observe), session, journal)
         except KeyboardInterrupt:
-            grown = self._names(latest[0].blanket) if latest else ()
+            names = self.named(grown[0])
             message = (
-                f"Interrupted; the blanket of {self.table.names[target]!r} had grown to: "
-                f"{show_names(grown) or 'nothing yet'}."
+                f"Interrupted; the blanket of {self.names[target]!r} had grown to: "
+                f"{show_names(names) or 'nothing yet'}."
             )
-            raise Interrupted(message, grown) from None
-        return self._add_halves(finding, observe)
+            raise Interrupted(message, names) from None
 
-    def _add_halves(self, finding: Finding, observe: TaskObserver) -> Finding:
-        """Search half-samples too, if that is wanted, as the whole table was searched."""
-        n_halves = self.settings.stability
-        if n_halves is None:
-            return finding
-        members, tests = tuple(sorted(finding.found.witnesses)), finding.counts.tests
-
-        def report(done: int) -> None:
-            observe(TaskProgress("stability", members, tests, done, n_halves))
-
-        try:
-            halves = search_halves(self.table, self.settings, finding.target, _search_rows, report)
-        except KeyboardInterrupt:
-            message = (
-                f"Interrupted while half-samples were searched: the blanket of "
-                f"{self.table.names[finding.target]!r} is complete",
-                InPython(" and in 'finished'"),
-                ", its stability is not.",
-            )
-            raise Interrupted(message, self.name(finding)) from None
-        return replace(finding, halves=halves)
-
-    def _task(self, target: int, observe: TaskObserver) -> Task:
-        settings = self.settings
-        known = settings.knowledge
-        required = frozenset[int]() if known is None else known.required_of(target)
-        return Task(
+    def task(self, target: int, observe: Any = None) -> Task:
+        """Say what an algorithm has to find."""
+        required = frozenset[int]() if self.knowledge is None else self.knowledge.required_of(target)
+        candidates = self.candidates(target)
+        task = Task(
             target=target,
-            candidates=self._candidates(target),
-            start=frozenset(settings.start) - {target},
-            include=(frozenset(settings.include) | required) - {target} - set(settings.given),
-            observer=observe,
+            candidates=candidates,
+            start=frozenset(self.start) - {target},
+            include=(frozenset(self.include) | required & candidates) - {target} - set(self.held),
         )
+        return task if observe is None else replace(task, observer=observe)
 
-    def _candidates(self, target: int) -> frozenset[int]:
-        """Columns that may be members: all but the target and what is held fixed."""
-        return frozenset(range(self.table.n_columns)) - {target} - set(self.settings.given)
+    def candidates(self, target: int) -> Variables:
+        """Columns that may be members: all but the target, what is held fixed and left out."""
+        return frozenset(range(len(self.names))) - {target, *self.held, *self.left_out}
 
     def _search(self, task: Task, session: Session | None, journal: SweepJournal | None) -> Finding:
-        settings = self.settings
         began = time.perf_counter()
         session = session or self.open_session(journal)
         before = session.counts
-        task = self._begin(task, session)
-        found = self._run(settings.algorithm, session, task)
-        check_found(found, task, settings.method)
+        algorithm, arguments = self.search.algorithm, self.search.arguments
+        if algorithm.choose_alpha is not None:
+            arguments["alpha"] = self.search.alpha
+        found = algorithm.search(session, task, **arguments)
+        check_found(found, task, algorithm.name)
         # the evidence, gathered below, is no part of the search
         counts = session.counts - before
         seconds = time.perf_counter() - began
@@ -167,114 +229,119 @@ class Run:
             found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
         return Finding(task.target, found, outcomes, counts, seconds)
 
-    def _begin(self, task: Task, session: Session) -> Task:
-        """Let another method find where to start, if there is one."""
-        if self.settings.start_method is None:
-            return task
-        found = self._run(find_algorithm(self.settings.start_method), session, task)
-        return replace(task, start=frozenset(found.witnesses))
-
     def name(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
-        settings, table, counts = self.settings, self.table, finding.counts
-        stability = None
-        if finding.halves is not None:
-            n_candidates = len(self._candidates(finding.target))
-            stability = finding.halves.settle(table.names, n_candidates)
-        is_ranked = frozenset(self._names(ranked_numbers(table, settings.test))).__contains__
+        counts, types, is_ranked = finding.counts, self.data.types, self._ranked().__contains__
+        is_table = isinstance(self.data, DiscreteTable)
         blanket = Blanket(
-            target=table.names[finding.target],
-            details=tuple(
-                self._member(finding, position, stability)
-                for position in sorted(finding.found.witnesses)
-            ),
-            method=settings.method,
-            parameters=settings.describe(table),
-            n_rows=table.n_rows,
-            n_columns=table.n_columns,
+            target=self.names[finding.target],
+            details=tuple(self._member(finding, x) for x in sorted(finding.found.witnesses)),
+            method=self.search.method,
+            parameters=self.describe(),
+            n_rows=self.data.n_rows,
+            n_columns=len(self.names) - len(self.left_out),
             tests=counts.tests,
-            tables=counts.tables,
+            tables=counts.tables if is_table else 0,
             fallbacks=counts.fallbacks,
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
-            cuts={name: cuts for name, cuts in table.cuts.items() if not is_ranked(name)},
-            choices={**finding.found.choices, **settings.choices},
+            cuts={name: cuts for name, cuts in self.data.cuts.items() if not is_ranked(name)},
+            choices={**finding.found.choices, **self.choices} if is_table else {},
             seconds=finding.seconds,
             remarks=self._remarks(finding.found),
-            stability=stability,
             types={
                 name: replace(found, treatment=RANKS) if is_ranked(name) else found
-                for name, found in table.types.items()
+                for name, found in types.items()
             },
-        ).with_table(table)
-        return blanket if isinstance(settings.test, str) else blanket.with_test(settings.test)
+        )
+        return blanket.attached(self, finding.found.separators)
+
+    def _ranked(self) -> frozenset[Name]:
+        """Columns that are tested by their ranks."""
+        if isinstance(self.data, Oracle):
+            return frozenset()
+        return frozenset(self.named(ranked_numbers(self.data, self.search.test)))
+
+    def describe(self) -> dict[str, Any]:
+        """Return the parameters as a result reports them, with names for columns."""
+        search = self.search
+        options = {**search.algorithm.defaults, **search.arguments}
+        columns = {name: getattr(search, name) for name in ("start", "include", "exclude")}
+        knowledge = None if search.knowledge is None else search.knowledge.to_dict()
+        held = {"given": search.given, "knowledge": knowledge}
+        said = {name: value for name, value in held.items() if value}
+        if isinstance(self.data, Oracle):
+            options.pop("level", None)  # nothing is left to chance
+            return {**options, "test": self.data.answers_by, **columns, **said}
+        test = {"alpha": self.alpha, "test": name_of_test(search.test), **self._test_options()}
+        return {**options, **test, **columns, **said, **self.data.reading}
+
+    def _test_options(self) -> dict[str, Any]:
+        defaults = {"df": "observed", "seed": 0}
+        declared = [option.name for option in options_of(find_test(self.search.test))]
+        return {name: self.search.of_test.get(name, defaults.get(name)) for name in declared}
 
     def _remarks(self, found: Found) -> Remarks:
         """Put names to what else a search has to say."""
-        names = self.table.names
         return Remarks(
             equivalents={
-                names[member]: tuple(self._names(sorted(columns)) for columns in sets)
+                self.names[member]: tuple(map(self.named, sets))
                 for member, sets in sorted(found.equivalents.items())
             },
-            leaks=tuple(Leak(names[leak.column], leak.share) for leak in found.leaks),
+            leaks=tuple(Leak(self.names[leak.column], leak.share) for leak in found.leaks),
             sight=found.sight,
             omissions=found.omissions,
         )
 
-    def _run(self, algorithm: AlgorithmInfo, session: Session, task: Task) -> Found:
-        return algorithm.search(session, task, **self.settings.arguments_of(algorithm))
-
     def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Columns that identify rows rather than groups of rows, left out or not."""
-        levels = self.table.cardinalities
-        most = max(_FEW_LEVELS, self.table.n_rows // 2)
-        candidates = sorted(self._candidates(target))
-        kept = self._names(x for x in candidates if levels[x] > most)
-        types = self.table.types
+        levels = self.data.cardinalities
+        most = max(_FEW_LEVELS, self.data.n_rows // 2)
+        kept = self.named(x for x in self.candidates(target) if levels[x] > most)
+        types = self.data.types
         return (*(name for name in types if types[name].kind == IDENTIFIER), *kept)
 
-    def _member(self, finding: Finding, position: int, stability: Stability | None) -> Member:
-        name, witness = self.table.names[position], finding.found.witnesses[position]
-        share = None if stability is None else stability.share(name)
+    def _member(self, finding: Finding, position: int) -> Member:
+        name, witness = self.names[position], finding.found.witnesses[position]
         if witness is None:
-            return Member(name, None, stability=share)
+            return Member(name, None)
         outcome = finding.outcomes[position]
         return Member(
             name=name,
-            witness=self._names(sorted(witness)),
+            witness=self.named(witness),
             statistic=outcome.statistic,
             df=outcome.df,
             p_value=outcome.p_value,
-            test=outcome.test,
+            test=self.decider(outcome),
             reliable=outcome.reliable,
-            stability=share,
         )
 
-    def _names(self, positions: Iterable[int]) -> tuple[Name, ...]:
-        return tuple(self.table.names[position] for position in positions)
+    def decider(self, outcome: Outcome) -> str:
+        """Return the test that decided; a model says by what it answers."""
+        return self.data.answers_by if isinstance(self.data, Oracle) else outcome.test
 
-    def report(
-        self, progress: TaskProgress, target: int, number: int, finished: int | None = None
-    ) -> None:
-        """Report the progress of the search for one of several targets."""
-        if self._progress is None:
-            return
-        self._progress(
-            Progress(
-                target=self.table.names[target],
-                phase=progress.phase,
-                blanket=self._names(progress.blanket),
-                tests=progress.tests,
-                done=progress.done,
-                total=progress.total,
-                position=number,
-                n_targets=self._n_targets,
-                finished=number if finished is None else finished,
-            )
+    def on_rows(self, rows: Rows, target: int) -> tuple[Run, int] | None:
+        """Return the same run on some rows, and where the target is; None if nothing is left.
+
+        Columns without a value in these rows are left out.
+        """
+        table = self.table
+        if table.has_missing:
+            has_value = np.any(table.codes[:, rows] < table.cardinalities[:, None], axis=1)
+            table = table.select(self.named(np.flatnonzero(has_value).tolist()))
+        half = table.take(rows)
+        kept = {name: position for position, name in enumerate(half.names)}
+        name = self.names[target]
+        if name not in kept or half.n_columns < 2 or len(half.levels[kept[name]]) < 2:
+            return None
+        moved = {self.data.index(name): position for name, position in kept.items()}
+        columns = {
+            key: tuple(moved[x] for x in getattr(self, key) if x in moved)
+            for key in ("start", "include", "held")
+        }
+        alpha, choices = choose_alpha(self.search, half)
+        knowledge = self.knowledge and self.knowledge.moved(moved, half.n_columns)
+        own = replace(
+            self, data=half, alpha=alpha, choices=choices, knowledge=knowledge, **columns
         )
-
-
-def _search_rows(half: DiscreteTable, settings: Settings, target: int) -> Witnesses:
-    """Find the blanket of a target in some rows of a table."""
-    return Run(half, settings).search(target, 0).found.witnesses
+        return own, kept[name]

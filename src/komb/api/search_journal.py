@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from komb import __version__
-from komb.api.cluster import is_counted_in_parts
-from komb.api.settings import Settings
+from komb.api.run import Run
 from komb.data.read.file_bytes import to_path
-from komb.data.table import DiscreteTable
 from komb.errors import Argument, ParameterError
 from komb.sessions.sweep_journal import SweepJournal, hash_table
 
-_IRRELEVANT = ("time_budget", "stability")  # a run may be taken up with another
+_IRRELEVANT = ("time_budget",)  # a run may be taken up with another
 
 JournalPath = str | os.PathLike[str] | None
 
@@ -34,24 +32,23 @@ def check_journal(resume: object) -> None:
 
 
 @contextmanager
-def open_journal(
-    resume: JournalPath, table: DiscreteTable, settings: Settings, target: int
-) -> Iterator[SweepJournal | None]:
+def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[SweepJournal | None]:
     """Open the journal of a search, if one is wanted; one of another search is refused."""
     if resume is None:
         yield None
         return
-    if is_counted_in_parts(table):
+    table = run.table
+    if not table.is_in_memory:
         rule = "be left out for a table that is counted part by part: it has no long sweeps to note"
         remedy = "Leave it out, or raise ", Argument("memory_limit", "8 GB"), " so that it fits."
         raise ParameterError.because("resume", rule, str(resume), remedy)
     identity = {
         "table": hash_table(table),
         "target": repr(table.names[target]),
-        "method": settings.method,
+        "method": run.search.method,
         **{
             name: repr(value)
-            for name, value in settings.describe(table).items()
+            for name, value in run.describe().items()
             if name not in _IRRELEVANT
         },
         "version": __version__,

@@ -22,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Self, cast
 
 import narwhals as nw
@@ -39,34 +40,19 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from komb.api.extra_features import ANY_LEVEL, find_predictors
 from komb.api.find import markov_blanket
-from komb.api.options import (
-    DEFAULT_LEVEL,
-    DEFAULTS,
-    METHOD_OPTIONS,
-    SearchOptions,
-    TestOption,
-)
-from komb.api.settings import find_searches
-from komb.data.arrange.plan import Groups, Weights
-from komb.data.arrange.strata import held_columns
+from komb.api.options import TestOption, check_known
+from komb.api.run import Run
+from komb.data.arrange.plan import SURVEY
 from komb.data.checks import check_count
-from komb.data.encode.codes import Array, Levels, Name
+from komb.data.encode.codes import Array, Levels
 from komb.data.encode.column_errors import FEW_LEVELS, and_more
 from komb.data.encode.column_types import CONTINUOUS, NOMINAL, ORDINAL
-from komb.data.encode.treatment import (
-    AUTO,
-    DEFAULT_BINS,
-    MDL,
-    STRICT,
-    Bins,
-    Discretize,
-    NaValues,
-    TypeOption,
-)
-from komb.data.knowledge import Knowledge
+from komb.data.encode.treatment import AUTO, DEFAULT_BINS, MDL, STRICT, TypeOption
+from komb.data.names import Name
+from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
+from komb.describe.predictors import ANY_LEVEL, find_predictors
 from komb.errors import (
     Argument,
     ContinuousColumnError,
@@ -75,7 +61,11 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
-from komb.sessions.table_session import open_table
+from komb.search import algorithms
+
+_SEARCH = ("method", "order", "max_separator", "level", "alpha", "test", "include", "exclude",
+           "given")  # fmt: skip
+"""Parameters that are keywords of the search."""
 
 PREDICTION, BLANKET = "prediction", "blanket"
 """What to select for."""
@@ -97,39 +87,21 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method, order, max_separator, max_conditioning, level, alpha, test, df
+    method, order, max_separator, level, alpha, test
         As in :func:`komb.markov_blanket`.
-    start, include, exclude
-        As in :func:`komb.markov_blanket`: features to start from (or the name of a method), those
-        that are selected in any case, and those that are never selected nor looked at. Text is the
-        name of a feature, an integer its position; without names, features are called
-        ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
-    given
-        As in :func:`komb.markov_blanket`: features that every test holds fixed, and that are never
-        selected.
-    groups
-        As in :func:`komb.markov_blanket`: features that are tested as one. If a group is in the
-        blanket, all of its features are selected.
-    knowledge
-        As in :func:`komb.markov_blanket`, with the names of features, of groups, and of the target
-        (see ``blanket_``).
-    weights
-        As in :func:`komb.markov_blanket`: a feature that holds weights, which is never selected.
-        Weights that are no feature are passed to :meth:`fit`.
-    types
-        As in :func:`komb.markov_blanket`: types of features are found from their values, unless
-        named here, or ``"strict"``. What was found is in ``blanket_.types``. Identifiers and free
-        text are never selected.
-    discretize, bins
-        As in :func:`komb.markov_blanket`: how to cut features of numbers into bins, if at all.
-        A continuous ``y`` is cut as well, except by ``"mdl"``, which needs classes to cut by; in a
-        mapping it goes by its name (see ``blanket_``). ``discretize=other.blanket_.cuts``
-        cuts where another selector did.
-    missing, na_values
-        As in :func:`komb.markov_blanket`: what to do about missing values in ``X``, and what stands
-        for one. There must be none in ``y``.
-    seed, time_budget
-        As in :func:`komb.markov_blanket`. (For ``stability`` call that: it selects nothing.)
+    include, exclude, given
+        As in :func:`komb.markov_blanket`: features that are selected in any case, those that are
+        never selected nor looked at, and those that every test holds fixed and that are never
+        selected. Text is the name of a feature, an integer its position; without names, features
+        are called ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    options
+        Other keywords of :func:`komb.markov_blanket`, by name: ``{"knowledge": ..., "start": ...,
+        "time_budget": 60, "df": "adjusted"}``.
+    reading
+        How columns are read, keywords of :func:`komb.table` by name: ``{"types": {"zip":
+        "nominal"}, "missing": "level", "groups": {"gene A": ["rs1", "rs2"]}}``. Types are found if
+        it is left out. If a group is in the blanket, all of its features are selected. The target
+        goes by its name (see ``blanket_``). Weights are passed to :meth:`fit`.
     goal : {"blanket", "prediction"}
         What to select for. ``"blanket"``: the members of the blanket, each of them proven. For
         ``"prediction"`` features are added one by one, each time the one with most evidence given
@@ -202,25 +174,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "auto",
         order: int | None = None,
         max_separator: int | None = None,
-        max_conditioning: int | None = None,
-        level: float = DEFAULT_LEVEL,
+        level: float | None = None,
         alpha: float | None = None,
         test: TestOption = "auto",
-        df: str = "observed",
-        start: Iterable[Name] | str = (),
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
         given: Iterable[Name] = (),
-        groups: Groups = None,
-        knowledge: Knowledge | Mapping[str, Any] | None = None,
-        weights: Weights = None,
-        types: TypeOption = AUTO,
-        discretize: Discretize = None,
-        bins: Bins = DEFAULT_BINS,
-        missing: str | None = None,
-        na_values: NaValues = (),
-        seed: int = 0,
-        time_budget: float | None = None,
+        options: Mapping[str, Any] | None = None,
+        reading: Mapping[str, Any] | None = None,
         goal: str = BLANKET,
         min_features: int = 0,
         handle_unknown: str = "ignore",
@@ -228,25 +189,14 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.order = order
         self.max_separator = max_separator
-        self.max_conditioning = max_conditioning
         self.level = level
         self.alpha = alpha
         self.test = test
-        self.df = df
-        self.start = start
         self.include = include
         self.exclude = exclude
         self.given = given
-        self.groups = groups
-        self.knowledge = knowledge
-        self.weights = weights
-        self.types = types
-        self.discretize = discretize
-        self.bins = bins
-        self.missing = missing
-        self.na_values = na_values
-        self.seed = seed
-        self.time_budget = time_budget
+        self.options = options
+        self.reading = reading
         self.goal = goal
         self.min_features = min_features
         self.handle_unknown = handle_unknown
@@ -261,8 +211,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y
             The target, a value for each sample: text, numbers, booleans.
         sample_weight
-            A weight above 0 for each sample: whole numbers are frequencies, so that a sample stands
-            for that many equal ones; others are the weights of a survey.
+            A weight for each sample. Whole numbers are frequencies: a sample of weight 2 counts
+            twice, one of weight 0 not at all. Others are the weights of a survey.
 
         Returns
         -------
@@ -284,16 +234,16 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y = self._validate_target(y, target)
         check_consistent_length(X, y)
         columns = dict(zip(names, _columns_of(X), strict=True))
-        options = self._options(names, target, y)
-        if sample_weight is not None:
-            options["weights"] = self._add_weights(columns, sample_weight, target)
-        self.blanket_ = markov_blanket({**columns, target: y}, target, **options)
-        grouped: Mapping[str, tuple[str, ...]] = self.blanket_.parameters.get("groups") or {}
-        self._grouped = {name: group for group, parts in grouped.items() for name in parts}
-        table = self.blanket_._supplement.data
-        assert isinstance(table, DiscreteTable)  # fresh from a search
-        self.scores_ = self._score(table)
-        self.added_ = self._add(table, min_features)
+        search = self._search(names)
+        table = read_table(
+            {**columns, target: y}, exclude=search["exclude"], target=target,
+            weights=_weights(sample_weight, len(y)), **self._reading(names, target, y),
+        )  # fmt: skip
+        self.blanket_ = markov_blanket(table, target, **search)
+        self._grouped = {name: group for group, parts in table.groups.items() for name in parts}
+        run = self.blanket_.run_for("fit")
+        self.scores_ = self._score(run)
+        self.added_ = self._add(run, min_features)
         self._selected = {*self.blanket_.members, *self.added_}
         self.levels_ = {
             name: table.levels[table.index(name)]
@@ -302,72 +252,73 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         }
         return self
 
-    def _options(self, names: Sequence[str], target: str, y: Array) -> dict[str, Any]:
+    def _search(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what to call the search with: names for positions, and what it has no use for out.
 
         Somebody who searches over methods gives all of them the same options.
         """
-        given = self.get_params(deep=False)
-        options = {name: value for name, value in given.items() if name in DEFAULTS}
-        self._to_feature_names(options, names)
-        for name in ("types", "discretize", "bins", "na_values"):
-            if isinstance(options[name], Mapping):
-                options[name] = _to_names(name, options[name], names, target)
-        if options["discretize"] is None or options["discretize"] == MDL:
-            options["bins"] = DEFAULT_BINS
-        options["types"] = _with_target(options["types"], target, y)
-        known = SearchOptions(method=options["method"], start=options["start"])
-        taken = {name for search in find_searches(known) for name in search.options}
-        unused = [name for name in METHOD_OPTIONS if name not in taken]
-        return options | {name: DEFAULTS[name] for name in unused}
-
-    @staticmethod
-    def _to_feature_names(options: dict[str, Any], names: Sequence[str]) -> None:
-        """Put names for positions, in options that list features."""
-        groups = options["groups"] if isinstance(options["groups"], Mapping) else {}
+        own = {name: getattr(self, name) for name in _SEARCH}
+        search = {**own, **_check_mapping("options", self.options)}
+        groups = self._groups()
         for name in ("start", "include", "exclude", "given"):
-            options[name] = _to_names(name, options[name], names, *groups)
-        if groups:
-            options["groups"] = {
-                group: _to_names("groups", columns, names) for group, columns in groups.items()
-            }
-        if isinstance(options["weights"], int | np.integer | Mapping):
-            options["weights"] = _weights_by_name(options["weights"], names)
+            search[name] = _to_names(name, search.get(name, ()), names, *groups)
+        check_known("method", search["method"], algorithms(), "method")
+        taken = {option.name for option in algorithms()[search["method"]].options}
+        unused = {name for info in algorithms().values() for name in info.defaults} - taken
+        return {name: value for name, value in search.items() if name not in unused}
+
+    def _reading(self, names: Sequence[str], target: str, y: Array) -> dict[str, Any]:
+        """Return how columns are read: names for positions, and what ``y`` is."""
+        reading = dict(_check_mapping("reading", self.reading))
+        for name in reading.keys() & {"weights", "exclude", "target"}:
+            remedy = "Pass weights to fit, and 'exclude' to the selector."
+            raise ParameterError.because("reading", f"not have {name!r}", reading[name], remedy)
+        for name in ("types", "discretize", "bins", "na_values"):
+            if isinstance(reading.get(name), Mapping):
+                reading[name] = _to_names(name, reading[name], names, target)
+        if self._groups():
+            groups = self._groups().items()
+            reading["groups"] = {name: _to_names("groups", of, names) for name, of in groups}
+        reading["types"] = _with_target(reading.get("types", AUTO), target, y)
+        return reading
+
+    def _groups(self) -> Mapping[str, Any]:
+        groups = _check_mapping("reading", self.reading).get("groups")
+        return groups if isinstance(groups, Mapping) else {}
+
+    def _read(self, name: str, default: Any) -> Any:
+        """Return how one thing is read."""
+        return _check_mapping("reading", self.reading).get(name, default)
 
     def _home(self, name: str) -> str:
         """Return the group that a feature is in, or the feature itself."""
         return self._grouped.get(name, name)
 
-    def _score(self, table: DiscreteTable) -> npt.NDArray[np.float64]:
+    def _score(self, run: Run) -> npt.NDArray[np.float64]:
         """Return the evidence for each feature, or its group, in bits."""
-        target = table.index(self.blanket_.target)
-        covariates = self.blanket_.parameters.get("given", ())
-        held = frozenset(map(table.index, held_columns(table, covariates)))
-        session = open_table(
-            table, given=held, test=self.test, alpha=ANY_LEVEL, df=self.df, seed=self.seed
-        )
-        others = frozenset(range(table.n_columns)) - {target} - held
-        marginal = session.strengths(target, [(others, frozenset())])[0]
-        scores = {table.names[position]: bits for position, bits in marginal.items()}
+        target = run.data.index(self.blanket_.target)
+        session = replace(run, alpha=ANY_LEVEL).open_session()
+        marginal = session.strengths(target, [(run.candidates(target), frozenset())])[0]
+        scores = {run.names[position]: bits for position, bits in marginal.items()}
         scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
         return np.array([max(bits, 0.0) for bits in found])
 
-    def _add(self, table: DiscreteTable, min_features: int) -> tuple[Name, ...]:
+    def _add(self, run: Run, min_features: int) -> tuple[Name, ...]:
         """Return what to select besides members: for prediction, and for want of features."""
         members = self.blanket_.members
         settled = {*members, *self.blanket_.parameters.get("given", ())}
         scores: dict[Name, float] = {}
         for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True):
             home = self._home(name)
-            if home in table.names and home not in settled:
+            if home in run.names and home not in settled:
                 scores[home] = bits
         added: list[Name] = []
         if self.goal == PREDICTION:
             sizes = Counter[Name](map(self._home, self._feature_names()))
             room = self.n_features_in_ // 2 - sum(sizes[name] for name in members)
-            added = find_predictors(self.blanket_, table, scores, sizes, room)
-        left = sorted(scores.keys() - added, key=lambda name: (-scores[name], table.index(name)))
+            added = find_predictors(run, self.blanket_, scores, sizes, room)
+        left = sorted(scores.keys() - added, key=lambda name: (-scores[name], run.data.index(name)))
         return (*added, *left[: max(0, min_features - len(members) - len(added))])
 
     def transform(self, X: Any) -> Any:
@@ -428,30 +379,15 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _allows_missing(self) -> bool:
-        is_strict = isinstance(self.types, str) and self.types == STRICT
-        return self.missing != "error" and not (is_strict and self.missing is None)
+        missing = self._read("missing", None)
+        is_strict = isinstance(self._read("types", AUTO), str) and self._read("types", "") == STRICT
+        return bool(missing != "error" and not (is_strict and missing is None))
 
     def _finite(self, *, is_new: bool = False) -> bool | str:
         """Return what numbers may be; those of new rows are passed on, if missing ones may be."""
         if not self.__sklearn_tags__().input_tags.allow_nan:
             return True
         return False if is_new else "allow-nan"
-
-    def _add_weights(self, columns: dict[str, Any], sample_weight: Any, target: str) -> str:
-        """Put weights into the table, and return their name there."""
-        if self.weights is not None:
-            rule = "be left out where 'fit' gets 'sample_weight'"
-            raise ParameterError.because("weights", rule, self.weights, "Leave out one of them.")
-        values: Array = column_or_1d(sample_weight, warn=True)
-        n_samples = len(next(iter(columns.values())))
-        if len(values) != n_samples:
-            rule = f"have one weight for each of {n_samples:,} samples"
-            remedy = "Pass the weights of these samples, in their order."
-            shown = f"{len(values):,} weights"
-            raise DataError.because("sample_weight", rule, len(values), remedy, shown=shown)
-        name = _free_name("sample_weight", [*columns, target])
-        columns[name] = values
-        return name
 
     def _feature_names(self) -> list[str]:
         known = getattr(self, "feature_names_in_", None)
@@ -494,11 +430,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _target_levels(self, y: Array, name: str) -> Levels:
         """Encode the target on its own, so that what is wrong with it is said of ``y``."""
-        discretize = _share(self.discretize, name, None)
-        types = _with_target(_share(self.types, name, AUTO), name, y)
+        discretize = _share(self._read("discretize", None), name, None)
+        types = _with_target(_share(self._read("types", AUTO), name, AUTO), name, y)
         if discretize == MDL:  # cuts others by the target
             discretize = None
-        bins = DEFAULT_BINS if discretize is None else _share(self.bins, name, DEFAULT_BINS)
+        bins = DEFAULT_BINS if discretize is None else _share(self._read("bins", DEFAULT_BINS), name, DEFAULT_BINS)
         try:
             table = DiscreteTable.from_data(
                 {name: y, f"{name}_": np.zeros(len(y), np.int8)},  # a column must be left
@@ -533,13 +469,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _levels_of(self, name: str, column: Any) -> Levels:
         """Return the levels of a column; raises if values are missing and may not be."""
-        is_strict = isinstance(self.types, str) and self.types == STRICT
-        missing = (self.missing or "testwise") if self._allows_missing() else "error"
+        is_strict = self._read("types", AUTO) == STRICT
+        missing = (self._read("missing", None) or "testwise") if self._allows_missing() else "error"
         beside = name + "_"  # a column without any value is no table
         table = DiscreteTable.from_data(
             {name: column, beside: np.zeros(len(column), np.int8)},
             types={name: NOMINAL},
-            na_values=() if is_strict else _share(self.na_values, name, ()),
+            na_values=() if is_strict else _share(self._read("na_values", ()), name, ()),
             missing=missing,
         )
         if name in table.names:
@@ -624,11 +560,25 @@ def _to_names(parameter: str, chosen: Any, names: Sequence[str], *others: str) -
     return [_to_name(parameter, column, known, names) for column in chosen]
 
 
-def _weights_by_name(weights: Any, names: Sequence[str]) -> Any:
-    """Replace the position of a feature that holds weights by its name."""
-    if isinstance(weights, Mapping):
-        return {_to_name("weights", name, names, names): kind for name, kind in weights.items()}
-    return _to_name("weights", weights, names, names)
+def _check_mapping(parameter: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        remedy = "Write e.g. ", Argument(parameter, {"missing": "level"}), "."
+        raise ParameterError.because(parameter, "map keywords to values", value, remedy)
+    return value or {}
+
+
+def _weights(sample_weight: Any, n_samples: int) -> Any:
+    """Return weights as a table takes them: whole numbers are frequencies, others of a survey."""
+    if sample_weight is None:
+        return None
+    values: Array = column_or_1d(sample_weight, warn=True)
+    if len(values) != n_samples:
+        rule = f"have one weight for each of {n_samples:,} samples"
+        remedy = "Pass the weights of these samples, in their order."
+        shown = f"{len(values):,} weights"
+        raise DataError.because("sample_weight", rule, len(values), remedy, shown=shown)
+    is_whole = values.dtype.kind in "iub" or bool((values == np.trunc(values)).all())
+    return values if is_whole else {SURVEY: values}
 
 
 def _to_name(parameter: str, column: object, known: Sequence[str], names: Sequence[str]) -> str:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from komb.api.options import FIXED_ALPHA, SearchOptions, TestOption, list_names
-from komb.api.settings import find_column
-from komb.data.encode.codes import Name
-from komb.data.encode.treatment import (
-    AUTO,
-    DEFAULT_BINS,
-    Bins,
-    Discretize,
-    NaValues,
-    TypeOption,
-)
+from komb.api.opening import check_for_models, find_column
+from komb.api.options import FIXED_ALPHA, Search, TestOption, list_names
+from komb.api.oracle import find_oracle
+from komb.api.run import Run
+from komb.data.encode.treatment import check_treatment
+from komb.data.names import Name
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
-from komb.sessions.table_session import open_table
 
 
 def ci_test(
@@ -28,22 +23,16 @@ def ci_test(
     given: Iterable[Name] = (),
     *,
     test: TestOption = "auto",
-    alpha: float = FIXED_ALPHA,
-    df: str = "observed",
-    seed: int = 0,
-    types: TypeOption = AUTO,
-    discretize: Discretize = None,
-    bins: Bins = DEFAULT_BINS,
-    missing: str | None = None,
-    na_values: NaValues = (),
+    alpha: float | None = None,
+    **options: Any,
 ) -> TestResult:
     """Test whether two columns are independent given others.
 
     Parameters
     ----------
     data
-        A table, as in :func:`komb.markov_blanket`. Columns other than those named are not looked
-        at.
+        A table or a model, as in :func:`komb.markov_blanket`. Columns other than those named are
+        not looked at.
     x, y
         The columns to test.
     given
@@ -51,13 +40,9 @@ def ci_test(
     test
         Name of a test (:func:`komb.tests` lists them), or a function ``(x, y, z) -> p-value``.
     alpha
-        Level of the test.
-    df
-        Rule for the degrees of freedom, ``"observed"`` or ``"adjusted"``, of a test that has one.
-    seed
-        For a test that draws random numbers.
-    types, discretize, bins, missing, na_values
-        As in :func:`komb.markov_blanket`.
+        Level of the test, 0.01 if left out.
+    **options
+        Those that the test declares: ``df``, ``seed``.
 
     Returns
     -------
@@ -77,10 +62,7 @@ def ci_test(
     >>> komb.ci_test(table, "X1", "Y", given=["X2"]).independent
     False
     """
-    options = SearchOptions(
-        method="komb", alpha=alpha, test=test, df=df, seed=seed, types=types, discretize=discretize,
-        bins=bins, missing=missing, na_values=na_values,
-    )  # fmt: skip
+    search = Search.of(method="komb", alpha=alpha, test=test, **options)
     held = list(dict.fromkeys(list_names("given", given)))
     for parameter, name in (("x", x), ("y", y)):
         if name in held:
@@ -88,19 +70,27 @@ def ci_test(
             raise ParameterError.because("given", f"not contain {parameter!r}", name, remedy)
     if x == y:
         raise ParameterError.because("y", "be another column than 'x'", y, "Name two columns.")
-    wanted = {"x": [x], "y": [y], "given": held}
+    run = _open(data, {"x": [x], "y": [y], "given": held}, search)
+    candidate, target = find_column("x", x, run.data), find_column("y", y, run.data)
+    conditions = [find_column("given", name, run.data) for name in held]
+    outcome = run.open_session().outcome(target, candidate, conditions)
+    return TestResult(
+        x=x, y=y, given=tuple(held), independent=outcome.independent, statistic=outcome.statistic,
+        df=outcome.df, p_value=outcome.p_value,
+        test=run.decider(outcome), reliable=outcome.reliable, n_rows=run.data.n_rows,
+    )  # fmt: skip
+
+
+def _open(data: object, wanted: Mapping[str, list[Name]], search: Search) -> Run:
+    """Read the columns that are named, and no others."""
+    oracle = find_oracle(data)
+    if oracle is not None:
+        check_for_models(search)
+        return Run(oracle, search, None)
+    names = [name for named in wanted.values() for name in named]
     try:
-        table = encode_table(data, options.treatment, target=y, only=[x, y, *held])
+        table = encode_table(data, check_treatment(types="auto"), target=wanted["y"][0], only=names)
     except UnknownNameError as error:
         named = [parameter for parameter, names in wanted.items() if error.value in names]
         raise (error.concerning(named[0]) if named else error) from None
-    candidate, target = find_column("x", x, table), find_column("y", y, table)
-    conditions = [find_column("given", name, table) for name in held]
-    session = open_table(table, test=test, alpha=alpha, df=df, seed=seed)
-    outcome = session.outcome(target, candidate, conditions)
-    assert outcome.statistic is not None  # only an oracle has none
-    return TestResult(
-        x=x, y=y, given=tuple(held), independent=outcome.independent, statistic=outcome.statistic,
-        df=outcome.df, p_value=outcome.p_value, test=outcome.test, reliable=outcome.reliable,
-        n_rows=table.n_rows,
-    )  # fmt: skip
+    return Run(table, search, FIXED_ALPHA if search.alpha is None else search.alpha)

@@ -15,6 +15,7 @@ from typing import TypeGuard, TypeVar, cast
 
 from komb.citests.contract import DF_RULES, CITest, TestOptions
 from komb.citests.function import FunctionTest, PValueFunction, name_of
+from komb.citests.option import Option
 from komb.citests.plugins import Registry
 from komb.data.checks import check_count
 from komb.errors import ParameterError
@@ -51,6 +52,35 @@ class TestInfo:
     def is_random(self) -> bool:
         """Whether it draws random numbers, so that its answers depend on the seed."""
         return self.implementation.is_random
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options that a user can give it."""
+        return options_of(self.implementation)
+
+
+def _check_df(parameter: str, value: object) -> object:
+    if value not in DF_RULES:
+        remedy = (
+            "'observed' counts every cell of the observed strata, 'adjusted' only the levels that "
+            "occur in each of them."
+        )
+        raise ParameterError.because(parameter, "be 'observed' or 'adjusted'", value, remedy)
+    return value
+
+
+def _check_seed(parameter: str, value: object) -> int:
+    return check_count(parameter, value, maximum=LARGEST_SEED)
+
+
+DF = Option("df", "Degrees of freedom: 'observed' or 'adjusted'.", _check_df)
+SEED = Option("seed", "Seed of the random numbers that a test draws.", _check_seed, int)
+
+
+def options_of(implementation: type[CITest]) -> tuple[Option, ...]:
+    """Return the options that a test takes."""
+    taken = {DF: implementation.has_df_rule, SEED: implementation.is_random}
+    return tuple(option for option, is_taken in taken.items() if is_taken)
 
 
 TESTS: Registry[TestInfo] = Registry("test", "komb.tests")
@@ -166,16 +196,8 @@ def make_test(
     komb.errors.UnknownNameError: There is no test 'G'. Did you mean 'g'? Known: ...
     """
     implementation = find_test(test)  # an unknown name is the first thing to hear of
-    if df not in DF_RULES:
-        raise ParameterError.because(
-            "df",
-            "be 'observed' or 'adjusted'",
-            df,
-            "'observed' counts every cell of the observed strata, 'adjusted' only the levels that "
-            "occur in each of them.",
-        )
-    checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
-    options = TestOptions(df, checked_seed, alpha)
+    _check_df("df", df)
+    options = TestOptions(df, _check_seed("seed", seed), alpha)
     if implementation is FunctionTest:
         return FunctionTest(cast("PValueFunction", test), options)
     return implementation(options)

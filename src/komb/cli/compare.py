@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from komb.api.options import FIXED_ALPHA
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, show, write, write_json
@@ -19,24 +18,11 @@ if TYPE_CHECKING:
 
 
 @exit_codes()
-@options.takes_search_options(
-    "method",
-    "stability",
-    after="truth",
-    also={"alpha": "The same for every method."},
-    alpha=FIXED_ALPHA,
-)
+@options.takes_options("method", after="truth")
 def compare(
     data: options.Data,
     target: options.Target,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[,NAME...]",
-            help="Algorithms, see 'komb methods'. May be repeated.",
-            show_default="all",
-        ),
-    ] = None,
+    methods: options.Methods = None,
     truth: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,24 +30,17 @@ def compare(
             help="The network that the data come from, or a true member. May be repeated.",
         ),
     ] = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    phenotype: options.Phenotype = None,
-    phenotype_name: options.PhenotypeName = None,
     json: options.Json = False,
     csv: Annotated[
         bool, typer.Option("--csv", help="Print CSV only, one line per method.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw a plot: .png, .pdf, .svg; needs matplotlib."),
-    ] = None,
-    **search: Any,
+    plot: options.Plot = None,
+    **asked: Any,
 ) -> None:
     """Compare the Markov blankets that several methods find for one column."""
     if json and csv:
         raise options.contradiction("json", "csv", "both say what to print")
-    arguments = options.to_search(search)
+    search = options.to_search(asked)
     from komb.api import compare
     from komb.data.read.table_files import naming
     from komb.views.pictures.canvas import check_picture
@@ -70,16 +49,13 @@ def compare(
         check_picture(plot)  # before the work, not after it
     try:
         with naming(options.name_of(data)), ProgressBar() as bar:
-            table = options.read_data(
-                data, delimiter, no_header, phenotype, phenotype_name, search=arguments
-            )
             comparison = compare.compare(
-                table,
+                options.read_data(data, asked, target),
                 target,
                 methods=options.split_names(methods),
                 truth=_read_truth(truth),
-                **arguments,
                 progress=bar,
+                **search,
             )
     except Interrupted as interrupt:
         _present(cast("Comparison", interrupt.finished), json, csv, plot)

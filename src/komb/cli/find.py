@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from komb.api.progress import Progress
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
+    from komb.results.stability import Stability
 
 
 @exit_codes()
-@options.takes_search_options(after="jobs")
+@options.takes_options(after="jobs")
 def find(
     context: typer.Context,
     data: options.Data,
@@ -50,19 +51,6 @@ def find(
             metavar="J",
         ),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Scheduler of a Dask cluster, such as tcp://127.0.0.1:8786, whose workers count "
-            "or search.",
-        ),
-    ] = None,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    phenotype: options.Phenotype = None,
-    phenotype_name: options.PhenotypeName = None,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -85,11 +73,16 @@ def find(
         bool,
         typer.Option("--explain", help="Explain why each member is in, and why others are not."),
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw a plot: .png, .pdf, .svg; needs matplotlib."),
+    stability: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Search this many half-samples too, an even number, and say how often each member "
+            "is found again.",
+        ),
     ] = None,
-    **search: Any,
+    plot: options.Plot = None,
+    **asked: Any,
 ) -> None:
     """Find the Markov blanket of one or more columns of a file."""
     targets = _check_targets(context, target, all_targets)
@@ -101,25 +94,26 @@ def find(
         raise ParameterError.because("resume", rule, str(resume), remedy)
     if quiet and explain:
         raise options.contradiction("quiet", "explain", "both say what to print")
-    arguments = options.to_search(search)
+    arguments = options.to_search(asked)
     from komb.api.parallel import check_jobs
     from komb.data.read.table_files import naming
+    from komb.describe.stability import check_halves
     from komb.views.pictures.canvas import check_picture
 
     check_jobs(jobs)
+    if stability is not None:
+        check_halves("stability", stability)
     if plot is not None:
         check_picture(plot)  # before the work, not after it
-    output = _Output(json, quiet, explain, plot)
+    output = _Output(json, quiet, explain, stability, plot)
+    only = targets[0] if targets is not None and len(targets) == 1 else None
     with naming(options.name_of(data)):
-        arguments["data"] = options.read_data(
-            data, delimiter, no_header, phenotype, phenotype_name, search=arguments
-        )
-        if targets is not None and len(targets) == 1:
-            more = {"n_jobs": jobs, "resume": resume, "cluster": cluster}
-            _present_one(targets[0], arguments | more, output)
+        arguments["data"] = options.read_data(data, asked, only)
+        if only is not None:
+            output.present_one(_find_one(only, arguments | {"n_jobs": jobs, "resume": resume}, quiet))
             return
         try:
-            blankets = _find_many(targets, jobs, arguments | {"cluster": cluster}, quiet)
+            blankets = _find_many(targets, jobs, arguments, quiet)
         except (Interrupted, WorkerError) as stopped:
             output.present_many(cast("Blankets", stopped.finished))
             raise
@@ -135,18 +129,6 @@ def _check_targets(
     if not target and not all_targets:
         raise missing_option(context, "'--target' (or '--all-targets')")
     return target or None
-
-
-def _present_one(target: str, arguments: dict[str, Any], output: _Output) -> None:
-    """Find and show one blanket, also if nothing but its stability is missing."""
-    from komb.results.blanket import Blanket
-
-    try:
-        output.present_one(_find_one(target, arguments, output.is_quiet))
-    except Interrupted as stopped:
-        if isinstance(stopped.finished, Blanket):
-            output.present_one(stopped.finished)
-        raise
 
 
 def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
@@ -176,6 +158,7 @@ class _Output:
     as_json: bool
     is_quiet: bool
     has_reasons: bool
+    n_halves: int | None
     plot: Path | None
 
     def present_one(self, blanket: Blanket) -> None:
@@ -202,10 +185,7 @@ class _Output:
             show(blankets)
             for blanket in blankets.values():
                 self._explain(blanket)
-        if self.plot is not None:
-            from komb.results.blankets import plot_blankets
-
-            self._draw(lambda: plot_blankets(blankets))
+        self._draw(blankets.plot)
 
     @staticmethod
     def _dump(record: Any) -> str:
@@ -214,13 +194,25 @@ class _Output:
         return dump_json(record, 2)
 
     def _record(self, blanket: Blanket) -> dict[str, Any]:
-        reasons = {"explanation": blanket.explain().to_dict()} if self.has_reasons else {}
-        return blanket.to_dict() | reasons
+        record = blanket.to_dict()
+        if self.has_reasons:
+            record["explanation"] = blanket.explain().to_dict()
+        if self.n_halves is not None:
+            record["stability"] = self._measure(blanket).to_dict()
+        return record
+
+    def _measure(self, blanket: Blanket) -> Stability:
+        n_halves = self.n_halves or 0
+        with CountBar("half-samples", is_wanted=not self.is_quiet) as bar:
+            return blanket.stability(n_halves, progress=lambda done: bar.show(done, n_halves))
 
     def _explain(self, blanket: Blanket) -> None:
         if self.has_reasons:
             write("")
             show(blanket.explain())
+        if self.n_halves is not None:
+            write("")
+            show(self._measure(blanket))
 
     def _draw(self, draw: Callable[[], Axes]) -> None:
         if self.plot is not None:

@@ -1,8 +1,7 @@
-"""The options that several commands have; those of searches are made from their own description.
+"""The options that several commands have: how data are read, and what is asked of a search.
 
-:class:`komb.api.options.SearchOptions` says what they are called, what they mean and what holds
-where they are left out. Here they become options of a command, and what was typed becomes what the
-functions take.
+Those of searches are made from what algorithms and tests declare
+(:class:`komb.citests.option.Option`). What was typed becomes what the functions take.
 """
 
 from __future__ import annotations
@@ -10,34 +9,27 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from inspect import Parameter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from komb.api.options import DEFAULTS, DESCRIPTIONS, SearchOptions
+from komb.citests.option import Option
 from komb.errors import Argument, FileError, ParameterError, UnknownNameError
+from komb.search import algorithms
+from komb.search.registry import all_options
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from komb.data.table import DiscreteTable
 
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_AS_TEXT = (
-    "start", "include", "exclude", "given", "groups", "types", "discretize", "bins", "na_values",
-)  # fmt: skip
-"""Options that may be given any number of times."""
-
-_AS_ONE_TEXT = ("knowledge", "weights")
-"""Options that are text here and something else in Python."""
-
-_SINGULAR = {"types": "--type", "na_values": "--na-value"}  # each time one of them
+_SINGULAR = {"types": "--type", "na_values": "--na-value", "groups": "--group"}  # one each time
 _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
+_READING, _SEARCH = "Reading the data", "Search"  # panels of the help
 
 Data = Annotated[
     Path,
@@ -51,77 +43,169 @@ Data = Annotated[
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Column whose blanket to find.")
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="One character, or 'tab'; detected if left out.")
-]
-NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="The first line is data; columns are V1, V2, ...")
-]
-Phenotype = Annotated[
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+Plot = Annotated[
     Path | None,
+    typer.Option(metavar="FILE", help="Also draw a plot: .png, .pdf, .svg; needs matplotlib."),
+]
+Methods = Annotated[
+    list[str] | None,
     typer.Option(
-        metavar="FILE",
-        help="For PLINK files: lines of family id, individual id and phenotype.",
-        show_default="that of the .fam file",
+        metavar="NAME[,NAME...]",
+        help="Algorithms to compare, see 'komb methods'. May be repeated.",
+        show_default="all",
     ),
 ]
-PhenotypeName = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Which phenotype, if that file has several."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
-def takes_search_options(
-    *without: str, after: str, also: Mapping[str, str] | None = None, **defaults: object
-) -> Callable[[_Command], _Command]:
-    """Give a command the options of a search, in the place of its ``**search``."""
+def _option(kind: Any, panel: str, *flags: str, **info: Any) -> tuple[Any, Any]:
+    return kind, typer.Option(*flags, rich_help_panel=panel, **info)
+
+
+def _reading_options() -> dict[str, tuple[Any, Any]]:
+    """Return how data are read, by parameter."""
+    many = list[str] | None
+    panel = _READING
+    return {
+        "delimiter": _option(str | None, panel, help="One character, or 'tab'; found if left out."),
+        "no_header": _option(
+            bool, panel, "--no-header", help="The first line is data; columns are V1, V2, ..."
+        ),
+        "types": _option(
+            many, panel, "--type", metavar="COLUMN=TYPE|strict",
+            help="Type of a column: 'nominal', 'ordinal', 'continuous', 'time', 'identifier' or "
+            "'text', found if left out. May be repeated. Or 'strict': take numbers as levels, and "
+            "refuse what is unclear.",
+        ),
+        "missing": _option(
+            str | None, panel, help="Missing values: 'error', 'level' or 'testwise'.",
+            show_default="testwise, or an error with strict types",
+        ),
+        "na_values": _option(
+            many, panel, "--na-value", metavar="VALUE|COLUMN=VALUE",
+            help="This value is a missing one, in all columns or in one. May be repeated.",
+        ),
+        "discretize": _option(
+            many, panel, metavar="RULE|COLUMN=RULE|COLUMN=CUT,CUT...",
+            help="Cut numeric columns into bins: 'quantile', 'uniform', 'kmeans', 'mdl', or at "
+            "these cut points. May be repeated for several columns.",
+        ),
+        "bins": _option(many, panel, metavar="N|COLUMN=N", help="Number of bins, 4 if left out."),
+        "groups": _option(
+            many, panel, "--group", metavar="NAME=COLUMN,COLUMN...|prefix",
+            help="Test these columns as one; 'prefix' finds one-hot blocks. May be repeated.",
+        ),
+        "weights": _option(
+            str | None, panel, metavar="COLUMN|COLUMN=survey",
+            help="Column of weights: frequencies, or weights of a survey.",
+        ),
+        "phenotype": _option(
+            Path | None, panel, metavar="FILE", show_default="that of the .fam file",
+            help="For PLINK files: lines of family id, individual id and phenotype.",
+        ),
+        "phenotype_name": _option(
+            str | None, panel, metavar="NAME", help="Which phenotype, if that file has several."
+        ),
+        "memory_limit": _option(
+            str | None, panel, metavar="SIZE", show_default="half of what is free",
+            help="Memory to take, in bytes or as '2 GB'. A table on disk that needs more is "
+            "counted shard by shard.",
+        ),
+        "cluster": _option(
+            str | None, panel, metavar="ADDRESS",
+            help="Scheduler of a Dask cluster, such as tcp://127.0.0.1:8786, whose workers count "
+            "or search.",
+        ),
+    }  # fmt: skip
+
+
+def _search_options() -> dict[str, tuple[Any, Any]]:
+    """Return what every search can be asked for, by parameter."""
+    many = list[str] | None
+
+    def columns(flag: str, help_text: str) -> tuple[Any, Any]:
+        text = f"{help_text} May be repeated."
+        return _option(many, _SEARCH, flag, metavar="COLUMN", help=text)
+
+    return {
+        "method": _option(str, _SEARCH, help="Algorithm; see 'komb methods'."),
+        "test": _option(str, _SEARCH, help="Conditional-independence test; see 'komb tests'."),
+        "alpha": _option(
+            float | None, _SEARCH, metavar="P", help="Significance level of each test.",
+            show_default="auto chooses, others 0.01",
+        ),
+        "start": columns("--start", "Start from this column."),
+        "include": columns("--include", "Always include this column."),
+        "exclude": columns("--exclude", "Exclude this column."),
+        "given": columns("--given", "Hold this column fixed in every test."),
+        "knowledge": _option(
+            str | None, _SEARCH, metavar="FILE",
+            help="TOML file with tiers, forbidden and required neighbours.",
+        ),
+    }  # fmt: skip
+
+
+def _declared_options() -> dict[str, tuple[Any, Any]]:
+    """Return what algorithms and tests declare, by parameter."""
+    return {name: _declared(option) for name, option in all_options().items()}
+
+
+def _declared(option: Option) -> tuple[Any, Any]:
+    letters = [option.letter] if option.letter else []
+    metavar = {int: "N", float: "X", str: "WORD"}.get(option.kind)
+    info = _option(
+        option.kind | None, _SEARCH, flag_of(option.name), *letters, help=option.help,
+        metavar=metavar, show_default=show_default(option) or False,
+    )  # fmt: skip
+    return info
+
+
+def show_default(option: Option) -> str:
+    """Say what holds for which method if an option is left out.
+
+    Examples
+    --------
+    >>> from komb.search.options import ORDER
+    >>> show_default(ORDER)
+    'auto as far as the limits on tests allow, komb 1'
+    """
+    takers: dict[str, list[str]] = {}
+    for info in algorithms().values():
+        if option.name in info.defaults:
+            value = info.defaults[option.name]
+            said = option.if_left_out if value is None else str(value)
+            takers.setdefault(said, []).append(info.name)
+    return ", ".join(f"{'/'.join(names)} {said}" for said, names in takers.items() if said)
+
+
+READING = tuple(_reading_options())
+"""Parameters that say how data are read."""
+
+
+def takes_options(*without: str, after: str) -> Callable[[_Command], _Command]:
+    """Give a command the options of reading and of a search, in the place of its ``**options``."""
 
     def decorate(command: _Command) -> _Command:
         own = inspect.signature(command, eval_str=True)
         kept = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
         place = [parameter.name for parameter in kept].index(after) + 1
-        names = [name for name in DESCRIPTIONS if name not in without]
-        kept[place:place] = _search_options(names, also or {}, defaults)
+        options = _search_options() | _declared_options() | _reading_options()
+        defaults = {"method": "auto", "test": "auto", "no_header": False}
+        kept[place:place] = [
+            Parameter(
+                name,
+                Parameter.POSITIONAL_OR_KEYWORD,
+                default=defaults.get(name),
+                annotation=Annotated[kind, info],
+            )
+            for name, (kind, info) in options.items()
+            if name not in without
+        ]
         command.__signature__ = own.replace(parameters=kept)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in kept}  # typer reads both
         return command
 
     return decorate
-
-
-def _search_options(
-    names: list[str], also: Mapping[str, str], defaults: Mapping[str, object]
-) -> Iterator[Parameter]:
-    # functions, and sizes as numbers, are for Python
-    types = get_type_hints(SearchOptions) | {"test": str, "memory_limit": str | None}
-    for name in names:
-        option = DESCRIPTIONS[name]
-        default = defaults.get(name, DEFAULTS[name])
-        is_shown = default is not None and default != ()
-        info = typer.Option(
-            flag_of(name),
-            *filter(None, [option.letter]),
-            metavar=option.metavar,
-            help=" ".join(filter(None, (option.in_shell or option.about, also.get(name)))),
-            show_default=is_shown or option.if_left_out or False,
-        )
-        if name in _AS_TEXT:
-            info.show_default = str(default) if is_shown else info.show_default
-            yield _parameter(name, list[str] | None, None, info)
-        elif name in _AS_ONE_TEXT:
-            yield _parameter(name, str | None, None, info)
-        else:
-            yield _parameter(name, types[name], default, info)
-        if name == "start":
-            about = "Start from the blanket that this method finds."
-            info = typer.Option("--start-method", metavar="METHOD", help=about)
-            yield _parameter("start_method", str | None, None, info)
-
-
-def _parameter(name: str, kind: Any, default: object, info: Any) -> Parameter:
-    annotation = Annotated[kind, info]
-    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
 
 
 def flag_of(parameter: str) -> str:
@@ -135,49 +219,39 @@ def flag_of(parameter: str) -> str:
     return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
-def read_data(
-    data: Path,
-    delimiter: str | None,
-    no_header: bool,
-    phenotype: Path | None = None,
-    phenotype_name: str | None = None,
-    *,
-    search: dict[str, Any],
-) -> pl.DataFrame | DiscreteTable:
-    """Read the table that these options describe, or open it if it is a folder.
+def to_search(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the options of a search mean for the functions that search."""
+    search = {name: value for name, value in options.items() if name not in READING}
+    for name in ("start", "include", "exclude", "given"):
+        search[name] = search[name] or ()
+    if search["knowledge"] is not None:
+        from komb.data.knowledge import Knowledge
 
-    What ``search`` says of values is said of those of PLINK files when they are read, and so is
-    taken out of it.
-    """
-    from komb.data.read.plink import is_plink
-    from komb.data.read.table_files import read_frame, read_table, refuse_phenotype
+        search["knowledge"] = Knowledge.from_file(search["knowledge"])
+    return search
 
-    limit = search["memory_limit"]
-    if not is_plink(data):
-        refuse_phenotype(phenotype, phenotype_name)
-    if _is_folder(data):
-        from komb.data.stored.stored_table import open_table
 
-        return open_table(data, memory_limit=limit)
+def read_data(data: Path, options: dict[str, Any], target: str | None = None) -> DiscreteTable:
+    """Read the table that the options describe, or open it if it is a folder."""
+    from komb.data.read.table_files import read_table
+
+    said = {name: options[name] for name in READING}
     reading: dict[str, Any] = {
-        "delimiter": to_character(delimiter),
-        "has_header": not no_header,
-        "memory_limit": limit,
+        "delimiter": to_character(said["delimiter"]),
+        "has_header": not said["no_header"],
+        "types": _by_column("types", said["types"], lambda _, kind: kind),
+        "na_values": to_na_values(said["na_values"]),
+        "discretize": to_discretize(said["discretize"]),
+        "bins": _by_column("bins", said["bins"], _to_bins),
+        "groups": to_groups(said["groups"]),
+        "weights": to_weights(said["weights"]),
+        "exclude": options["exclude"] or (),
+        "target": target,
     }
-    if not is_plink(data):
-        source = _standard_input() if is_standard_input(data) else data
-        return read_frame(source, **reading)
-    for name in ("discretize", "bins", "missing"):
-        reading[name] = search[name]
-        search[name] = DEFAULTS[name]
-    return read_table(data, phenotype=phenotype, phenotype_name=phenotype_name, **reading)
-
-
-def _is_folder(data: Path) -> bool:
-    try:
-        return data.is_dir()
-    except (OSError, RuntimeError):  # no name that a folder can have: reading says why
-        return False
+    same = ("missing", "phenotype", "phenotype_name", "memory_limit", "cluster")
+    reading |= {name: said[name] for name in same}
+    given = {name: value for name, value in reading.items() if value is not None}
+    return read_table(_standard_input() if is_standard_input(data) else data, **given)
 
 
 def is_standard_input(data: Path) -> bool:
@@ -206,55 +280,6 @@ def to_character(delimiter: str | None) -> str | None:
     ('\t', ',')
     """
     return "\t" if delimiter in ("tab", "\\t") else delimiter
-
-
-def to_start(columns: list[str] | None, method: str | None) -> list[str] | str:
-    """Return where a search starts from: columns, or what a method finds."""
-    if columns and method is not None:
-        raise contradiction("start", "start_method", "both say where to start")
-    if method is None:
-        return columns or []
-    _check_start_method(method)
-    return method
-
-
-def _check_start_method(method: str) -> None:
-    """Speak of the option: ``start`` of the functions may be columns or a method, this may not."""
-    from komb.search import algorithms
-
-    if method not in algorithms():
-        remedy = "To start from a column, use ", Argument("start"), "."
-        raise UnknownNameError.among("method", method, algorithms(), "start_method", remedy)
-
-
-def to_search(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the options of a search mean for the functions that search."""
-    search = {name: value for name, value in given.items() if name != "start_method"}
-    return search | {
-        "start": to_start(given["start"], given["start_method"]),
-        "include": given["include"] or (),
-        "exclude": given["exclude"] or (),
-        "types": to_types(given["types"]),
-        "na_values": to_na_values(given["na_values"]),
-        "given": given["given"] or (),
-        "groups": to_groups(given["groups"]),
-        "knowledge": to_knowledge(given["knowledge"]),
-        "weights": to_weights(given["weights"]),
-        "discretize": to_discretize(given["discretize"]),
-        "bins": to_bins(given["bins"]),
-    }
-
-
-def to_types(entries: list[str] | None) -> str | dict[str, str]:
-    """Return what ``--type`` says: a word for all columns, or the types of some.
-
-    Examples
-    --------
-    >>> to_types(["strict"]), to_types(["zip=nominal", "year=ordinal"]), to_types(None)
-    ('strict', {'zip': 'nominal', 'year': 'ordinal'}, 'auto')
-    """
-    found = _by_column("types", entries, lambda _, kind: kind)
-    return DEFAULTS["types"] if found is None else found
 
 
 def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:
@@ -301,15 +326,6 @@ def to_groups(entries: list[str] | None) -> str | dict[str, list[str]] | None:
     return groups
 
 
-def to_knowledge(file: str | None) -> Any:
-    """Return what a file says is known."""
-    if file is None:
-        return None
-    from komb.data.knowledge import Knowledge
-
-    return Knowledge.from_file(file)
-
-
 def to_weights(text: str | None) -> str | dict[str, str] | None:
     """Return the column that holds weights, with what they mean if that is said.
 
@@ -337,18 +353,6 @@ def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float
         rule = "say of which column these are cut points"
         raise ParameterError.because("discretize", rule, (entries or [""])[0], _EXAMPLE)
     return found
-
-
-def to_bins(entries: list[str] | None) -> int | dict[str, int]:
-    """Return what ``--bins`` says: one number for all columns, or one for each of some.
-
-    Examples
-    --------
-    >>> to_bins(["5"]), to_bins(["age=5"]), to_bins(None)
-    (5, {'age': 5}, 4)
-    """
-    found = _by_column("bins", entries, _to_bins)
-    return DEFAULTS["bins"] if found is None else found
 
 
 def _by_column(

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.codes import Name
 from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
-from komb.errors import UnknownNameError
+from komb.data.names import Name
+from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.results.effects import Effects
-from komb.results.engine import load_engine
 from komb.results.export import Result
 from komb.results.member import Member, member_columns
 from komb.results.ranking import Ranking
@@ -32,12 +31,10 @@ from komb.results.record import (
     merged,
     records_by_column,
     several,
-    single,
 )
 from komb.results.remarks import Remarks
 from komb.results.roles import Role
 from komb.results.stability import Stability
-from komb.results.supplement import Supplement
 from komb.search.task import Choice, Leak, Omission, Sight
 from komb.views.blanket_text import blanket_sheet
 from komb.views.text import Sheet
@@ -45,20 +42,22 @@ from komb.views.text import Sheet
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.data.table import DiscreteTable
+    from komb.api.run import Run
     from komb.results.explanation import Explanation
 
 
-class _WithSupplement:
+class _WithRun:
     """Room for what is no part of a result: neither compared nor exported."""
 
-    __slots__ = ("_supplement",)
+    __slots__ = ("_measured", "_run", "_separators")
 
-    _supplement: Supplement
+    _run: Run | None  # what found it
+    _separators: Mapping[int, frozenset[int]]  # what separated the columns that were left out
+    _measured: dict[str, Any]  # what was asked for since
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(_WithSupplement, Record, Result, Collection[Name]):
+class Blanket(_WithRun, Record, Result, Collection[Name]):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -107,9 +106,6 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     remarks
         What else the search has to say; in parts ``equivalents``, ``leaks``, ``sight`` and
         ``omissions``.
-    stability
-        How often members and groups were found in half of the rows; ``None`` if that was not asked
-        for.
     types
         What each column was found to be and how it was treated, a :class:`komb.ColumnType`; those
         that were left out are among them. ``types=blanket.types`` gives other data the same types.
@@ -127,9 +123,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     Notes
     -----
     ``to_frame`` has a row per member, with columns ``member``, ``witness`` (a list, null for a
-    member by request), ``statistic``, ``df``, ``p_value``, ``test``, ``reliable``,
-    ``stability``, and ``role``, ``direction``, ``children`` and ``partners`` (lists) as in
-    :attr:`roles`; the last four are null if the data are not at hand.
+    member by request), ``statistic``, ``df``, ``p_value``, ``test`` and ``reliable``.
     """
 
     target: Name
@@ -149,7 +143,6 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     choices: Mapping[str, Choice] = field(default_factory=dict, hash=False, metadata=by_key(Choice))
     seconds: float = field(default=0.0, compare=False)
     remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
-    stability: Stability | None = field(default=None, metadata=single(Stability))
     types: Mapping[Name, ColumnType] = field(
         default_factory=dict, compare=False, metadata=records_by_column(ColumnType)
     )
@@ -157,26 +150,51 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts", "choices", "types"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
-        self._supply(None, None)
+        self._set(None, {})
 
-    def _supply(self, data: Any, test: Callable[..., Any] | None) -> None:
-        """Give the blanket and its members a supplement."""
-        witnesses = {member.name: member.witness for member in self.details}
-        supplement = Supplement(self.target, witnesses, self.settled_parameters, data, test)
-        object.__setattr__(self, "_supplement", supplement)
-        details = tuple(member.bound_to(supplement) for member in self.details)
-        object.__setattr__(self, "details", details)
+    def _set(self, run: Run | None, separators: Mapping[int, frozenset[int]]) -> None:
+        object.__setattr__(self, "_run", run)
+        object.__setattr__(self, "_separators", separators)
+        object.__setattr__(self, "_measured", {})
 
-    def with_table(self, table: DiscreteTable | None) -> Blanket:
-        """Return an equal blanket that has the table at hand which :meth:`explain` asks.
+    def attached(self, run: Run, separators: Mapping[int, frozenset[int]]) -> Blanket:
+        """Return an equal blanket that knows the run that found it."""
+        blanket = replace(self)
+        blanket._set(run, separators)
+        return blanket
 
-        A blanket fresh from a search has it; one that was pickled, or read from JSON, has not.
+    def run_for(self, wanted: str, *, needs_rows: bool = False) -> Run:
+        """Return the run that found the blanket, or say why ``wanted`` cannot be had."""
+        if self._run is None:
+            raise ParameterError(
+                f"'data' must be at hand for {wanted} of a blanket that was pickled or read from a "
+                f"record: pass them with blanket.with_table(data).{wanted}."
+            )
+        if needs_rows and not self.n_rows:
+            raise DataError(
+                f"A blanket in a network or graph has no {wanted}: its answers are no tests, and "
+                "it has no rows to measure on. Search a table, such as network.sample(1000)."
+            )
+        return self._run
+
+    def with_table(self, data: object, test: Callable[..., Any] | None = None) -> Blanket:
+        """Return an equal blanket that has the data at hand which it was found in.
+
+        A blanket fresh from a search has them; one that was pickled, or read from JSON, has not,
+        and needs them for :meth:`explain`, :meth:`roles` and what else takes more tests.
 
         Parameters
         ----------
-        table
-            The table that the blanket was found in, without the columns that were excluded; or the
-            network or graph, if it was found in one. ``None`` lets go of it, and frees its memory.
+        data
+            What the blanket was found in; raw data are read as they were then. ``None`` lets go of
+            them, and frees their memory.
+        test
+            The function or class that was passed to the search as ``test``, if it was one.
+
+        Raises
+        ------
+        komb.errors.DataError
+            If the data are others than those that the blanket was found in.
 
         Examples
         --------
@@ -186,30 +204,11 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> blanket.with_table(table).explain()
         Explanation('Y': 2 members, 0 left out, 0 unrelated)
         """
-        return self._resupplied(table, self._supplement.test)
+        if data is None:
+            return replace(self)
+        from komb.api.reopening import reopen
 
-    def with_test(self, test: Callable[..., Any]) -> Blanket:
-        """Return an equal blanket that has the user's own test at hand which :meth:`explain` asks.
-
-        Parameters
-        ----------
-        test
-            The function or class that was passed to the search as ``test``.
-
-        Examples
-        --------
-        >>> import komb
-        >>> blanket = komb.markov_blanket({"x": [0, 1] * 9, "y": [0, 1] * 9}, "y")
-        >>> blanket.with_test(max) == blanket
-        True
-        """
-        return self._resupplied(self._supplement.data, test)
-
-    def _resupplied(self, data: Any, test: Callable[..., Any] | None) -> Blanket:
-        blanket = replace(self)
-        blanket._supply(data, test)
-        blanket._supplement.note(*self._supplement.noted)
-        return blanket
+        return self.attached(reopen(self, data, test), {})
 
     def __copy__(self) -> Blanket:
         return self  # nothing in it can change
@@ -283,9 +282,8 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         return f"Blanket({self.target!r}: {listed})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Going through the constructor leaves the table behind, but not what is known by now.
-        values = tuple(getattr(self, entry.name) for entry in fields(self))
-        return _rebuild, (values, *self._supplement.noted)
+        # Going through the constructor leaves the data behind.
+        return Blanket, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries and lists, names as they are in the table.
@@ -300,42 +298,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> Blanket.from_dict(record) == blanket
         True
         """
-        members = {"target": self.target, "members": list(self.members)}
-        roles = [role.to_dict() for role in self._supplement.roles_at_hand.values()]
-        effects = self._supplement.effects_at_hand
-        return (
-            members
-            | Record.to_dict(self)
-            | {
-                "roles": roles or None,
-                "effects": None if effects is None else effects.to_dict(),
-            }
-        )
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Rebuild what :meth:`to_dict` returned, or what was parsed from its JSON.
-
-        Parameters
-        ----------
-        record
-            What ``to_dict`` returned. From JSON, names that are neither text nor numbers come back
-            as text.
-
-        Examples
-        --------
-        >>> import json, komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
-        >>> Blanket.from_dict(json.loads(blanket.to_json()))["X1"].partners
-        ('X2',)
-        """
-        blanket = super(Blanket, cls).from_dict(record)
-        roles, effects = record.get("roles"), record.get("effects")
-        blanket._supplement.note(
-            roles and {role.name: role for role in map(Role.from_dict, roles)},
-            effects and Effects.from_dict(effects),
-        )
-        return blanket
+        return {"target": self.target, "members": list(self.members)} | Record.to_dict(self)
 
     def _columns(self) -> dict[str, list[Any]]:
         return member_columns(self.details)
@@ -343,14 +306,8 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
     def _sheet(self) -> Sheet:
         return blanket_sheet(self)
 
-    def explain(self, data: object = None) -> Explanation:
+    def explain(self) -> Explanation:
         """Say why each member is in the blanket, and why other columns are not.
-
-        Parameters
-        ----------
-        data
-            The table that the blanket was found in. May be left out as long as the blanket has not
-            been pickled, copied to another process or read from JSON.
 
         Returns
         -------
@@ -360,12 +317,7 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         Raises
         ------
         komb.errors.InputError
-            If there are no data, or others than those that the blanket was found in.
-
-        Notes
-        -----
-        Tests are computed when they are asked for here; the search does no more work for it. They
-        come from the same test with the same settings.
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
 
         Examples
         --------
@@ -374,13 +326,14 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> print(blanket.explain()["X2"])
         depends on Y only given X1: G = ..., df 2, p < 1e-16; marginally p = 0....
         """
-        return load_engine().explain(self, data)
+        from komb.describe.explain import explain
 
-    @property
+        return explain(self.run_for("explain()", needs_rows=True), self, self._separators)
+
     def roles(self) -> Mapping[Name, Role]:
-        """What each member is to the target: neighbour, spouse or partner; cause or effect.
+        """Say what each member is to the target: neighbour, spouse or partner; cause or effect.
 
-        Found when it is first asked for, with more tests of the same kind on the same table.
+        Takes more tests of the same kind on the same data, once.
 
         Raises
         ------
@@ -391,12 +344,17 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         --------
         >>> import komb
         >>> network = komb.boolean_network("and", n_parents=2)
-        >>> for name, role in komb.markov_blanket(network, "Y").roles.items():
+        >>> for name, role in komb.markov_blanket(network, "Y").roles().items():
         ...     print(name, "is a", role)
         X1 is a cause
         X2 is a cause
         """
-        return self._supplement.roles
+        if "roles" not in self._measured:
+            from komb.describe.roles import find_roles
+
+            self._measured["roles"] = FrozenMapping(find_roles(self.run_for("roles()"), self))
+        found: Mapping[Name, Role] = self._measured["roles"]
+        return found
 
     @property
     def effects(self) -> Effects:
@@ -416,7 +374,13 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> round(blanket.effects["X1"].synergy, 2)
         0.48
         """
-        return self._supplement.effects
+        if "effects" not in self._measured:
+            from komb.describe.effects import measure_effects
+
+            run = self.run_for("effects", needs_rows=True)
+            self._measured["effects"] = measure_effects(run, self)
+        found: Effects = self._measured["effects"]
+        return found
 
     def ranking(self) -> Ranking:
         """Order all columns, members or not, by what they tell about the target.
@@ -436,7 +400,45 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         >>> [entry.column for entry in komb.markov_blanket(table, "Y").ranking()][:2]
         ['X1', 'X2']
         """
-        return load_engine().rank(self._supplement)
+        from komb.describe.effects import rank
+
+        return rank(self.run_for("ranking()", needs_rows=True), self, self._separators)
+
+    def stability(
+        self, n_halves: int = 50, *, seed: int = 0, progress: Callable[[int], None] | None = None
+    ) -> Stability:
+        """Search half-samples too, and say how often members and groups are found again.
+
+        Each takes about half the time of the search, and has the same time budget. The seed and the
+        order of the rows determine the halves, and so the shares.
+
+        Parameters
+        ----------
+        n_halves
+            Number of half-samples, an even number.
+        seed
+            Of the halves.
+        progress
+            Called before each half with the number of those that are done.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+        komb.errors.Interrupted
+            If it is interrupted; ``finished`` holds what the halves so far say.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket.stability(10).share("X1")
+        1.0
+        """
+        from komb.describe.stability import measure_stability
+
+        run = self.run_for("stability()", needs_rows=True)
+        return measure_stability(run, self, n_halves, seed, progress)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
@@ -471,12 +473,3 @@ class Blanket(_WithSupplement, Record, Result, Collection[Name]):
         from komb.views.pictures.network import plot_blanket
 
         return plot_blanket(self, ax)
-
-
-def _rebuild(
-    values: tuple[Any, ...], roles: Mapping[Name, Role] | None, effects: Effects | None
-) -> Blanket:
-    """Unpickle a blanket."""
-    blanket = Blanket(*values)
-    blanket._supplement.note(roles, effects)
-    return blanket

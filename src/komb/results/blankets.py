@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from komb.data.encode.codes import Name
 from komb.errors import ParameterError
 from komb.results.blanket import Blanket
-from komb.results.engine import load_engine
 from komb.results.export import Result
 from komb.results.member import member_columns
 from komb.views.blankets_text import blankets_sheet
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-    from komb.search.structure.joined_blankets import Symmetry
+    from komb.describe.network import Symmetry
 
 
 class Blankets(Result, Mapping[Name, Blanket]):
@@ -100,7 +99,27 @@ class Blankets(Result, Mapping[Name, Blanket]):
         return blankets_sheet(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which target has which member, as :func:`komb.plot_blankets` does.
+        """Draw which target has which member: a row each, its members in colours.
+
+        The darker a cell, the stronger the evidence for its member. A dot marks a one-sided cell:
+        the member was searched too, and does not have the target in its blanket. A frame marks
+        members that depend on the target only given others. Members that were no targets come last.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; if left out, on a new figure that fits.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")``
+            writes it to a file.
+
+        Raises
+        ------
+        komb.errors.MissingPackageError
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -108,6 +127,8 @@ class Blankets(Result, Mapping[Name, Blanket]):
         >>> komb.markov_blankets(komb.boolean_table("and", 500)).plot().get_title(loc="left")
         'Markov blankets of 4 targets'
         """
+        from komb.views.pictures.heatmap import plot_blankets
+
         return plot_blankets(self, ax)
 
     def graph(self, symmetry: str = "and") -> nx.Graph:
@@ -205,17 +226,11 @@ class Blankets(Result, Mapping[Name, Blanket]):
         _check_symmetry(symmetry)
         network = nx.DiGraph(groups=[])
         network.add_nodes_from(self._nodes())
-        if not self:
-            return network
-        joined = load_engine().join([blanket._supplement for blanket in self.values()], symmetry)
-        for a, b in joined.edges:
-            if (b, a) not in joined.directed:
-                network.add_edge(a, b, directed=(a, b) in joined.directed)
-            if (a, b) not in joined.directed:
-                network.add_edge(b, a, directed=(b, a) in joined.directed)
-        network.graph["groups"] = joined.groups
-        for name, attributes in network.nodes.items():
-            attributes["groups"] = [group for group in joined.groups if name in group]
+        if self:
+            from komb.describe.network import join
+
+            run = next(iter(self.values())).run_for("to_networkx()")
+            join(run, self.values(), symmetry, network)
         return network
 
     def _nodes(self) -> Iterator[tuple[Name, dict[str, bool]]]:
@@ -247,46 +262,3 @@ def _check_symmetry(symmetry: str) -> None:
     if symmetry not in ("and", "or"):
         remedy = "'and' joins columns that have each other, 'or' those of which one has."
         raise ParameterError.because("symmetry", "be 'and' or 'or'", symmetry, remedy)
-
-
-def plot_blankets(
-    blankets: Mapping[Name, Blanket] | Iterable[Blanket], ax: Axes | None = None
-) -> Axes:
-    """Draw the blankets of many targets: a row each, its members in colours.
-
-    The darker a cell, the stronger the evidence for its member. A dot marks a one-sided cell:
-    the member was searched too, and does not have the target in its blanket. A frame marks members
-    that depend on the target only given others. Members that were no targets come last.
-
-    Parameters
-    ----------
-    blankets
-        What :func:`komb.markov_blankets` returned, or any blankets.
-    ax
-        Where to draw; if left out, on a new figure that fits.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")`` writes
-        it to a file.
-
-    Raises
-    ------
-    komb.errors.MissingPackageError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> import komb
-    >>> blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
-    >>> ax = komb.plot_blankets(blankets)
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['X1', 'X2', 'Y']
-    """
-    from komb.views.pictures.heatmap import plot_blankets as plot
-
-    if isinstance(blankets, Blanket):
-        remedy = "Draw a single one with blanket.plot()."
-        raise ParameterError.because("blankets", "be several blankets", blankets, remedy)
-    return plot(blankets if isinstance(blankets, Mapping) else Blankets(blankets), ax)

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.results.record import NAMES, Record
-from komb.search.structure.parts import Direction, Kind
-
-if TYPE_CHECKING:
-    from komb.results.roles import Role
-    from komb.results.supplement import Supplement
-
-
-ROLE_COLUMNS = ("role", "direction", "children", "partners")
-"""Columns of a dataframe of members that are not known from the search."""
-
-
-class _WithSupplement:
-    """Room for what the member's blanket can tell beyond the search; no part of the member."""
-
-    __slots__ = ("_supplement",)
-
-    _supplement: Supplement
 
 
 @dataclass(frozen=True, slots=True)
-class Member(_WithSupplement, Record):
+class Member(Record):
     """One column of a blanket, and why it is there.
 
     Attributes
@@ -49,8 +32,6 @@ class Member(_WithSupplement, Record):
         Which test decided.
     reliable
         Whether the table was thick enough for that test to be trusted.
-    stability
-        Share of half-samples that the column was found in; ``None`` if none were searched.
 
     Examples
     --------
@@ -65,58 +46,11 @@ class Member(_WithSupplement, Record):
     p_value: float | None = None
     test: str | None = None
     reliable: bool | None = None
-    stability: float | None = None
 
     @property
     def is_by_request(self) -> bool:
         """Whether nothing but the caller's ``include`` put the column there."""
         return self.witness is None
-
-    def bound_to(self, supplement: Supplement) -> Member:
-        """Return an equal member that can ask what else is known of its blanket."""
-        member = replace(self)
-        object.__setattr__(member, "_supplement", supplement)
-        return member
-
-    @property
-    def role(self) -> Kind | None:
-        """What the member is to the target: ``"neighbour"``, ``"spouse"``, ``"partner"`` ...
-
-        As in :attr:`Blanket.roles`; ``None`` if the data are not at hand.
-
-        Examples
-        --------
-        >>> import komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
-        >>> blanket["X1"].role, blanket["X1"].partners
-        ('partner', ('X2',))
-        """
-        return None if self._role is None else self._role.kind
-
-    @property
-    def direction(self) -> Direction | None:
-        """Of a neighbour: ``"cause"``, ``"effect"`` or ``"undecided"``."""
-        return None if self._role is None else self._role.direction
-
-    @property
-    def children(self) -> tuple[Name, ...]:
-        """Of a spouse: the children that it has in common with the target."""
-        return () if self._role is None else self._role.children
-
-    @property
-    def partners(self) -> tuple[Name, ...]:
-        """Members together with which it depends on the target."""
-        return () if self._role is None else self._role.partners
-
-    @property
-    def _role(self) -> Role | None:
-        supplement = getattr(self, "_supplement", None)
-        return None if supplement is None else supplement.roles_known.get(self.name)
-
-    @property
-    def _role_at_hand(self) -> Role | None:
-        supplement = getattr(self, "_supplement", None)
-        return None if supplement is None else supplement.roles_at_hand.get(self.name)
 
     @property
     def bits(self) -> float | None:
@@ -152,17 +86,5 @@ def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
     [['sex']]
     """
     names = ["member" if entry.name == "name" else entry.name for entry in fields(Member)]
-    columns: dict[str, list[Any]] = {name: [] for name in (*names, *ROLE_COLUMNS)}
-    for member in details:
-        for name, value in zip(names, member.to_dict().values(), strict=True):
-            columns[name].append(value)
-        role = member._role_at_hand
-        for name, value in zip(ROLE_COLUMNS, _role_cells(role), strict=True):
-            columns[name].append(value)
-    return columns
-
-
-def _role_cells(role: Role | None) -> tuple[Any, ...]:
-    if role is None:
-        return (None,) * len(ROLE_COLUMNS)
-    return role.kind, role.direction, list(role.children), list(role.partners)
+    rows = [list(member.to_dict().values()) for member in details]
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

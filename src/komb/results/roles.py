@@ -2,18 +2,21 @@
 
 >>> import komb
 >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
->>> print(blanket.roles["X1"])
+>>> print(blanket.roles()["X1"])
 partner of X2
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.results.record import NAMES, Record
-from komb.search.structure.parts import Direction, Kind
 from komb.views.roles_text import show_role
+
+Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "undecided"]
+Direction: TypeAlias = Literal["cause", "effect", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)

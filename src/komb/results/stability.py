@@ -28,7 +28,10 @@ from typing import Any, TypeAlias
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError
+from komb.results.export import Result
 from komb.results.record import BY_COLUMN, NAMES, Record, several
+from komb.views.stability_text import stability_sheet
+from komb.views.text import Sheet, plural
 
 Name: TypeAlias = Hashable
 
@@ -53,12 +56,16 @@ class Group(Record):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Stability(Record):
+@dataclass(frozen=True, slots=True, repr=False)
+class Stability(Record, Result):
     """How often columns and groups are found in half of the rows.
 
     Attributes
     ----------
+    target
+        Whose blanket was searched.
+    members
+        Of the blanket that all rows give.
     n_halves
         Half-samples that were searched: complementary pairs, so an even number.
     shares
@@ -76,13 +83,15 @@ class Stability(Record):
 
     Examples
     --------
-    >>> stability = Stability(50, {"X1": 0.98, "E1": 0.04}, (), mean_size=1.02, n_candidates=20)
+    >>> stability = Stability("Y", ("X1",), 50, {"X1": 0.98, "E1": 0.04}, (), 1.02, 20)
     >>> stability.share("X1"), stability.share("never found")
     (0.98, 0.0)
     >>> round(stability.bound, 2), round(stability.bound_at(0.9), 2)
     (0.26, 0.07)
     """
 
+    target: Name
+    members: tuple[Name, ...] = field(metadata=NAMES)
     n_halves: int
     shares: Mapping[Name, float] = field(hash=False, metadata=BY_COLUMN)
     groups: tuple[Group, ...] = field(metadata=several(Group))
@@ -103,7 +112,7 @@ class Stability(Record):
         Examples
         --------
         >>> groups = (Group(("X1", "X2"), 0.9),)
-        >>> stability = Stability(50, {"X1": 0.9, "X2": 0.9}, groups, 1.8, 20)
+        >>> stability = Stability("Y", ("X1",), 50, {"X1": 0.9, "X2": 0.9}, groups, 1.8, 20)
         >>> stability.group_share(["X2", "X1"]), stability.group_share(["X1", "E1"])
         (0.9, 0.0)
         """
@@ -143,7 +152,7 @@ class Stability(Record):
 
         Examples
         --------
-        >>> stability = Stability(2, {"X1": 1.0}, (Group(("X1", "X2"), 0.5),), 1.0, 10)
+        >>> stability = Stability("Y", ("X1",), 2, {"X1": 1.0}, (Group(("X1", "X2"), 0.5),), 1.0, 10)
         >>> stability.to_dict()["groups"], stability.to_dict()["bound"]
         ([{'columns': ['X1', 'X2'], 'share': 0.5}], 0.5)
         >>> Stability.from_dict(stability.to_dict()) == stability
@@ -151,3 +160,16 @@ class Stability(Record):
         """
         bound = {"threshold": THRESHOLD, "bound": round(self.bound, 12)}
         return Record.to_dict(self) | bound
+
+    def __repr__(self) -> str:
+        return f"Stability({self.target!r}: {plural(self.n_halves, 'half-sample')})"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "column": list(self.shares),
+            "share": list(self.shares.values()),
+            "is_member": [name in self.members for name in self.shares],
+        }
+
+    def _sheet(self) -> Sheet:
+        return stability_sheet(self)

@@ -24,7 +24,8 @@ class TestResult(Record):
         The columns that were conditioned on.
     independent : bool
         Whether independence was *not* rejected.
-    statistic : float
+    statistic : float or None
+        ``None`` if a model answered instead of a test.
     df : float or None
         Degrees of freedom; ``None`` if the test has none.
     p_value : float or None
@@ -53,7 +54,7 @@ class TestResult(Record):
     y: Name
     given: tuple[Name, ...] = field(metadata=NAMES)
     independent: bool
-    statistic: float
+    statistic: float | None
     df: float | None
     p_value: float | None
     test: str
@@ -66,6 +67,8 @@ class TestResult(Record):
         return f"{show_name(self.x)} and {show_name(self.y)}{given}: {verdict} ({self._evidence()})"
 
     def _evidence(self) -> str:
+        if self.statistic is None:
+            return f"by {self.test}"
         parts = [f"{statistic_symbol(self.test)} = {self.statistic:,.2f}"]
         if self.df is not None:
             parts.append(f"df {show_freedom(self.df)}")

@@ -40,6 +40,7 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
+from komb.search import options
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
 from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
@@ -81,7 +82,7 @@ LARGEST_WITNESS = 3
     "1 - 'level'; finds members that are visible only in combination as far as rows and budget "
     "allow.",
     weakness="Misses dependences too weak for the number of tests; 'sight' says how weak they are.",
-    options=("order", "max_separator", "level", "time_budget"),
+    options=(options.ORDER, options.MAX_SEPARATOR, options.LEVEL, options.TIME_BUDGET),
     choose_alpha=choose_alpha,
     shares_sessions=True,
 )
@@ -93,7 +94,7 @@ def find_blanket(
     max_separator: int | None = None,
     level: float = LEVEL,
     alpha: float | None = None,
-    budget: Budget | None = None,
+    time_budget: float | None = None,
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for.
 
@@ -108,7 +109,7 @@ def find_blanket(
     ({0: frozenset({1}), 1: frozenset({0})}, 1)
     """
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    search = _Search(session, task, largest, level, alpha, budget or Budget())
+    search = _Search(session, task, largest, level, alpha, Budget(time_budget))
     find_neighbours(search)
     find_spouses(search)
     reached = grow(search, order)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from komb.search._neighbours import neighbours_and_spouses, prune
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
@@ -34,7 +35,7 @@ from komb.sessions.session import Session
     is_sound=True,
     guarantee="Exact if no test errs, from small conditioning sets around the target alone.",
     weakness="A neighbour missed early takes its spouses with it.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """BAMB.

@@ -10,6 +10,7 @@ test per candidate and round, O(|blanket| n) in all, each given the whole set.
 from __future__ import annotations
 
 from komb.search._growth import shown_by_the_others, shrink
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.session import Session
@@ -26,7 +27,7 @@ from komb.sessions.session import Session
     guarantee="Exact if no test errs, in few tests.",
     weakness="Conditions on the whole set so far, in table order: irrelevant columns enter early "
     "and make every later table sparser.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
     """Grow-Shrink, figure 2 of the paper.

@@ -18,6 +18,7 @@ from __future__ import annotations
 from functools import partial
 
 from komb.search._neighbours import Neighbours, prune, search_from_target
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
@@ -35,7 +36,7 @@ from komb.sessions.session import Session
     guarantee="Small conditioning sets; loses no true member if no test errs.",
     weakness="May keep false members: descendants that are not children, and false spouses "
     "found through them.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """HITON-MB.

@@ -12,6 +12,7 @@ n), each given the whole set.
 from __future__ import annotations
 
 from komb.search._growth import can_grow, shown_by_the_others, shrink, strongest
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.session import Session
@@ -28,7 +29,7 @@ from komb.sessions.session import Session
     guarantee="Exact if no test errs; fast, also with very many columns.",
     weakness="Conditions on the whole set so far: needs a number of rows exponential in the size "
     "of the blanket, and stops early with fewer.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
     """IAMB, figure 2 of the paper.

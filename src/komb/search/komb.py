@@ -35,6 +35,7 @@ O(|S|^(order + max_separator)) tables for each candidate that some witness bring
 from __future__ import annotations
 
 from komb.search._frontier import Frontier
+from komb.search.options import MAX_SEPARATOR, ORDER
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
@@ -51,7 +52,7 @@ from komb.sessions.session import Session
     is_sound=True,
     guarantee="Finds every member that is dependent given up to k others.",
     weakness="The number of tests grows like (columns)^(k + 1), and tables get sparser with k.",
-    options=("order", "max_separator"),
+    options=(ORDER, MAX_SEPARATOR),
 )
 def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator: int = 1) -> Found:
     r"""Algorithm 1, kOMB: grow the blanket by interacting groups, then drop what has no witness.

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from komb.search._growth import shown_by_the_others, shrink
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
@@ -35,7 +36,7 @@ from komb.sessions.session import Session
     is_sound=True,
     guarantee="Exact if no test errs; fewer false members on the way than IAMB.",
     weakness="Many more tests than IAMB; like it, conditions on the whole set so far.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """LRH: select, exclude, include; then shrink.

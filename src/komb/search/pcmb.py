@@ -14,6 +14,7 @@ from functools import cache, partial
 
 from komb.search._growth import strongest
 from komb.search._neighbours import FindNeighbours, Neighbours, add_spouses, prune
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
@@ -30,7 +31,7 @@ from komb.sessions.session import Session
     is_sound=True,
     guarantee="Exact if no test errs, from small conditioning sets.",
     weakness="Many tests; searching from both variables loses members when data are few.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """PCMB, table 3 of the paper.

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from komb.citests.option import Option
 from komb.citests.plugins import Registry
+from komb.citests.registry import TestChoice, find_test, options_of, tests
 from komb.errors import ParameterError
 from komb.search.task import Choice, Found
-
-OPTIONS = frozenset({"order", "max_separator", "max_conditioning", "level", "time_budget"})
-"""The options that users can give to an algorithm that names them."""
 
 SearchFunction = Callable[..., Found]
 F = TypeVar("F", bound=SearchFunction)
@@ -50,10 +49,9 @@ class AlgorithmInfo:
         What a user can count on, in a sentence.
     weakness : str
         What to beware of, in a sentence.
-    options : tuple of str
+    options : tuple of Option
         The options that a user can give it, besides those that every method has. The function takes
-        each as a keyword; ``time_budget`` reaches it as ``budget``, a
-        :class:`~komb.search._budget.Budget` whose clock has started.
+        each as a keyword, whose default is that of the option.
     search : callable
         The function itself.
     choose_alpha : callable or None
@@ -73,7 +71,7 @@ class AlgorithmInfo:
     is_sound: bool
     guarantee: str
     weakness: str
-    options: tuple[str, ...]
+    options: tuple[Option, ...]
     search: SearchFunction
     choose_alpha: AlphaChooser | None = None
     shares_sessions: bool = False
@@ -81,7 +79,7 @@ class AlgorithmInfo:
     @property
     def defaults(self) -> dict[str, Any]:
         """The options with the values they have if left out."""
-        return dict(_defaults_of(self.search, self.options))
+        return dict(_defaults_of(self.search, tuple(option.name for option in self.options)))
 
     @property
     def implementation(self) -> SearchFunction:
@@ -92,9 +90,7 @@ class AlgorithmInfo:
 @lru_cache(maxsize=128)
 def _defaults_of(search: SearchFunction, options: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
     parameters = inspect.signature(search).parameters
-    return tuple(
-        (name, parameters[name].default if name in parameters else None) for name in options
-    )
+    return tuple((name, parameters[name].default) for name in options)
 
 
 ALGORITHMS: Registry[AlgorithmInfo] = Registry("method", "komb.algorithms")
@@ -110,7 +106,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     is_sound: bool = False,
     guarantee: str = "",
     weakness: str = "",
-    options: tuple[str, ...] = (),
+    options: tuple[Option, ...] = (),
     choose_alpha: AlphaChooser | None = None,
     shares_sessions: bool = False,
 ) -> Callable[[F], F]:
@@ -158,11 +154,10 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
 
 
 def _check_algorithm(search: object, options: object) -> None:
-    """Raise unless something can be called as an algorithm is, with options that users can give."""
-    if not isinstance(options, tuple) or not set(options) <= OPTIONS:
-        rule = f"be a tuple of option names, out of {', '.join(sorted(OPTIONS))}"
-        remedy = "Options of your own can be keywords with defaults of the function."
-        raise ParameterError.because("options", rule, options, remedy)
+    """Raise unless something can be called as an algorithm is, with the options it declares."""
+    if not isinstance(options, tuple) or not all(isinstance(one, Option) for one in options):
+        remedy = "Write e.g. options=(komb.Option('depth', 'How deep to look.'),)."
+        raise ParameterError.because("options", "be a tuple of komb.Option", options, remedy)
     rule, remedy = (
         "be a function of a session and a task",
         "Define it as find_blanket(session, task).",
@@ -173,6 +168,12 @@ def _check_algorithm(search: object, options: object) -> None:
         inspect.signature(search).bind(None, None)
     except TypeError:
         raise ParameterError.because("search", rule, search, remedy) from None
+    for option in options:
+        parameter = inspect.signature(search).parameters.get(option.name)
+        if parameter is None or parameter.default is inspect.Parameter.empty:
+            rule = "name keywords of the function, each with its default"
+            remedy = f"Define it as find_blanket(session, task, *, {option.name}=...)."
+            raise ParameterError.because("options", rule, option.name, remedy)
 
 
 def algorithms() -> Mapping[str, AlgorithmInfo]:
@@ -192,3 +193,24 @@ def algorithms() -> Mapping[str, AlgorithmInfo]:
 def find_algorithm(name: str) -> AlgorithmInfo:
     """Look an algorithm up by name."""
     return ALGORITHMS.find(name)
+
+
+def declared_options(method: str, test: TestChoice) -> dict[str, Option]:
+    """Return the options of an algorithm and a test by name.
+
+    Examples
+    --------
+    >>> list(declared_options("komb", "g"))
+    ['order', 'max_separator', 'df']
+    """
+    options = (*find_algorithm(method).options, *options_of(find_test(test)))
+    return {option.name: option for option in options}
+
+
+def all_options() -> dict[str, Option]:
+    """Return every option that some algorithm or test declares, by name; the first counts."""
+    found: dict[str, Option] = {}
+    for info in (*algorithms().values(), *tests().values()):
+        for option in info.options:
+            found.setdefault(option.name, option)
+    return found

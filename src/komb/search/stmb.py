@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from komb.search._growth import shown_by_the_others, shrink
 from komb.search._neighbours import Neighbours, prune
+from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
@@ -33,7 +34,7 @@ from komb.sessions.session import Session
     is_sound=True,
     guarantee="Exact if no test errs, without searches for other targets.",
     weakness="Ends with tests given the whole blanket, which needs rows exponential in its size.",
-    options=("max_conditioning",),
+    options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
     """STMB.

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from komb.citests.registry import has_df_rule, unreliable_note
+from komb.citests.registry import unreliable_note
 from komb.data.knowledge import Knowledge
-from komb.search.registry import algorithms
-from komb.views.effects_text import bits_notes, show_bits
+from komb.search.registry import algorithms, all_options
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -17,8 +16,6 @@ from komb.views.remarks_text import (
     sight_notes,
     warnings_of,
 )
-from komb.views.roles_text import direction_notes
-from komb.views.stability_text import stability_grids, stability_notes
 from komb.views.text import (
     NOTHING,
     Grid,
@@ -34,19 +31,27 @@ from komb.views.text import (
 from komb.views.types_text import bin_notes, rank_notes, show_cuts, type_notes
 
 if TYPE_CHECKING:
-    from komb.data.encode.codes import Name
+    from komb.data.names import Name
     from komb.results.blanket import Blanket
-    from komb.results.effects import Effect
     from komb.results.member import Member
-    from komb.results.roles import Role
 
 _PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
-_MEMBER_HEADINGS = (
-    "member", "role", "depends given", "statistic>", "df>", "p-value>", "test",
-    "bits alone>", "added>", "stability>",
-)  # fmt: skip
-_COUNTS_OF_COLUMNS = ("max_separator", "max_conditioning")  # parameters
+_MEMBER_HEADINGS = ("member", "depends given", "statistic>", "df>", "p-value>", "test")
+_WORDINGS = {
+    "test": "test {}",
+    "alpha": "alpha {}",
+    "start": "started from {}",
+    "include": "with {} by request",
+    "exclude": "excluding {}",
+    "given": "given {} in every test",
+    "groups": "groups {}",
+    "knowledge": "known: {}",
+    "weights": "weights {}",
+    "missing": "missing values: {}",
+}
+"""How parameters are said that no algorithm or test declares; nothing is said of the others."""
+
 _MOST_CUTS = 5  # columns whose cut points are shown
 
 
@@ -58,7 +63,6 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
         facts=_show_run(blanket),
         grids=(
             _member_grid(blanket),
-            *stability_grids(blanket),
             *choice_grids(blanket.choices),
             *sight_grids(blanket.remarks),
         ),
@@ -69,20 +73,12 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
 
 def _member_grid(blanket: Blanket) -> Grid:
     """Show the members, the strongest first, and below each what could replace it."""
-    roles = blanket._supplement.roles_at_hand
-    effects = blanket._supplement.effects_at_hand
-    left_out = set() if roles else {"role"}
-    if effects is None:
-        left_out |= {"bits alone>", "added>"}
-    if blanket.stability is None:
-        left_out |= {"stability>"}
     rows: list[tuple[str, ...]] = []
     for member in sorted(blanket.details, key=_weakness):
-        effect = None if effects is None else effects[member.name]
-        rows.append(_show_member(member, roles.get(member.name), effect))
+        rows.append(_show_member(member))
         empty = [""] * (len(_MEMBER_HEADINGS) - 1)
         rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
-    return Grid(_MEMBER_HEADINGS, tuple(rows)).without(left_out)
+    return Grid(_MEMBER_HEADINGS, tuple(rows))
 
 
 def _notes(blanket: Blanket) -> Iterator[str]:
@@ -94,10 +90,6 @@ def _notes(blanket: Blanket) -> Iterator[str]:
     yield from cut_notes(blanket)
     yield from _test_notes(blanket)
     yield from sight_notes(blanket.remarks)
-    yield from direction_notes(blanket._supplement.roles_at_hand.values())
-    yield from bits_notes(blanket._supplement.effects_at_hand)
-    if blanket.stability is not None:
-        yield from stability_notes(blanket.stability)
     took = f"{plural(blanket.tests, 'test')}", show_seconds(blanket.seconds)
     if not blanket.n_rows:
         yield f"{took[0]} in {took[1]}, answered without data and without error."
@@ -134,20 +126,15 @@ def _sees_no_combinations(method: str) -> bool:
     return info is not None and info.assumes in ("composition", "faithfulness")
 
 
-def _show_member(member: Member, role: Role | None, effect: Effect | None) -> tuple[str, ...]:
+def _show_member(member: Member) -> tuple[str, ...]:
     test = member.test or NOTHING
-    share = NOTHING if member.stability is None else f"{member.stability:.2f}"
     return (
         show_name(member.name),
-        NOTHING if role is None else str(role),
         _show_witness(member.witness),
         show_statistic(member.statistic),
         show_freedom(member.df),
         show_p_value(member.p_value),
         f"{test} (unreliable)" if member.reliable is False else test,
-        NOTHING if effect is None else show_bits(effect.alone),
-        NOTHING if effect is None else show_bits(effect.added),
-        share,
     )
 
 
@@ -161,14 +148,10 @@ def show_strength(member: Member) -> str:
     'p = 1e-152'
     >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
     '7.2 bits, unreliable'
-    >>> show_strength(Member("age", (), 9.0, 1, 0.0027, "g", True, stability=0.94))
-    'p = 0.0027, stability 0.94'
     """
     if member.bits is None:
         return "by request"
     trust = ", unreliable" if member.reliable is False else ""
-    if member.stability is not None:
-        trust += f", stability {member.stability:.2f}"
     if member.p_value is None:
         return f"{member.bits:,.1f} bits{trust}"
     decades = member.bits * math.log10(2)
@@ -212,41 +195,28 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
     'searched up to order 1, started from age, sex'
     """
-    wordings = {
-        "order": "searched up to order {}",
-        "max_separator": "separators of up to {}",
-        "max_conditioning": "conditioning on up to {}",
-        "test": "test {}",
-        "df": "df {}",
-        "level": "family-wise level {}",
-        "alpha": "alpha {}",
-        "time_budget": "time budget {} s",
-        "start": "started from {}",
-        "include": "with {} by request",
-        "exclude": "excluding {}",
-        "given": "given {} in every test",
-        "groups": "groups {}",
-        "knowledge": "known: {}",
-        "weights": "weights {}",
-        "missing": "missing values: {}",
-        "stability": "stability in {} half-samples",
-        "seed": "seed {}",
-    }
+    options = all_options()
     parts = []
+    for key, value in parameters.items():
+        wording = options[key].show if key in options else _WORDINGS.get(key, "").format
+        shown = _show_value(key, value)
+        if shown != "" and (key, value) not in _usual(parameters):
+            parts.append(wording(shown))
+    return ", ".join(filter(None, parts))
+
+
+def _usual(parameters: Mapping[str, Any]) -> set[tuple[str, Any]]:
+    """Parameters that a reader expects, so that nothing is said of them."""
     is_strict = parameters.get("types", "strict") == "strict"
-    usual = [("missing", "error" if is_strict else "testwise")]
-    if "test" in parameters and not has_df_rule(parameters["test"]):
-        parameters = {**parameters, "df": None}
-    for key, wording in wordings.items():
-        value = parameters.get(key)
-        shown = show_names(value, _NAMES_WIDTH) if isinstance(value, tuple) else value
-        if isinstance(value, Mapping):
-            shown = _show_mapping(key, value)
-        if key in _COUNTS_OF_COLUMNS and value is not None:
-            shown = plural(value, "column")
-        if shown not in (None, "") and (key, value) not in usual:
-            parts.append(wording.format(shown))
-    return ", ".join(parts)
+    return {("missing", "error" if is_strict else "testwise"), ("seed", 0)}
+
+
+def _show_value(key: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _show_mapping(key, value)
+    if isinstance(value, tuple):
+        return show_names(value, _NAMES_WIDTH)
+    return "" if value is None else value if isinstance(value, int) else str(value)
 
 
 def _show_mapping(key: str, value: Mapping[Any, Any]) -> str:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from komb.results.blanket import Blanket
-    from komb.results.member import Member
-    from komb.results.roles import Role
-    from komb.search.structure.parts import Direction
 
 Point: TypeAlias = tuple[float, float]
 
@@ -62,8 +59,6 @@ class Spoke(NamedTuple):
         That in words.
     is_last_of_all
         Whether the method conditions on all other members, needed or not.
-    direction
-        Whether it is a cause or an effect, if that is known.
     """
 
     name: Name
@@ -71,7 +66,6 @@ class Spoke(NamedTuple):
     bits: float | None
     label: str
     is_last_of_all: bool = False
-    direction: Direction | None = None
 
     @property
     def area(self) -> frozenset[Name]:
@@ -84,26 +78,18 @@ class Spoke(NamedTuple):
 def plot_blanket(blanket: Blanket, ax: Axes | None = None) -> Axes:
     """Draw the target of a blanket amid its members."""
     # With an order every witness is a small one.
-    roles = blanket._supplement.roles_at_hand
     has_order = blanket.settled_parameters.get("order") is not None
     spokes = [
         Spoke(
             member.name,
             member.witness,
             member.bits,
-            _label(member, roles.get(member.name)),
+            show_strength(member),
             not has_order and set(member.witness or ()) == {*blanket.members} - {member.name},
-            roles[member.name].direction if member.name in roles else None,
         )
         for member in blanket.details
     ]
     return draw_blanket(blanket.target, spokes, ax)
-
-
-def _label(member: Member, role: Role | None) -> str:
-    """Say the role of a member, where it adds to the picture, and how strong the evidence is."""
-    is_shown = role is not None and role.kind in ("neighbour", "spouse")
-    return f"{role}\n{show_strength(member)}" if is_shown else show_strength(member)
 
 
 def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) -> Axes:
@@ -222,20 +208,6 @@ class _Drawing:
             meaning = "dependent given all other members"
         (line,) = self.axes.plot([0, x], [0, y], zorder=2, solid_capstyle="butt", **style)
         self.legend.setdefault(meaning, line)
-        if spoke.direction in ("cause", "effect"):
-            self._draw_head((x, y), is_cause=spoke.direction == "cause", **style)
-
-    def _draw_head(self, point: Point, *, is_cause: bool, color: str, **style: Any) -> None:
-        """Draw an arrowhead on a line, to the target or away from it."""
-        x, y = point
-        start, end = (0.68, 0.6) if is_cause else (0.6, 0.68)
-        self.axes.annotate(
-            "", (end * x, end * y), (start * x, start * y), zorder=3,
-            arrowprops={
-                "arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0,
-                "mutation_scale": 10 + 4 * style["linewidth"], "linewidth": 0,
-            },
-        )  # fmt: skip
 
     def _draw_area(self, area: frozenset[Name], colour: str) -> None:
         """Draw columns that show together: one area, and lines that meet in it."""
@@ -284,7 +256,6 @@ class _Drawing:
         angle = math.degrees(math.atan2(y, x))
         if self._has_many:
             is_left = abs(angle) > 90
-            label = label.replace("\n", ", ")
             self.axes.annotate(
                 f"{label}   {name}" if is_left else f"{name}   {label}", point,
                 (9 * x, 9 * y), textcoords="offset points", fontsize=8, color=_INK,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from komb import __version__
 from komb.data.table import DiscreteTable
@@ -13,7 +14,6 @@ from komb.search.task import Choice
 from komb.views.explanation_text import check_notes
 from komb.views.html.renderer import render
 from komb.views.html.versions import show_versions
-from komb.views.report.code_to_repeat import show_code, show_command
 from komb.views.report.overview import describe_table
 from komb.views.report.pictures import take_picture
 from komb.views.text import plural, show_name, show_names
@@ -31,78 +31,63 @@ _SECTIONS = {
     "data": "The data",
     "methods": "What do other methods find?",
     "made": "How this was made",
-    "repeat": "How to repeat it",
     "cite": "How to cite",
 }
 _PARAMETERS = {
-    "order": "order (k): other columns that a dependence may need",
-    "max_separator": "largest separator (l)",
-    "max_conditioning": "largest conditioning set",
-    "level": "family-wise error where nothing depends (level)",
     "alpha": "significance level of each test (alpha)",
-    "time_budget": "time budget in seconds",
     "test": "conditional-independence test",
-    "df": "degrees of freedom",
-    "stability": "half-samples for stability",
-    "seed": "seed",
     "start": "started from",
     "include": "included by request",
     "exclude": "excluded by request",
+    "given": "held fixed in every test",
     "discretize": "numeric columns cut by",
     "bins": "number of bins",
     "missing": "missing values",
 }
 _CHOICES = _PARAMETERS | {"threshold": "largest p-value of a member that is marginally dependent"}
+_OF_TABLES = ("why", "data")  # sections that a model has nothing to say in
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Content:
     """What a page is made of.
 
     Attributes
     ----------
-    table
-        The data that were searched.
-    blanket, explanation
-        What was found, and why.
+    blanket
+        What was found.
     comparison
         What other methods found, if they were asked.
-    options
-        What the search was asked with, where that is not the default.
     source
-        Name of the file with the data; empty if they were in memory.
-    reading
-        How that file was read.
-    path
-        Where the page goes.
-    methods
-        Those that were to be compared; ``None`` is all of them.
+        Where the data come from; empty if they were in memory.
     """
 
-    table: DiscreteTable
     blanket: Blanket
-    explanation: Explanation
     comparison: Comparison | None
-    options: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    path: str = "report.html"
-    methods: Sequence[object] | None = None
+
+    @cached_property
+    def table(self) -> DiscreteTable | None:
+        """The data that were searched; none if a model answered."""
+        return self.blanket.run_for("a report").table if self.blanket.n_rows else None
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """Why these members were found, and not others."""
+        return None if self.table is None else self.blanket.explain()
 
 
 def make_page(content: Content) -> str:
     """Write the page."""
-    blanket, compared = content.blanket, content.comparison
+    blanket, compared, table = content.blanket, content.comparison, content.table
     target = show_name(blanket.target)
-    absent = "methods" if compared is None else ""
-    repeated = content.source, blanket.target
-    details = content.options, content.reading
-    effects = blanket._supplement.effects_at_hand if blanket.members else None
+    absent = {*(() if compared else ("methods",)), *(() if table else _OF_TABLES)}
+    effects = blanket.effects if blanket.members and table is not None else None
     return render(
         "report.html.j2",
         title=f"What matters for {target}?",
         subtitle=_subtitle(content),
-        sections={name: title for name, title in _SECTIONS.items() if name != absent},
+        sections={name: title for name, title in _SECTIONS.items() if name not in absent},
         blanket=blanket,
         sheet=blanket._sheet(),
         blanket_picture=blanket.members and take_picture(blanket.plot, f"The blanket of {target}"),
@@ -110,25 +95,23 @@ def make_page(content: Content) -> str:
         effects_picture=effects
         and take_picture(effects.plot, f"What the members tell about {target}"),
         explanation=content.explanation,
-        check_notes=list(check_notes(content.explanation)),
-        overview=describe_table(content.table, blanket),
+        check_notes=list(check_notes(content.explanation)) if content.explanation else [],
+        overview=None if table is None else describe_table(table, blanket),
         comparison=compared and compared._sheet(),
         comparison_picture=compared
         and compared.members
         and take_picture(compared.plot, "Who found which member"),
         made_with=list(_made_with(blanket)),
-        command=content.source and show_command(*repeated, content.path, *details, content.methods),
-        code=show_code(*repeated, *details),
     )
 
 
 def _subtitle(content: Content) -> str:
-    table = content.table
+    blanket = content.blanket
     facts = (
         *([content.source] if content.source else []),
-        plural(table.n_rows, "row"),
-        plural(table.n_columns, "column"),
-        f"method {content.blanket.method}",
+        *([plural(blanket.n_rows, "row")] if blanket.n_rows else []),
+        plural(blanket.n_columns, "column"),
+        f"method {blanket.method}",
         f"komb {__version__}",
         f"{datetime.now(UTC):%Y-%m-%d}",
     )
@@ -137,12 +120,11 @@ def _subtitle(content: Content) -> str:
 
 def _made_with(blanket: Blanket) -> Iterator[tuple[str, str]]:
     yield "method", blanket.method
-    for name, words in _PARAMETERS.items():
-        value = blanket.parameters.get(name)
+    for name, value in blanket.parameters.items():
         if value not in (None, (), {}):
-            yield words, _show(value)
+            yield _PARAMETERS.get(name, name.replace("_", " ")), _show(value)
     for name, choice in blanket.choices.items():
-        yield f"chosen: {(_PARAMETERS | _CHOICES).get(name, name)}", _show_choice(choice)
+        yield f"chosen: {_CHOICES.get(name, name.replace('_', ' '))}", _show_choice(choice)
     versions = {"komb": __version__, **show_versions()}
     yield "versions", ", ".join(f"{name} {number}" for name, number in versions.items())
 

@@ -11,13 +11,19 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import combinations, islice
 
+from komb.describe.partial_graph import Triple
 from komb.search._power import power_to_see
-from komb.search.structure.partial_graph import Triple
-from komb.sessions.questions import EMPTY, Variables, subsets
+from komb.sessions.questions import EMPTY, Variables, count_subsets, subsets
 from komb.sessions.session import Session
 
 SHARE_TO_DETECT = 0.5
 """Of the dependence of two variables, what a test must be able to see to separate them."""
+
+MAX_SEPARATOR = 3
+"""Members in a separator, at most, if the answers come from data."""
+
+MOST_TESTS = 50_000
+"""Tests to find roles, at most: fewer members are allowed in a separator where it takes more."""
 
 _SETS_PER_LOT = 64  # tried at once
 
@@ -129,3 +135,21 @@ class Separations:
                 elif self.is_collider(a, middle, b):
                     colliders.append((a, middle, b))
         return colliders, others
+
+
+def largest_separator(session: Session, n_members: int) -> int:
+    """How many members a separator may have: with an oracle all, as far as that is affordable.
+
+    Examples
+    --------
+    >>> from komb.sessions.data import DataSession
+    >>> from komb.data.models.boolean_functions import boolean_table
+    >>> session = DataSession(boolean_table("and", 500))
+    >>> [largest_separator(session, n_members) for n_members in (2, 10, 25, 300)]
+    [2, 3, 1, 1]
+    """
+    size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
+    n_pairs = n_members * (n_members + 1) // 2
+    while size > 1 and n_pairs * count_subsets(n_members - 1, size) > MOST_TESTS:
+        size -= 1
+    return size

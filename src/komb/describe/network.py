@@ -11,21 +11,22 @@ it by other members of its blanket, and so is every variable outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from komb.search.structure.partial_graph import (
-    NO_DIRECTIONS,
-    Directions,
-    Edge,
-    PartialGraph,
-    Triple,
-)
-from komb.search.structure.separations import find_separators
+from komb.describe.partial_graph import NO_DIRECTIONS, Directions, Edge, PartialGraph, Triple
+from komb.describe.roles import known_directions
+from komb.describe.separations import find_separators, largest_separator
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from komb.api.run import Run
+    from komb.results.blanket import Blanket
 
 Symmetry = Literal["and", "or"]
 Witnesses = Mapping[int, Variables | None]
@@ -48,6 +49,24 @@ class Network:
     edges: tuple[Edge, ...]
     directed: frozenset[Edge]
     groups: tuple[Variables, ...]
+
+
+def join(run: Run, blankets: Iterable[Blanket], symmetry: Symmetry, network: nx.DiGraph) -> None:
+    """Add the edges and groups of the network that some blankets make to its nodes."""
+    found = {run.data.index(each.target): run.witnesses_of(each) for each in blankets}
+    session = run.open_session()
+    bound = largest_separator(session, max(map(len, found.values())))
+    known = known_directions(run, {*found}.union(*found.values()))
+    joined = find_network(session, found, bound, symmetry, known)
+    for a, b in joined.edges:
+        for cause, effect in ((a, b), (b, a)):
+            if (effect, cause) not in joined.directed:
+                is_directed = (cause, effect) in joined.directed
+                network.add_edge(run.names[cause], run.names[effect], directed=is_directed)
+    groups = [run.named(group) for group in joined.groups]
+    network.graph["groups"] = groups
+    for name, attributes in network.nodes.items():
+        attributes["groups"] = [group for group in groups if name in group]
 
 
 def find_network(

@@ -17,16 +17,65 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
+from komb.data.table import DiscreteTable
 from komb.search._thresholds import false_discovery_bits
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
+from komb.sessions.table_session import open_features
+
+if TYPE_CHECKING:
+    from komb.api.run import Run
+    from komb.data.names import Name
+    from komb.results.blanket import Blanket
+
+MOST_CANDIDATES = 60
+"""Columns that are looked at, those with most evidence of their own."""
+
+MOST_ROWS = 20_000
+"""On more rows a search sees by itself what is worth having."""
+
+ANY_LEVEL = 1 - 1e-12
+"""Level of a test that reports every p-value."""
 
 FALSE_SHARE = 0.5
 """Largest share of false ones among the columns that are added."""
 
 CHANCE = 0.2
 """That anything is added to a blanket that needs nothing."""
+
+
+def find_predictors(
+    run: Run, blanket: Blanket, scores: Mapping[Name, float], sizes: Mapping[Name, int], room: int
+) -> list[Name]:
+    """Return the columns to add to a blanket, the first of them first.
+
+    Examples
+    --------
+    >>> import komb
+    >>> table = komb.boolean_table("or", 500, n_parents=3, noise=0.1)
+    >>> blanket = komb.markov_blanket(table, "Y", method="komb", order=0, alpha=1e-40)
+    >>> find_predictors(blanket._run, blanket, {"X1": 9.0}, {"X1": 1}, room=0)
+    []
+    """
+    table = run.table
+    if {*blanket.members} <= {*run.search.include} or table.n_rows > MOST_ROWS:
+        return []
+    knowledge = run.search.knowledge
+    pairs = () if knowledge is None else knowledge.forbidden
+    banned = {name for pair in pairs if blanket.target in pair for name in pair}
+    allowed = [name for name in table.names if name in scores and name not in banned]
+    likeliest = sorted(allowed, key=lambda name: -scores[name])[:MOST_CANDIDATES]
+    added = add_predictors(
+        open_features(table, alpha=ANY_LEVEL, given=frozenset(run.held)),
+        table.index(blanket.target),
+        run.positions(blanket.members),
+        {table.index(name): sizes[name] for name in likeliest},
+        room,
+        n_others=len(allowed),
+    )
+    return [table.names[x] for x in added]
 
 
 def add_predictors(

@@ -11,7 +11,7 @@
   child: as ``X1`` and ``X2`` of ``Y = X1 xor X2``.
 
 Directions come from colliders among the members and the target, and from the rules of
-:mod:`~komb.search.structure.partial_graph`. Only the blanket is looked at, so other variables may
+:mod:`~komb.describe.partial_graph`. Only the blanket is looked at, so other variables may
 be common causes of two members, and edges among members need not be edges of the network; the rules
 allow for that. Edges of the target *are* edges of the network, so what does not cause the target is
 an effect, and what the target does not cause is a cause. A direction that only variables outside
@@ -20,21 +20,60 @@ of the blanket could tell remains undecided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from komb.search.structure.partial_graph import (
-    NO_DIRECTIONS,
-    Directions,
-    PartialGraph,
-)
-from komb.search.structure.separations import Separations
+from komb.describe.partial_graph import NO_DIRECTIONS, Directions, PartialGraph
+from komb.describe.separations import Separations, largest_separator
+from komb.results.roles import Direction, Kind, Role
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
-Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "undecided"]
-Direction: TypeAlias = Literal["cause", "effect", "undecided"]
+if TYPE_CHECKING:
+    from komb.api.run import Run
+    from komb.data.names import Name
+    from komb.results.blanket import Blanket
+
+
+def find_roles(run: Run, blanket: Blanket) -> dict[Name, Role]:
+    """Say what each member of a blanket is to the target."""
+    session, witnesses = run.open_session(), run.witnesses_of(blanket)
+    target = run.data.index(blanket.target)
+    bound = largest_separator(session, len(witnesses))
+    known = known_directions(run, {target, *witnesses})
+    parts = find_parts(session, target, witnesses, bound, known)
+    return {
+        run.names[x]: Role(
+            name=run.names[x],
+            kind=part.kind,
+            direction=part.direction,
+            separator=None if part.separator is None else run.named(part.separator),
+            children=run.named(part.children),
+            partners=run.named(part.partners),
+        )
+        for x, part in parts.items()
+    }
+
+
+def known_directions(run: Run, columns: Iterable[int]) -> Directions:
+    """Return what background knowledge says of causes and effects among some columns."""
+    knowledge = run.search.knowledge
+    if knowledge is None:
+        return NO_DIRECTIONS
+    position = {run.names[x]: x for x in columns}
+    tier_of = {name: number for number, tier in enumerate(knowledge.tiers) for name in tier}
+    in_tiers = [(x, tier_of[name]) for name, x in position.items() if name in tier_of]
+    return Directions(
+        required=frozenset(
+            (position[cause], position[effect])
+            for cause, effect in knowledge.required
+            if cause in position and effect in position
+        ),
+        forbidden=frozenset(
+            (a, b) for a, late in in_tiers for b, early in in_tiers if late > early
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,17 +15,23 @@ drawn from the cells of the table, so its order of rows does not matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from komb.citests.information import Information
 from komb.counts.cells import Cells, count_cells
 from komb.data.table import DiscreteTable
+from komb.results.effects import Effect, Effects, GroupEffect
+from komb.results.ranking import Ranked, Ranking
 from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Variables
+
+if TYPE_CHECKING:
+    from komb.api.run import Run
+    from komb.results.blanket import Blanket
 
 N_HALVES = 50
 """Halves of the rows that an interval comes from; of large tables there are fewer."""
@@ -36,6 +42,63 @@ _MOST_DRAWS = 20_000  # halves times cells, unless there are very many cells
 
 _SMALL_WITNESS = 2  # columns
 _STANDARD_ERRORS = 1.96  # to each side of an estimate
+
+
+def measure_effects(run: Run, blanket: Blanket) -> Effects:
+    """Say how much each member tells about the target."""
+    witnesses = run.witnesses_of(blanket)
+    meter = InformationMeter(run.table, run.table.index(blanket.target))
+    measured = meter.of_members(witnesses)
+    groups = {witness | {x} for x, witness in witnesses.items() if witness}
+    return Effects(
+        target=blanket.target,
+        entropy=meter.entropy,
+        details=tuple(
+            Effect(
+                run.names[x],
+                *meter.amount(x, own.alone, EMPTY),
+                *meter.amount(x, own.added, own.given),
+                run.named(own.given),
+                own.is_complete,
+            )
+            for x, own in sorted(measured.items())
+        ),
+        groups=tuple(
+            GroupEffect(
+                run.named(group), meter.together(group), sum(meter.bits(sorted(group), EMPTY))
+            )
+            for group in sorted(groups, key=lambda group: (len(group), sorted(group)))
+        ),
+    )
+
+
+def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ranking:
+    """Order all columns by what they tell about the target."""
+    witnesses = run.witnesses_of(blanket)
+    target = run.table.index(blanket.target)
+    meter = InformationMeter(run.table, target)
+    outside = run.candidates(target) - witnesses.keys()
+    measured = meter.of_members(witnesses)
+    measured |= meter.of_others(sorted(outside), frozenset(witnesses), separators)
+    order = sorted(
+        measured, key=lambda x: (x in outside, -measured[x].added, -measured[x].alone, x)
+    )
+    return Ranking(
+        target=blanket.target,
+        columns=tuple(
+            Ranked(
+                rank=number,
+                column=run.names[x],
+                is_member=x in witnesses,
+                added=measured[x].added,
+                alone=measured[x].alone,
+                given=run.named(measured[x].given),
+                complete=measured[x].is_complete,
+                separator=run.named(separators[x]) if x in separators and x in outside else None,
+            )
+            for number, x in enumerate(order, start=1)
+        ),
+    )
 
 
 class Amount(NamedTuple):
@@ -57,13 +120,6 @@ class Measured(NamedTuple):
 
 class InformationMeter:
     """Measures how much columns of a table tell about one of them.
-
-    Parameters
-    ----------
-    table : DiscreteTable
-    target : int
-    seed : int
-        Of the halves of the rows.
 
     Examples
     --------
@@ -108,6 +164,11 @@ class InformationMeter:
         [added] = self.bits([column], given)
         return Measured(alone, added, given, given == others)
 
+    def of_members(self, witnesses: Mapping[int, Variables | None]) -> dict[int, Measured]:
+        """Measure what each member adds to the others."""
+        blanket = frozenset(witnesses)
+        return {x: self.of_member(x, blanket - {x}, witnesses[x] or EMPTY) for x in blanket}
+
     def _affordable(self, column: int, others: Variables, witness: Variables) -> Variables:
         """Return the witness and the members that share most with a column, as rows allow.
 
@@ -127,7 +188,7 @@ class InformationMeter:
         return given
 
     def of_others(
-        self, columns: Sequence[int], blanket: Variables, separators: dict[int, Variables]
+        self, columns: Sequence[int], blanket: Variables, separators: Mapping[int, Variables]
     ) -> dict[int, Measured]:
         """Measure what is left of other columns given the blanket, or what separates them."""
         alone = dict(zip(columns, self.bits(columns, EMPTY), strict=True))
@@ -143,7 +204,7 @@ class InformationMeter:
         return {x: Measured(alone[x], added[x], given[x], given[x] == blanket) for x in columns}
 
     def _given_of_others(
-        self, columns: Sequence[int], blanket: Variables, separators: dict[int, Variables]
+        self, columns: Sequence[int], blanket: Variables, separators: Mapping[int, Variables]
     ) -> dict[int, Variables]:
         """Return the largest set that each column can be conditioned on, or its separator."""
         if not columns:

@@ -1,0 +1,1 @@
+"""What is asked after a search: explanations, roles, the network, effect sizes, stability."""
