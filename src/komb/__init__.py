@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from komb.data.models.markov_field import MarkovField
     from komb.data.read.bif import read_bif
     from komb.data.read.table_files import read_table
+    from komb.data.reading import table
     from komb.data.stored.encoding import encode
-    from komb.data.stored.stored_table import StoredTable, open_table
+    from komb.data.stored.stored_table import StoredTable
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets, plot_blankets
@@ -73,13 +74,13 @@ __all__ = [
     "example",
     "markov_blanket",
     "markov_blankets",
-    "open_table",
     "plot_blankets",
     "read_bif",
     "read_table",
     "register_algorithm",
     "register_test",
     "report",
+    "table",
     "tests",
 ]
 
@@ -108,13 +109,13 @@ _HOMES = {
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",
-    "open_table": "komb.data.stored.stored_table",
     "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
     "read_table": "komb.data.read.table_files",
     "register_algorithm": "komb.search",
     "register_test": "komb.citests",
     "report": "komb.api.report",
+    "table": "komb.data.reading",
     "tests": "komb.citests",
 }
 

@@ -25,6 +25,7 @@ from komb.data.encode.treatment import (
     check_treatment,
 )
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import list_names
 from komb.errors import ParameterError, UnknownNameError
 
 MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
@@ -35,7 +36,7 @@ MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
 class DiscreteTable:
     """A table of discrete columns, encoded once and never changed.
 
-    Make one with :meth:`from_data`, :meth:`from_codes` or :func:`komb.read_table`; the constructor
+    Make one with :func:`komb.table`, :func:`komb.read_table` or :meth:`from_codes`; the constructor
     itself trusts what it is given.
 
     Parameters
@@ -56,10 +57,18 @@ class DiscreteTable:
         Whether there are values marked as missing.
     numbers
         The values of numeric columns with many of them, NaN where missing, for tests that take
-        values; the codes of these columns are bins. Only where types were found.
+        values and for strata of covariates; the codes of these columns are bins. Only where types
+        were found.
     types
         What each column was found to be, those included that were left out; empty if that was not
         asked for.
+    reading
+        What :func:`komb.table` was told, as results report it; empty for tables made otherwise.
+    notes
+        What reading decided, by a word for it: a number, and the reason. ``"rows"``: how many rows
+        weights have made.
+    connection
+        To the cluster that may count for searches of the table (``cluster`` is its client).
 
     Examples
     --------
@@ -80,6 +89,9 @@ class DiscreteTable:
     has_missing: bool = False
     numbers: Mapping[Name, npt.NDArray[np.float64]] = field(default_factory=dict)
     types: Mapping[Name, ColumnType] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    connection: Any = None
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +100,7 @@ class DiscreteTable:
         object.__setattr__(self, "codes", codes)
         for values in self.numbers.values():  # they are the table's own: see AutomaticEncoder
             values.flags.writeable = False
-        for part in ("cuts", "numbers", "types"):
+        for part in ("cuts", "numbers", "types", "reading", "notes"):
             object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
@@ -105,85 +117,27 @@ class DiscreteTable:
         na_values: NaValues = (),
         target: Name | None = None,
     ) -> DiscreteTable:
-        """Encode a table of any supported kind.
+        """Encode a table as :func:`komb.table` does, but by default with strict types.
 
         Parameters
         ----------
-        data
-            A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named
-            0, 1, ...), a mapping of names to columns, or a ``DiscreteTable``, which is returned as
-            it is. Columns may hold integers, booleans, text, categories, dates or any hashable
-            values; floats are fine while they are whole numbers or few.
-        exclude
-            Names of columns to leave out; they are not looked at, whatever they hold.
-        types
-            ``"strict"``: nothing is decided for you; numbers are levels, and a column that looks
-            continuous or has missing values is an error unless something is said about it.
-            ``"auto"``: types are found as :func:`komb.markov_blanket` finds them, and are in
-            ``types`` of the table. Or types of some columns, ``{"zip": "nominal"}``; those of the
-            others are found.
-        discretize
-            How to cut numeric columns into bins: ``"quantile"`` (bins of equally many rows),
-            ``"uniform"`` (bins of one width), ``"kmeans"`` (bins around clusters) or ``"mdl"``
-            (where the levels of the target change; as many bins as pay, Fayyad & Irani 1993) for
-            all columns of numbers with more than 20 distinct values or that look continuous. Or a
-            mapping from columns to one of those or to ascending cut points, such as ``{"age": [18,
-            65]}``; other columns are left as they are. A value on a cut point is in the bin above
-            it; infinite values, and those outside of what was seen, are in the outermost bins.
-        bins
-            Into how many bins, for all columns or by column (4 where not named). There may be fewer
-            where many rows have one value.
-        missing
-            What to do about missing values: ``"error"``; ``"level"``, they are a level of their
-            own, ``None``, the last one; or ``"testwise"``, they are marked, and each test is made
-            on the rows that are complete for its columns. If left out, they are an error to
-            ``types="strict"`` and testwise otherwise. To drop all incomplete rows, do so first, for
-            instance with ``df.dropna()``.
-        na_values
-            What stands for a missing value besides NaN, null and (where types are found) text such
-            as ``"NA"``, ``"?"`` and ``"."``: values for all columns, or a list for each of some.
-        target
-            By whose levels ``"mdl"`` cuts; it must be discrete, or be cut in some other way.
-
-        Returns
-        -------
-        DiscreteTable
-            With levels in natural order; categories keep theirs.
-
-        Raises
-        ------
-        komb.errors.DataError
-            If the table is empty or has two columns of one name; with strict types also if it has
-            missing values that were not provided for, a column without any value, continuous
-            columns that are not to be cut or columns with more than 65,535 levels.
+        data, exclude, types, discretize, bins, missing, na_values, target
+            As in :func:`komb.table`.
 
         Examples
         --------
         >>> DiscreteTable.from_data(np.array([[0, 2], [1, 3], [1, 4]]))
         DiscreteTable(3 rows x 2 columns, 2-3 levels)
-        >>> people = {"age": [15, 30, None, 70, 42], "sex": ["f", "m", "f", "f", "m"]}
-        >>> table = DiscreteTable.from_data(people, discretize={"age": [18, 65]}, missing="level")
-        >>> table.levels[0], table.column("age")[:3]
-        (('< 18', '18 to 65', '>= 65', None), ['< 18', '18 to 65', None])
         """
         treatment = check_treatment(discretize, bins, missing, types, na_values)
         return encode_table(data, treatment, exclude=exclude, target=target)
 
     def _check_untreated(self, treatment: Treatment) -> None:
         """Raise if something is asked for that only raw data can give."""
-        if treatment.discretize is not None:
-            parameter = "discretize"
-        elif treatment.types:
-            parameter = "types"
-        elif treatment.na_values:
-            parameter = "na_values"
-        elif treatment.missing == "level" and self.has_missing:
-            parameter = "missing"
-        else:
-            return
+        marks = ["missing"] if treatment.missing == "level" and self.has_missing else []
         rule = "be left out for a DiscreteTable, which is encoded already"
-        remedy = f"Pass it when the table is made: DiscreteTable.from_data(data, {parameter}=...)."
-        raise ParameterError.because(parameter, rule, treatment.describe()[parameter], remedy)
+        remedy = "Pass it when the table is made: komb.table(data, {}=...)."
+        treatment.refuse(["discretize", "types", "na_values", *marks], rule, remedy)
 
     @classmethod
     def from_codes(
@@ -206,7 +160,7 @@ class DiscreteTable:
             For each column the values that the codes 0, 1, ... stand for; the codes themselves if
             left out. Levels that do not occur are dropped, the others keep their order.
         missing
-            With ``"level"`` or ``"testwise"``, which are as in :meth:`from_data`, the code -1 is a
+            With ``"level"`` or ``"testwise"``, which are as in :func:`komb.table`, the code -1 is a
             missing value.
 
         Examples
@@ -220,7 +174,7 @@ class DiscreteTable:
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
-            remedy = "Use DiscreteTable.from_data for other values."
+            remedy = "Use komb.table for other values."
             raise ParameterError.because("codes", rule, got, remedy)
         labels = tuple(range(values.shape[1])) if names is None else tuple(names)
         for parameter, given in (("names", labels), ("levels", levels)):
@@ -269,11 +223,26 @@ class DiscreteTable:
         return True
 
     @property
-    def has_ranks(self) -> bool:
-        """Whether it has numbers, and they are few enough to be tested by their ranks.
+    def groups(self) -> Mapping[Name, tuple[Name, ...]]:
+        """The columns of each group that is one column of the table."""
+        found: Mapping[Name, tuple[Name, ...]] = self.reading.get("groups", {})
+        return found
 
-        Ranks take some 150 bytes per number, and tests a time that grows with the rows.
+    @property
+    def cluster(self) -> Any:
+        """The client of the cluster that may count for searches of the table, or None."""
+        return None if self.connection is None else self.connection.client
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether it has numbers that tests may take by their ranks.
+
+        Groups, weights and a rule for cutting all columns have everything counted by levels. Ranks
+        take some 150 bytes per number, and tests a time that grows with the rows.
         """
+        said = self.reading
+        if said.get("groups") or said.get("weights") or isinstance(said.get("discretize"), str):
+            return False
         n_numbers = self.n_rows * len(self.numbers)
         return 0 < n_numbers <= MOST_RANKED_NUMBERS and self.n_rows <= MOST_RANKED_ROWS
 
@@ -326,14 +295,15 @@ class DiscreteTable:
         >>> DiscreteTable.from_data({"x": [1, 2], "y": [0, 0]}).select(["y"]).names
         ('y',)
         """
-        if isinstance(names, str):
-            remedy = f"Put it in a list: [{names!r}]."
-            raise ParameterError.because("names", "be a list of column names", names, remedy)
-        positions = [self.index(name) for name in names]
-        chosen = tuple(self.names[position] for position in positions)
-        check_shape(chosen, self.n_rows)
+        positions = self.positions(names)
         levels = [self.levels[i] for i in positions]
-        return self._narrowed(chosen, self.codes[positions], levels, self.numbers)
+        return self.derive([self.names[i] for i in positions], self.codes[positions], levels)
+
+    def positions(self, names: Iterable[Name]) -> list[int]:
+        """Return the positions of some columns, each named once."""
+        found = [self.index(name) for name in list_names("names", names)]
+        check_shape([self.names[position] for position in found], self.n_rows)
+        return found
 
     def take(self, rows: npt.ArrayLike) -> DiscreteTable:
         """Return a table of some rows, in the order given and as often as given.
@@ -365,25 +335,32 @@ class DiscreteTable:
         if empty:
             raise explain(empty)
         numbers = {name: values[chosen] for name, values in self.numbers.items()}
-        return self._narrowed(self.names, codes, levels, numbers)
+        return self.derive(self.names, codes, levels, numbers)
 
-    def _narrowed(
+    def derive(
         self,
-        names: tuple[Name, ...],
+        names: Iterable[Name],
         codes: CodeArray,
         levels: Sequence[Levels],
-        numbers: Mapping[Name, npt.NDArray[np.float64]],
+        numbers: Mapping[Name, npt.NDArray[np.float64]] | None = None,
+        made: Collection[Name] = (),
     ) -> DiscreteTable:
-        """Build a table after levels were lost, in the smallest type that still holds the codes."""
+        """Build a table of other rows or columns, some of which may be made of several."""
         n_codes = codes.max(axis=1).astype(np.int64) + 1
+        names = tuple(names)
+        kept = set(names).difference(made)
+        known = self.numbers if numbers is None else numbers
         return DiscreteTable(
             names,
             codes.astype(code_dtype(int(n_codes.max())), copy=False),
             tuple(levels),
-            {name: self.cuts[name] for name in names if name in self.cuts},
+            {name: points for name, points in self.cuts.items() if name in kept},
             has_missing=bool((n_codes > [len(found) for found in levels]).any()),
-            numbers={name: numbers[name] for name in names if name in numbers},
-            types={name: self.types[name] for name in names if name in self.types},
+            numbers={name: values for name, values in known.items() if name in kept},
+            types={n: found for n, found in self.types.items() if n in kept or found.is_left_out},
+            reading=self.reading,
+            notes=self.notes,
+            connection=self.connection,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -411,7 +388,7 @@ class DiscreteTable:
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
         parts = self.names, self.codes, self.levels, self.cuts, self.has_missing
-        return DiscreteTable, (*parts, self.numbers, self.types)
+        return DiscreteTable, (*parts, self.numbers, self.types, self.reading, self.notes)
 
 
 def _look_up(
@@ -450,7 +427,8 @@ def encode_table(
         if not exclude and only is None:
             return data
         return data.select(Request(exclude, Treatment(), None, only).names_left(data.names))
-    return DiscreteTable(*convert(data, Request(exclude, treatment, target, only)))
+    encoded = convert(data, Request(exclude, treatment, target, only))
+    return DiscreteTable(*encoded, reading=treatment.describe())
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

@@ -31,13 +31,13 @@ def find_counter(table: StoredTable | ClusterTable) -> JointCounter | None:
     """Choose who counts a table; None if it fits into memory here, where counting is quickest."""
     if isinstance(table, ClusterTable):
         held = HeldParts(table.held, table.places)
-        return ClusterCounter(table, held, table.client, counts_limit(None))
+        return ClusterCounter(table, held, table.cluster, counts_limit(None))
     if table.fits:
         return None
-    if table.client is None:
+    if table.cluster is None:
         return ShardCounter(table)
-    parts = StoredParts(table, TASKS_PER_THREAD * sum(table.client.nthreads().values()))
-    return ClusterCounter(table, parts, table.client, counts_limit(table.memory_limit))
+    parts = StoredParts(table, TASKS_PER_THREAD * sum(table.cluster.nthreads().values()))
+    return ClusterCounter(table, parts, table.cluster, counts_limit(table.memory_limit))
 
 
 class CountedWorkspace(Workspace):

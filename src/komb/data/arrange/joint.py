@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype
-from komb.data.encode.column_errors import MAX_LEVELS
-from komb.data.frozen_mapping import FrozenMapping
 from komb.data.table import DiscreteTable
 
 Codes = npt.NDArray[np.int64]
@@ -56,7 +54,6 @@ def replace_columns(
     >>> replace_columns(table, ["x", "z"], "xz", np.array([0, 1]), ("a", "b")).names
     ('xz', 'y')
     """
-    assert len(levels) <= MAX_LEVELS
     gone = set(old)
     place = min((table.index(each) for each in old), default=table.n_columns)
     kept = [i for i in range(table.n_columns) if table.names[i] not in gone]
@@ -69,16 +66,4 @@ def replace_columns(
     names, all_levels = [table.names[i] for i in kept], [table.levels[i] for i in kept]
     names.insert(before, name)
     all_levels.insert(before, levels)
-    return DiscreteTable(
-        tuple(names),
-        joined,
-        tuple(all_levels),
-        FrozenMapping({each: cuts for each, cuts in table.cuts.items() if each not in gone}),
-        has_missing=_has_missing(joined, all_levels),
-        numbers={each: values for each, values in table.numbers.items() if each not in gone},
-        types={each: found for each, found in table.types.items() if each not in gone},
-    )
-
-
-def _has_missing(codes: CodeArray, levels: Sequence[Levels]) -> bool:
-    return any(bool((own == len(found)).any()) for own, found in zip(codes, levels, strict=True))
+    return table.derive(names, joined, all_levels, made=[name])

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
 Groups: TypeAlias = Mapping[Name, Iterable[Name]] | str | None
-Weights: TypeAlias = Name | Mapping[Name, str] | None
+Weights: TypeAlias = Name | Mapping[Any, Any] | Any
+"""Name of a column, ``{name: kind}``, numbers, one per row, or ``{kind: numbers}``."""
 
 PREFIX = "prefix"
 """Find one-hot blocks by the names of their columns."""
@@ -27,10 +30,45 @@ _EXAMPLE = "Write it as ", Argument("groups", {"gene": ["rs1", "rs2"]}), "."
 
 
 class WeightColumn(NamedTuple):
-    """Which column holds weights, and what they mean; ``None``: whole numbers are frequencies."""
+    """Where weights are, and what they mean; ``None``: whole numbers are frequencies."""
 
-    name: Name
+    name: Name  # of a column
     kind: str | None = None
+    values: Any = None  # those of the rows, where they are in no column
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The column that holds them, if it is one."""
+        return (self.name,) if self.values is None else ()
+
+    def describe(self) -> dict[Name, str] | str:
+        """Return what a result reports of it."""
+        kind = self.kind or FREQUENCY
+        return {self.name: kind} if self.values is None else kind
+
+
+def check_weights(weights: object) -> WeightColumn | None:
+    """Check what can be checked before there is a table; weights are frequencies if not named.
+
+    Examples
+    --------
+    >>> check_weights("w"), check_weights({"survey": [0.5, 1.5]})
+    (WeightColumn(name='w', kind='frequency', values=None), WeightColumn(name=None, ...))
+    """
+    pair = [*weights.items()] if isinstance(weights, Mapping) else [(FREQUENCY, weights)]
+    if len(pair) == 1 and _is_column(pair[0][1]):
+        kind, values = pair[0]
+        if kind not in KINDS:
+            raise UnknownNameError.among("kind of weight", kind, KINDS, "weights")
+        return WeightColumn(None, kind, values)
+    column = check_weight_column("weights", weights)
+    return column if column is None or column.kind else column._replace(kind=FREQUENCY)
+
+
+def _is_column(values: object) -> bool:
+    """Whether something holds values, rather than being the name of a column or a kind."""
+    is_array = hasattr(values, "__array__") and not isinstance(values, np.generic)
+    return is_array or isinstance(values, list)
 
 
 def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
@@ -77,10 +115,12 @@ def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]]
     home: dict[Name, Name] = {}
     checked: dict[Name, tuple[Name, ...]] = {}
     for group, columns in groups.items():
-        if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
-            rule = f"have a list of columns for {group!r}"
+        listed = None if isinstance(columns, str | bytes) else columns
+        names = list(listed) if isinstance(listed, Iterable) else [[]]
+        if not all(isinstance(name, Hashable) for name in names):
+            rule = f"have a list of names of columns for {group!r}"
             raise ParameterError.because(parameter, rule, columns, _EXAMPLE)
-        checked[group] = tuple(dict.fromkeys(columns))
+        checked[group] = tuple(dict.fromkeys(names))
         if not checked[group]:
             rule = f"name at least one column for {group!r}"
             raise ParameterError.because(parameter, rule, [], _EXAMPLE)
@@ -92,6 +132,31 @@ def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]]
                 raise ParameterError.because(parameter, rule, name, remedy, shown=shown)
             home[name] = group
     return checked
+
+
+def columns_of(groups: Mapping[Name, tuple[Name, ...]] | str | None) -> tuple[Name, ...]:
+    """Return the columns of all groups that are named."""
+    listed = groups.values() if isinstance(groups, Mapping) else ()
+    return tuple(name for columns in listed for name in columns)
+
+
+def check_apart(named: Mapping[str, Iterable[Name]], others: Mapping[str, Iterable[Name]]) -> None:
+    """Raise if a parameter names a column that another parameter names, too.
+
+    Examples
+    --------
+    >>> check_apart({"weights": ["n"]}, {"target": ["n"]})
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'weights' must have no column in common with 'target'; got 'n'...
+    """
+    home: dict[Name, str] = {name: key for key, names in others.items() for name in names}
+    for parameter, names in named.items():
+        for name in names:
+            if name in home:
+                rule = "have no column in common with ", Argument(home[name])
+                remedy = "Take it out of one of the two."
+                raise ParameterError.because(parameter, rule, name, remedy)
+        home |= dict.fromkeys(names, parameter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,30 +185,15 @@ class Plan:
     @property
     def named(self) -> dict[str, tuple[Name, ...]]:
         """The columns that each parameter names."""
-        grouped = self.groups.values() if isinstance(self.groups, Mapping) else ()
         return {
             "given": self.given,
-            "groups": tuple(name for columns in grouped for name in columns),
-            "weights": () if self.weights is None else (self.weights.name,),
+            "groups": columns_of(self.groups),
+            "weights": () if self.weights is None else self.weights.names,
         }
 
     def check_apart(self, others: Mapping[str, Iterable[Name]]) -> None:
-        """Raise if a column is named here and by another parameter, or twice here.
-
-        Examples
-        --------
-        >>> Plan(given=("age",)).check_apart({"include": ["age"]})
-        Traceback (most recent call last):
-        komb.errors.ParameterError: 'given' must have no column in common with 'include'; got ...
-        """
-        home: dict[Name, str] = {name: key for key, names in others.items() for name in names}
-        for parameter, names in self.named.items():
-            for name in names:
-                if name in home:
-                    rule = "have no column in common with ", Argument(home[name])
-                    remedy = "Take it out of one of the two."
-                    raise ParameterError.because(parameter, rule, name, remedy)
-            home |= dict.fromkeys(names, parameter)
+        """Raise if a column is named here and by another parameter, or twice here."""
+        check_apart(self.named, others)
 
     def check_target(self, target: Name) -> None:
         """Raise if the target is used for something else."""

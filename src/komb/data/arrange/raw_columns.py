@@ -49,6 +49,18 @@ def check_names(parameter: str, wanted: Any, data: Any) -> None:
             raise UnknownNameError.among("column", name, names, parameter)
 
 
+def count_rows(data: Any) -> int | None:
+    """Return the number of rows; None if data are not a table."""
+    if isinstance(data, DiscreteTable):
+        return data.n_rows
+    if isinstance(data, Mapping):
+        data = next(iter(data.values()), None)
+    try:
+        return len(data)
+    except TypeError:
+        return None
+
+
 def numbers_of(data: Any, name: Name) -> Floats | None:
     """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers.
 
@@ -60,12 +72,12 @@ def numbers_of(data: Any, name: Name) -> Floats | None:
     array([5., 9., 5.])
     """
     if isinstance(data, DiscreteTable):
-        return _of_codes(data, name)
+        return data.numbers[name] if name in data.numbers else _of_codes(data, name)
     if isinstance(data, np.ndarray):
         position: Any = name
         return to_numbers(data[:, position])
     if isinstance(data, Mapping):
-        return _of_values(data[name])
+        return numbers_in(data[name])
     frame = _frame_of(data)
     return None if frame is None else to_numbers(frame[name])
 
@@ -81,7 +93,8 @@ def _of_codes(table: DiscreteTable, name: Name) -> Floats | None:
     return numbers
 
 
-def _of_values(values: Any) -> Floats | None:
+def numbers_in(values: Any) -> Floats | None:
+    """Return values of any kind of column as floats, or ``None`` if they are no numbers."""
     if isinstance(values, np.ndarray | list):
         return to_numbers(values)
     if hasattr(values, "__array__"):

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data.arrange.joint import join, replace_columns
-from komb.data.encode.bin_labels import label_bins
+from komb.data.encode.bin_labels import label_bins, label_times
 from komb.data.encode.codes import Levels
 from komb.data.encode.column_errors import FEW_LEVELS, MAX_LEVELS, Missing, explain
+from komb.data.encode.column_types import TIME
 from komb.data.encode.numbers import Floats
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
@@ -69,7 +70,10 @@ def count_strata(n_rows: int, n_covariates: int) -> int:
 
 
 def cut_into_strata(
-    covariates: Sequence[tuple[Name, Floats]], n_strata: int, missing: str
+    covariates: Sequence[tuple[Name, Floats]],
+    n_strata: int,
+    missing: str,
+    label: Callable[[Sequence[float]], list[str]] = label_bins,
 ) -> Strata:
     """Cut continuous covariates into strata, all of them together.
 
@@ -91,7 +95,7 @@ def cut_into_strata(
     known = np.flatnonzero(~is_missing)
     scaled = [_scale(numbers[known]) for _, numbers in covariates]
     own = _split(np.column_stack(scaled), n_strata)
-    levels = _label(covariates, known, own)
+    levels = _label(covariates, known, own, label)
     codes = np.full(len(is_missing), len(levels), dtype=np.int64)
     codes[known] = own
     if missing == "level" and is_missing.any():
@@ -182,6 +186,7 @@ def _label(
     covariates: Sequence[tuple[Name, Floats]],
     known: npt.NDArray[np.intp],
     codes: npt.NDArray[np.int64],
+    label: Callable[[Sequence[float]], list[str]],
 ) -> Levels:
     """Name strata: those of a single covariate by where it is cut, others by number."""
     n_strata = int(codes.max()) + 1
@@ -191,7 +196,7 @@ def _label(
     lowest = np.array([values[codes == code].min() for code in range(n_strata)])
     highest = np.array([values[codes == code].max() for code in range(n_strata)])
     cuts = (highest[:-1] / 2 + lowest[1:] / 2).tolist()
-    labels = label_bins(cuts)
+    labels = label(cuts)
     return tuple(labels) if len(labels) == n_strata else tuple(range(n_strata))
 
 
@@ -240,13 +245,14 @@ def put_into_strata(
     ('y', 'sex')
     """
     numeric = {name for name, _ in continuous}
-    discrete = [name for name in covariates if name not in numeric]
-    positions = [table.index(name) for name in discrete]
+    positions = [table.index(name) for name in covariates if name not in numeric]
     columns, levels = [table.codes[x] for x in positions], [table.levels[x] for x in positions]
     if continuous:
         n_combinations = len(join(columns, [*map(len, levels)]).parts) if columns else 1
         n_strata = count_strata(table.n_rows // n_combinations, len(continuous))
-        cut = cut_into_strata(continuous, n_strata, missing)
+        types = [table.types[name].kind for name in numeric if name in table.types]
+        label = label_times if TIME in types else label_bins
+        cut = cut_into_strata(continuous, n_strata, missing, label)
         columns, levels = [*columns, cut.codes.astype(np.uint16)], [*levels, cut.levels]
     joint = join(columns, [*map(len, levels)])
     if len(joint.parts) >= MAX_LEVELS:
@@ -258,5 +264,5 @@ def put_into_strata(
         for part in joint.parts
         for own in levels[:1]
     )
-    without = table.select([name for name in table.names if name not in discrete])
+    without = table.select([name for name in table.names if name not in covariates])
     return replace_columns(without, [], strata_name(covariates), joint.codes, named)

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.arrange.plan import FREQUENCY, SURVEY, WeightColumn
+from komb.data.arrange.raw_columns import count_rows, numbers_in, numbers_of
 from komb.data.encode.numbers import Floats
 from komb.data.memory_limit import check_limit, refuse_beyond
-from komb.data.names import Name
 from komb.data.table import DiscreteTable
-from komb.errors import Argument, DataError
+from komb.errors import Argument, DataError, InPython, Text
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -33,48 +33,52 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio, to spread hashes
 _HALVINGS = 60  # of the interval in which the scale of weights is looked for
 
 
-def check_values(parameter: str, name: Name, numbers: Floats | None) -> Floats:
-    """Return weights, or say what is wrong with them.
+def read_weights(data: object, weights: WeightColumn) -> tuple[str, Floats]:
+    """Return what weights mean and what they are, or say what is wrong with them.
 
     Examples
     --------
-    >>> check_values("weights", "w", np.array([1.0, 0.0]))
+    >>> read_weights({"w": [1, -1]}, WeightColumn("w"))
     Traceback (most recent call last):
-    komb.errors.DataError: 'weights' must be numbers above 0 in every row of 'w'; got 0.0 in ...
+    komb.errors.DataError: 'weights' must be numbers from 0 on in every row of 'w'; got -1.0 in ...
     """
-    rule = f"be numbers above 0 in every row of {name!r}"
-    if numbers is None:
-        remedy = "Choose a column of numbers."
-        raise DataError.because(parameter, rule, name, remedy, shown="other values")
-    is_wrong = ~(np.isfinite(numbers) & (numbers > 0))
+    where = "for every row" if weights.values is not None else f"in every row of {weights.name!r}"
+    rule = f"be numbers from 0 on {where}"
+    numbers, n_rows = _numbers(data, weights), count_rows(data)
+    if numbers is None or numbers.ndim != 1:
+        remedy = "Pass numbers, or name a column of them."
+        raise DataError.because("weights", rule, weights.name, remedy, shown="other values")
+    if n_rows is not None and len(numbers) != n_rows:
+        rule, remedy = f"have one number for each of the {n_rows:,} rows", "Pass one for each row."
+        shown = f"{len(numbers):,} numbers"
+        raise DataError.because("weights", rule, len(numbers), remedy, shown=shown)
+    remedy = "Correct it; 0 leaves a row out."
+    _refuse(
+        ~(np.isfinite(numbers) & (numbers >= 0)), numbers, f"be numbers from 0 on {where}", remedy
+    )
+    if not numbers.any():
+        rule, remedy = f"not be 0 {where}", "Leave them out if all rows count alike."
+        raise DataError.because("weights", rule, 0.0, remedy)
+    is_broken = numbers != np.floor(numbers)
+    if weights.kind == FREQUENCY:
+        said: Text = InPython("weights={'survey': numbers}")
+        if weights.values is None:
+            said = Argument("weights", {weights.name: SURVEY})
+        advice = "If they are weights of a survey, say so: ", said, "."
+        _refuse(is_broken, numbers, "be whole numbers if they are frequencies", advice)
+    return weights.kind or (SURVEY if is_broken.any() else FREQUENCY), numbers
+
+
+def _numbers(data: object, weights: WeightColumn) -> Floats | None:
+    return numbers_of(data, weights.name) if weights.values is None else numbers_in(weights.values)
+
+
+def _refuse(is_wrong: npt.NDArray[np.bool_], numbers: Floats, rule: str, remedy: Text) -> None:
+    """Raise for the first row that is wrong, if there is one."""
     if is_wrong.any():
         row = int(is_wrong.argmax())
         shown = f"{numbers[row]} in row {row}"
-        remedy = "Leave out rows that stand for nothing, and correct the others."
-        raise DataError.because(parameter, rule, float(numbers[row]), remedy, shown=shown)
-    return numbers
-
-
-def kind_of(column: WeightColumn, weights: Floats, parameter: str = "weights") -> str:
-    """Say what weights mean: frequencies, if they are whole numbers and nothing else was said.
-
-    Examples
-    --------
-    >>> column = WeightColumn("w")
-    >>> kind_of(column, np.array([1.0, 3.0])), kind_of(column, np.array([1.5]))
-    ('frequency', 'survey')
-    """
-    are_whole = bool((weights == np.floor(weights)).all())
-    if column.kind == FREQUENCY and not are_whole:
-        row = int((weights != np.floor(weights)).argmax())
-        rule, shown = "be whole numbers if they are frequencies", f"{weights[row]} in row {row}"
-        remedy = (
-            "If they are weights of a survey, say so: ",
-            Argument(parameter, {column.name: SURVEY}),
-            ".",
-        )
-        raise DataError.because(parameter, rule, float(weights[row]), remedy, shown=shown)
-    return column.kind or (FREQUENCY if are_whole else SURVEY)
+        raise DataError.because("weights", rule, float(numbers[row]), remedy, shown=shown)
 
 
 def effective_size(weights: Floats) -> float:
@@ -89,19 +93,31 @@ def effective_size(weights: Floats) -> float:
     return float(ordered.sum() ** 2 / (ordered**2).sum())
 
 
-def repeated_rows(weights: Floats, n_columns: int) -> npt.NDArray[np.intp]:
+def repeated_rows(
+    weights: Floats, n_columns: int, memory_limit: int | str | None = None
+) -> npt.NDArray[np.intp]:
     """Return row numbers, each as often as its frequency says, if there is memory for them.
 
     Examples
     --------
-    >>> repeated_rows(np.array([2.0, 1.0]), 5)
-    array([0, 0, 1])
+    >>> repeated_rows(np.array([2.0, 0.0, 1.0]), 5)
+    array([0, 0, 2])
     """
     total = float(weights.sum())
-    refuse_beyond(
-        total * n_columns * _BYTES_PER_VALUE, check_limit(), f"A table of {total:,.0f} rows"
-    )
+    needed, limit = total * n_columns * _BYTES_PER_VALUE, check_limit(memory_limit)
+    refuse_beyond(needed, limit, f"A table of {total:,.0f} rows")
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def describe_weights(kind: str, weights: Floats, n_rows: int) -> tuple[int, str]:
+    """Return how many rows weights have made, and of what."""
+    if kind == FREQUENCY:
+        n_different = np.count_nonzero(weights)
+        return n_rows, f"frequencies: {n_different:,} different rows stand for {n_rows:,}"
+    return n_rows, (
+        f"survey weights: {n_rows:,} rows drawn by weight from {len(weights):,}, which have an "
+        f"effective sample size of {effective_size(weights):,.0f}"
+    )
 
 
 def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:

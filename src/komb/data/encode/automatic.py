@@ -224,9 +224,9 @@ class AutomaticEncoder:
         if treatment.is_named(name) or (rule is not None and contents.has_many_values):
             assert rule is not None
             column = self._encoder.cut(name, numbers, rule)
-            return self._settle(
-                column._replace(type=ColumnType(kind, BINS, contents.n_missing, reason))
-            )
+            kept = None if treatment.is_named(name) else numbers.copy()  # for strata
+            found = ColumnType(kind, BINS, contents.n_missing, reason)
+            return self._settle(column._replace(numbers=kept, type=found))
         if np.isinf(contents.known).any():
             raise Infinite(contents.known)
         if not contents.has_many_values:

@@ -132,6 +132,13 @@ class Treatment:
         cut = {"discretize": _as_dict(self.discretize), **used}
         return {"types": types, **cut, "missing": self.missing, **marked}
 
+    def refuse(self, parameters: Iterable[str], rule: str, remedy: str) -> None:
+        """Raise if one of some parameters was given."""
+        for parameter in parameters:
+            if getattr(self, parameter):
+                value = self.describe()[parameter]
+                raise ParameterError.because(parameter, rule, value, remedy.format(parameter))
+
     def check_names(self, names: Sequence[Name]) -> None:
         """Raise if a column was named that is not there."""
         for parameter in ("types", "discretize", "bins", "na_values"):
@@ -161,7 +168,7 @@ class Treatment:
         """Raise if columns are to be cut by more than one target."""
         if self.needs_target and (targets is None or len(set(targets)) > 1):
             rule = "not be 'mdl' for several targets: each would cut the columns in another way"
-            cuts = "discretize=komb.markov_blanket(data, target, discretize='mdl').cuts"
+            cuts = "discretize=komb.table(data, target=target, discretize='mdl').cuts"
             remedy = (
                 "Use 'quantile'",
                 InPython(f", or cut by one target and reuse it for all: {cuts}"),

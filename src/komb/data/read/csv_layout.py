@@ -19,6 +19,8 @@ CANDIDATES = (",", "\t", ";", "|")
 BLANK, TAB = ord(" "), ord("\t")
 WHITE_SPACE = " "
 """Stands for any run of blanks and tabs, as in files of right-aligned numbers."""
+NULL_MARKERS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+"""What stands for a missing value in text; "None" does not, it is a level in known networks."""
 NO_DELIMITER = "\x1f"
 """Occurs in no text: the delimiter of files with a single column."""
 

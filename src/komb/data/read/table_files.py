@@ -10,21 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
 from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import (
-    DEFAULT_BINS,
-    STRICT,
-    Bins,
-    Discretize,
-    NaValues,
-    TypeOption,
-    check_treatment,
-)
+from komb.data.encode.treatment import check_treatment
 from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.names import list_names
 from komb.data.read.csv_layout import (
     NO_DELIMITER,
+    NULL_MARKERS,
     WHITE_SPACE,
     count_lines,
     detect_delimiter,
@@ -39,14 +33,13 @@ from komb.data.read.csv_quotes import find_quoting
 from komb.data.read.file_bytes import check_text, read_bytes, read_stream, shorten, to_path
 from komb.data.read.parquet import read_parquet
 from komb.data.read.plink import is_plink, read_plink
+from komb.data.reading import Reading, table
+from komb.data.stored.stored_table import open_table
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
-
-NULL_MARKERS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
-"""What stands for a missing value in text; "None" does not, it is a level in known networks."""
 
 BYTES_PER_BYTE = 6
 """Memory that reading takes for each byte of text, at most."""
@@ -55,6 +48,7 @@ BYTES_PER_FIELD = 48
 BYTES_PER_COLUMN = 10_000
 """And for each column."""
 
+_OF_PLINK = ("discretize", "bins", "missing")  # for the phenotype
 _SAMPLE = 10_000  # rows from which types are guessed at first
 _LONGEST_NAME = 10_000  # characters; beyond that it is no name, but a quote or delimiter is wrong
 
@@ -65,24 +59,19 @@ def read_table(
     delimiter: str | None = None,
     has_header: bool = True,
     columns: Sequence[str] | None = None,
-    types: TypeOption = STRICT,
-    discretize: Discretize = None,
-    bins: Bins = DEFAULT_BINS,
-    missing: str | None = None,
-    na_values: NaValues = (),
-    target: str | None = None,
-    memory_limit: int | str | None = None,
     phenotype: str | os.PathLike[str] | None = None,
     phenotype_name: str | None = None,
+    **reading: Unpack[Reading],
 ) -> DiscreteTable:
-    r"""Read a table from a file of delimited text, a Parquet file or PLINK's binary files.
+    r"""Read a table from delimited text, Parquet or PLINK's binary files, or open one on disk.
 
     Parameters
     ----------
     path
         The file: Parquet if its name ends in ``.parquet``, PLINK 1 if it ends in ``.bed`` (with
         ``.bim`` and ``.fam`` beside it; needs bed-reader), otherwise text in UTF-8, which may be
-        compressed with gzip.
+        compressed with gzip. Or the folder of a table that :func:`komb.encode` has written: it is
+        opened, but not read.
     delimiter
         One character between fields; a blank stands for any run of blanks and tabs. If left out,
         the one of comma, tab, semicolon, bar and white space that fits the first lines.
@@ -90,31 +79,30 @@ def read_table(
         Whether the first line holds the names. Without it they are ``V1``, ``V2``, ...
     columns
         The columns to read; all if left out.
-    types, discretize, bins, missing, na_values, target
-        Types of columns, how to cut those of numbers, and what to do about missing values; as in
-        :meth:`DiscreteTable.from_data`. An empty field, ``NA``, ``N/A``, ``NaN``, ``nan``, ``null``
-        and ``NULL``, quoted or not and with any blanks around them, are missing values in text.
-    memory_limit
-        How much memory reading may take: bytes, or text such as ``"2 GB"``. If left out, what the
-        environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
     phenotype
         For PLINK files: a file of phenotypes, whose lines have a family id, an individual id and
         the phenotype. If left out, that of the ``.fam`` file.
     phenotype_name
         Which of them, if there are several; then the first line must hold the names.
+    **reading
+        How columns are read, the keywords of :func:`komb.table`. An empty field, ``NA``, ``N/A``,
+        ``NaN``, ``nan``, ``null`` and ``NULL``, quoted or not and with any blanks around them, are
+        missing values in text.
 
     Returns
     -------
     DiscreteTable
-        Columns of whole numbers hold integers. Blanks around names and values are dropped. Of PLINK
-        files, one column for each variant, how many copies of its first allele a person has, and
-        the phenotype as the last one; missing genotypes are marked, and each test leaves out the
-        rows that it would need them in, unless ``missing="level"``.
+        A :class:`komb.StoredTable` of a folder. Columns of whole numbers hold integers. Blanks
+        around names and values are dropped. Of PLINK files, one column for each variant, how many
+        copies of its first allele a person has, and the phenotype as the last one; missing
+        genotypes are marked, and each test leaves out the rows that it would need them in, unless
+        ``missing="level"``.
 
     Raises
     ------
     komb.errors.FileError
-        If the file cannot be read, or its lines have different numbers of fields.
+        If the file cannot be read, or its lines have different numbers of fields; if a folder is no
+        table, is damaged or was written by a later version.
     komb.errors.MemoryLimitError
         If it would take more memory than it may; it is raised before the memory is taken.
     komb.errors.DataError
@@ -130,37 +118,27 @@ def read_table(
     ...     read_table(path).levels
     (('no', 'yes'), (30, 50))
     """
-    file = to_path(path)
-    treatment = check_treatment(discretize, bins, missing)
+    file, limit = to_path(path), reading.get("memory_limit")
+    if os.path.isdir(file):
+        _refuse_text_options("tables on disk", delimiter, has_header)
+        refuse_phenotype(phenotype, phenotype_name)
+        stored = table(open_table(file), **reading)
+        return stored if columns is None else stored.select(_listed(columns) or ())
     with naming(file):
         if is_plink(file):
-            _check_names_list(columns)
-            _refuse_text_options(delimiter, has_header)
-            return read_plink(
-                file,
-                check_limit(memory_limit),
-                treatment,
-                phenotype=None if phenotype is None else to_path(phenotype),
-                phenotype_name=phenotype_name,
-                columns=columns,
-            )
+            _refuse_text_options("PLINK files", delimiter, has_header)
+            where = None if phenotype is None else to_path(phenotype)
+            said = {name: reading.pop(name) for name in _OF_PLINK if name in reading}  # type: ignore[misc]
+            cohort = read_plink(
+                file, check_limit(limit), check_treatment(**said), phenotype=where,
+                phenotype_name=phenotype_name, columns=_listed(columns),
+            )  # fmt: skip
+            return table(cohort, **reading)
         refuse_phenotype(phenotype, phenotype_name)
         frame = read_frame(
-            file,
-            delimiter=delimiter,
-            has_header=has_header,
-            columns=columns,
-            memory_limit=memory_limit,
+            file, delimiter=delimiter, has_header=has_header, columns=columns, memory_limit=limit
         )
-        return DiscreteTable.from_data(
-            frame,
-            types=types,
-            discretize=discretize,
-            bins=bins,
-            missing=missing,
-            na_values=na_values,
-            target=target,
-        )
+        return table(frame, **reading)
 
 
 @contextmanager
@@ -186,7 +164,7 @@ def read_frame(
     file = Path("standard input") if is_stream else to_path(cast("str", path))
     limit = check_limit(memory_limit)
     _check_delimiter(delimiter)
-    _check_names_list(columns)
+    columns = _listed(columns)
     is_parquet = file.suffix.lower() == ".parquet"
     if is_stream:
         data = read_stream(cast("IO[bytes]", path), file, limit, BYTES_PER_BYTE)
@@ -198,14 +176,12 @@ def read_frame(
     return _read_text(file, _plain_lines(data), delimiter, has_header, columns, limit)
 
 
-def _check_names_list(columns: Sequence[str] | None) -> None:
-    if isinstance(columns, str):
-        remedy = f"Put it in a list: [{columns!r}]."
-        raise ParameterError.because("columns", "be a list of column names", columns, remedy)
+def _listed(columns: Sequence[str] | None) -> list[Any] | None:
+    return None if columns is None else list_names("columns", columns)
 
 
-def _refuse_text_options(delimiter: str | None, has_header: bool) -> None:
-    rule = "be left out for PLINK files, which are no text"
+def _refuse_text_options(what: str, delimiter: str | None, has_header: bool) -> None:
+    rule = f"be left out for {what}, which are no text"
     if delimiter is not None:
         raise ParameterError.because("delimiter", rule, delimiter, "Leave it out.")
     if not has_header:

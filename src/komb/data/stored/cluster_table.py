@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.encode.codes import CodeArray, Name, code_dtype
-from komb.data.encode.inputs import Request, check_shape
+from komb.data.encode.inputs import Request
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.stored.batches import DaskPartitions
@@ -20,7 +20,7 @@ from komb.data.stored.encoding import encode_columns, plan_columns
 from komb.data.stored.header import ColumnEntry, column_offsets
 from komb.data.stored.shards import Shard
 from komb.data.table import DiscreteTable
-from komb.errors import DataError, ParameterError
+from komb.errors import DataError
 
 
 def is_dask_frame(data: object) -> bool:
@@ -35,21 +35,22 @@ def is_dask_frame(data: object) -> bool:
     return library.startswith("dask") and hasattr(data, "to_delayed")
 
 
-def hold_table(client: Any, data: Any, request: Request) -> ClusterTable:
+def hold_table(connection: Any, data: Any, request: Request) -> ClusterTable:
     """Encode a dataframe of Dask where it is; none of its rows comes here.
 
     Two passes over the partitions: one for the levels of the columns, one for their codes, which
     stay with the workers. A worker that is lost has its part made again, from what the dataframe is
     made of.
     """
-    if request.treatment.discretize is not None:
-        remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', discretize=...)."
-        rule = "be left out for a dataframe of Dask"
-        raise ParameterError.because("discretize", rule, request.treatment.discretize, remedy)
+    rule = "be left out for a dataframe of Dask"
+    remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', {}=...)."
+    request.treatment.refuse(["discretize"], rule, remedy)
+    request.treatment.refuse(["types", "na_values"], rule, "Change the dataframe instead.")
+    client = connection.client
     with client.as_current():
         plans, n_rows = plan_columns(DaskPartitions(data), request)
         held = _hold_codes(client, data, plans)
-    return ClusterTable(client, held, [plan.entry for plan in plans], n_rows)
+    return ClusterTable(connection, held, [plan.entry for plan in plans], n_rows)
 
 
 def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any]:
@@ -84,22 +85,14 @@ class ClusterTable(DiscreteTable):
     It is a :class:`DiscreteTable`: what asks for ``codes`` has them brought here, if they fit into
     memory. Searches do not.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    held : sequence of futures
-        Of :class:`~komb.data.stored.shards.Shard`.
-    columns : sequence of ColumnEntry
-        All that the parts hold.
-    n_rows : int
-    places : sequence of int, optional
-        Which of the columns are those of the table; all of them if left out.
+    ``held`` are futures of :class:`~komb.data.stored.shards.Shard`, ``columns`` all that they hold,
+    and ``places`` those of the table.
     """
 
     # The class is no dataclass: its codes are no field.
     def __init__(
         self,
-        client: Any,
+        connection: Any,
         held: Sequence[Any],
         columns: Sequence[ColumnEntry],
         n_rows: int,
@@ -113,8 +106,10 @@ class ClusterTable(DiscreteTable):
             "cuts": FrozenMapping({}),
             "numbers": FrozenMapping({}),
             "types": FrozenMapping({}),
+            "reading": FrozenMapping({}),
+            "notes": FrozenMapping({}),
             "has_missing": any(column.n_missing for column in own),
-            "client": client,
+            "connection": connection,
             "held": tuple(held),
             "places": chosen,
             "_columns": tuple(columns),
@@ -124,7 +119,6 @@ class ClusterTable(DiscreteTable):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    client: Any
     held: tuple[Any, ...]
     places: tuple[int, ...]
     _columns: tuple[ColumnEntry, ...]
@@ -159,7 +153,7 @@ class ClusterTable(DiscreteTable):
         """How many rows have each level of a column; the last number is of missing values."""
         count = partial(_count_levels, self.places[position], len(self.levels[position]) + 1)
         counts: npt.NDArray[np.int64] = sum(
-            self.client.gather(self.client.map(count, self.held, pure=False))
+            self.cluster.gather(self.cluster.map(count, self.held, pure=False))
         )
         return counts
 
@@ -167,7 +161,7 @@ class ClusterTable(DiscreteTable):
     def codes(self) -> CodeArray:
         """The codes, brought here."""
         refuse_beyond(self.nbytes, check_limit(), "The table on the cluster, brought here,")
-        parts = self.client.gather(list(self.held))
+        parts = self.cluster.gather(list(self.held))
         codes: CodeArray = np.empty((self.n_columns, self.n_rows), self.dtype)
         for row, place in zip(codes, self.places, strict=True):
             np.concatenate([part.column(place) for part in parts], out=row, casting="unsafe")
@@ -176,10 +170,8 @@ class ClusterTable(DiscreteTable):
 
     def select(self, names: Iterable[Name]) -> DiscreteTable:
         """Return a table of some columns, in the order given."""
-        chosen = [self.index(name) for name in names]
-        check_shape([self.names[place] for place in chosen], self.n_rows)
-        places = [self.places[place] for place in chosen]
-        return ClusterTable(self.client, self.held, self._columns, self._n_rows, places)
+        places = [self.places[place] for place in self.positions(names)]
+        return ClusterTable(self.connection, self.held, self._columns, self._n_rows, places)
 
     def __reduce__(self) -> NoReturn:
         message = "A table on a cluster cannot be sent to another process."

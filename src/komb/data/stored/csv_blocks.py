@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from komb.data.read.csv_layout import (
+    NULL_MARKERS,
     WHITE_SPACE,
     detect_delimiter,
     drop_blank_lines,
@@ -26,7 +27,6 @@ from komb.data.read.csv_layout import (
 )
 from komb.data.read.csv_quotes import END, QUOTE, find_quoting
 from komb.data.read.file_bytes import check_text, shorten
-from komb.data.read.table_files import NULL_MARKERS
 from komb.errors import Argument, FileError
 
 if TYPE_CHECKING:

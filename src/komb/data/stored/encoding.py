@@ -26,6 +26,7 @@ from komb.data.encode.treatment import (
     check_treatment,
 )
 from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.names import list_names
 from komb.data.read.file_bytes import to_path
 from komb.data.stored.batches import Batches, Frame, open_batches, rows_per_batch
 from komb.data.stored.column_plans import ColumnPlan, Cutter, rule_of, settle_column
@@ -35,7 +36,7 @@ from komb.data.stored.new_folder import new_folder
 from komb.data.stored.shards import write_shard
 from komb.data.stored.spilled_numbers import SpilledNumbers
 from komb.data.stored.stored_table import StoredTable, is_table_folder, open_table
-from komb.data.table import DiscreteTable
+from komb.data.table import DiscreteTable, encode_table
 from komb.errors import ContinuousColumnError, DataError
 
 OnProgress = Callable[[str, int, int], None]
@@ -61,7 +62,8 @@ def encode(
 ) -> StoredTable:
     r"""Encode a table of any size into a folder on disk, in bounded memory.
 
-    Levels and codes are those of :meth:`DiscreteTable.from_data` of the whole table.
+    Levels and codes are those of :func:`komb.table` of the whole data, with strict types. Groups
+    and weights are given when the table is opened: ``komb.read_table(path, groups=...)``.
 
     Parameters
     ----------
@@ -69,12 +71,12 @@ def encode(
         Files by name, pattern (``"data/*.parquet"``) or as a list of names: Parquet, or delimited
         text, which may be compressed with gzip; a folder stands for the Parquet files in it. A
         polars ``LazyFrame``, a pyarrow ``Dataset`` or a Dask dataframe. Or any table that
-        :meth:`DiscreteTable.from_data` takes.
+        :func:`komb.table` takes.
     path
         The folder to write, such as ``"table.komb"``.
     exclude, discretize, bins, missing, target
-        As in :meth:`DiscreteTable.from_data`. Cut points are exact; ``"kmeans"`` and ``"mdl"`` need
-        memory for all numbers of a column.
+        As in :func:`komb.table`. Cut points are exact; ``"kmeans"`` and ``"mdl"`` need memory for
+        all numbers of a column.
     delimiter, has_header
         Of delimited text, as in :func:`komb.read_table`.
     overwrite
@@ -89,7 +91,7 @@ def encode(
     Returns
     -------
     StoredTable
-        The table, opened. :func:`komb.open_table` opens it again.
+        The table, opened. :func:`komb.read_table` opens it again.
 
     Raises
     ------
@@ -106,6 +108,7 @@ def encode(
     ((1, 2, 3), ('no', 'yes'))
     """
     treatment = check_treatment(discretize, bins, missing)
+    exclude = list_names("exclude", exclude)
     limit = check_limit(memory_limit)
     place = to_path(path)
     with new_folder(place, overwrite=overwrite, is_ours=is_table_folder(place)) as folder:
@@ -114,10 +117,8 @@ def encode(
         batches = open_batches(data, work, limit, delimiter, has_header)
         request = Request(exclude, treatment, target)
         if batches is None:
-            header = _store(DiscreteTable.from_data(
-                data, exclude=exclude, discretize=discretize, bins=bins, missing=missing,
-                target=target,
-            ), folder, limit)  # fmt: skip
+            table = encode_table(data, treatment, exclude=exclude, target=target)
+            header = _store(table, folder, limit)
         else:
             header = _Encoding(batches, request, folder, limit, progress).run()
         for left in work.iterdir():

@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.encode.codes import CodeArray, Name, code_dtype
-from komb.data.encode.inputs import check_shape
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.read.file_bytes import shorten, to_path
 from komb.data.stored.header import FILE, Header, damaged, read_header
 from komb.data.stored.shards import Shard, map_shard, verify_shard
 from komb.data.table import DiscreteTable
-from komb.errors import ParameterError
 
 BYTES_PER_ROW = 220
 """Memory that a search takes for each row of a table in memory, besides its codes."""
@@ -28,51 +26,11 @@ BYTES_PER_CODE_BYTE = 1.5
 
 
 def open_table(
-    path: str | os.PathLike[str],
-    *,
-    memory_limit: int | str | None = None,
-    verify: bool = False,
+    path: str | os.PathLike[str], *, memory_limit: int | str | None = None
 ) -> StoredTable:
-    """Open a table that :func:`komb.encode` has written, without reading it.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    memory_limit
-        How much memory searches of the table may take: bytes, or text such as ``"2 GB"``. If it
-        does not fit, it is counted shard by shard, with the same answers. If left out, what the
-        environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
-    verify
-        Whether to compare all shards with their checksums now. A shard is compared when it is first
-        read in any case.
-
-    Returns
-    -------
-    StoredTable
-        A :class:`komb.DiscreteTable` for every function that takes one.
-
-    Raises
-    ------
-    komb.errors.FileError
-        If the folder is no table, or is damaged, or was written by a later version.
-
-    Examples
-    --------
-    >>> import komb, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     data = {"x": ["a", "b", "a", "b"], "y": [0, 1, 0, 0]}
-    ...     table = komb.encode(data, f"{folder}/table.komb")
-    ...     komb.open_table(f"{folder}/table.komb").levels
-    (('a', 'b'), (0, 1))
-    """
-    if memory_limit is not None:
-        check_limit(memory_limit)
+    """Open a table that :func:`komb.encode` has written, without reading it."""
     folder = to_path(path)
-    table = StoredTable(folder, read_header(folder), memory_limit=memory_limit)
-    if verify:
-        table.verify()
-    return table
+    return StoredTable(folder, read_header(folder)).limited(memory_limit)
 
 
 def is_table_folder(path: Path) -> bool:
@@ -83,18 +41,16 @@ def is_table_folder(path: Path) -> bool:
 class StoredTable(DiscreteTable):
     """A table of discrete columns whose codes are on disk.
 
-    Made by :func:`komb.open_table` and :func:`komb.encode`. It is a :class:`DiscreteTable`: what
-    asks for ``codes`` has them read into memory, if they fit into the memory limit. Searches count
-    shard by shard where they do not.
+    Made by :func:`komb.encode`, and opened by :func:`komb.read_table`. It is a
+    :class:`DiscreteTable`: what asks for ``codes`` has them read into memory, if they fit into the
+    memory limit. Searches count shard by shard where they do not.
 
     Attributes
     ----------
     path : pathlib.Path
         The folder.
     memory_limit : int, str or None
-        As given to :func:`komb.open_table`.
-    client : distributed.Client or None
-        Of the cluster that counts the shards, if they do not fit into memory here.
+        As given to :func:`komb.table`.
 
     Examples
     --------
@@ -112,7 +68,7 @@ class StoredTable(DiscreteTable):
         header: Header,
         places: Sequence[int] | None = None,
         memory_limit: int | str | None = None,
-        client: Any = None,
+        connection: Any = None,
     ) -> None:
         chosen = range(len(header.columns)) if places is None else places
         columns = [header.columns[place] for place in chosen]
@@ -122,10 +78,12 @@ class StoredTable(DiscreteTable):
             "cuts": FrozenMapping({c.name: c.cuts for c in columns if c.cuts is not None}),
             "numbers": FrozenMapping({}),
             "types": FrozenMapping({}),
+            "reading": FrozenMapping({}),
+            "notes": FrozenMapping({}),
             "has_missing": any(column.n_missing for column in columns),
             "path": path,
             "memory_limit": memory_limit,
-            "client": client,
+            "connection": connection,
             "_header": header,
             "_places": tuple(chosen),
             "_verified": set(),
@@ -137,7 +95,6 @@ class StoredTable(DiscreteTable):
 
     path: Path
     memory_limit: int | str | None
-    client: Any
     _header: Header
     _places: tuple[int, ...]
     _verified: set[int]
@@ -204,7 +161,7 @@ class StoredTable(DiscreteTable):
 
     def in_memory(self) -> DiscreteTable:
         """Return the same table with its codes in memory."""
-        return DiscreteTable(self.names, self.codes, self.levels, self.cuts, self.has_missing)
+        return self.derive(self.names, self.codes, self.levels)
 
     def level_counts(self, position: int) -> npt.NDArray[np.int64]:
         """How many rows have each level of a column; the last number is of missing values."""
@@ -255,27 +212,22 @@ class StoredTable(DiscreteTable):
         if memory_limit is None:
             return self
         check_limit(memory_limit)
-        return self._copy(memory_limit, self.client)
+        return self._copy(memory_limit, self.connection)
 
-    def counted_by(self, client: Any) -> StoredTable:
+    def counted_by(self, connection: Any) -> StoredTable:
         """Return the same table, to be counted by a cluster if it does not fit into memory."""
-        return self._copy(self.memory_limit, client)
+        return self._copy(self.memory_limit, connection)
 
-    def _copy(self, memory_limit: int | str | None, client: Any) -> StoredTable:
-        other = StoredTable(self.path, self._header, self._places, memory_limit, client)
+    def _copy(self, memory_limit: int | str | None, connection: Any) -> StoredTable:
+        other = StoredTable(self.path, self._header, self._places, memory_limit, connection)
         object.__setattr__(other, "_verified", self._verified)
         object.__setattr__(other, "_loaded", self._loaded)
         return other
 
     def select(self, names: Iterable[Name]) -> DiscreteTable:
         """Return a table of some columns, in the order given; nothing is read."""
-        if isinstance(names, str):
-            remedy = f"Put it in a list: [{names!r}]."
-            raise ParameterError.because("names", "be a list of column names", names, remedy)
-        chosen = [self.index(name) for name in names]
-        check_shape([self.names[place] for place in chosen], self.n_rows)
-        places = [self._places[place] for place in chosen]
-        return StoredTable(self.path, self._header, places, self.memory_limit, self.client)
+        places = [self._places[place] for place in self.positions(names)]
+        return StoredTable(self.path, self._header, places, self.memory_limit, self.connection)
 
     def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
         # Another process, on this machine or another that sees the disk, opens it itself. It counts

@@ -1,0 +1,246 @@
+"""Data of any kind become a table: how columns are read is said here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypedDict
+
+from komb.data.arrange.groups import find_blocks, group_columns
+from komb.data.arrange.plan import (
+    FREQUENCY,
+    PREFIX,
+    SURVEY,
+    Groups,
+    WeightColumn,
+    Weights,
+    check_apart,
+    check_groups,
+    check_weights,
+    columns_of,
+)
+from komb.data.arrange.raw_columns import check_names, column_names, take_rows
+from komb.data.arrange.weights import describe_weights, read_weights, repeated_rows, thin
+from komb.data.encode.inputs import Request
+from komb.data.encode.treatment import (
+    AUTO,
+    DEFAULT_BINS,
+    Bins,
+    Discretize,
+    NaValues,
+    Treatment,
+    TypeOption,
+    check_treatment,
+)
+from komb.data.memory_limit import check_limit
+from komb.data.names import Name, list_names
+from komb.data.stored.clients import check_sight, connect, need_client
+from komb.data.stored.cluster_table import ClusterTable, hold_table, is_dask_frame
+from komb.data.stored.stored_table import StoredTable
+from komb.data.table import DiscreteTable, encode_table
+from komb.errors import ParameterError
+
+
+class Reading(TypedDict, total=False):
+    """The keywords of :func:`table`, for other functions that take them."""
+
+    types: TypeOption
+    missing: str | None
+    na_values: NaValues
+    discretize: Discretize
+    bins: Bins
+    groups: Groups
+    weights: Weights
+    exclude: Iterable[Name]
+    target: Name | None
+    memory_limit: int | str | None
+    cluster: object
+
+
+def table(
+    data: object,
+    *,
+    types: TypeOption = AUTO,
+    missing: str | None = None,
+    na_values: NaValues = (),
+    discretize: Discretize = None,
+    bins: Bins = DEFAULT_BINS,
+    groups: Groups = None,
+    weights: Weights = None,
+    exclude: Iterable[Name] = (),
+    target: Name | None = None,
+    memory_limit: int | str | None = None,
+    cluster: object = None,
+) -> DiscreteTable:
+    """Read data of any kind into a table, and say how its columns are to be read.
+
+    Every search takes raw data as well; then everything below is found.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or pyarrow table, a two-dimensional numpy array (its columns are named 0,
+        1, ...), a mapping of names to columns, a dataframe of Dask, or a
+        :class:`komb.DiscreteTable`, in memory or on disk, whose columns are read already: groups,
+        weights, a memory limit and a cluster can be added to it.
+    types
+        ``"auto"``: the type of each column is found from its values (nominal, ordinal, continuous,
+        time, identifier, free text), and what was decided is in ``types`` of the table.
+        Identifiers and free text are left out. Types of some columns: ``{"zip": "nominal"}``;
+        those of the others are found. ``"strict"``: every distinct value is a level; columns that
+        look continuous or have missing values are errors unless ``discretize`` and ``missing``
+        provide for them.
+    missing
+        What to do about missing values: ``"error"``; ``"level"``, they are a level of their own,
+        ``None``, the last one; or ``"testwise"``, they are marked, and each test is made on the
+        rows that are complete for its columns. If left out, ``"testwise"``; an error with strict
+        types. To drop all incomplete rows, do so first, for instance with ``df.dropna()``.
+    na_values
+        What stands for a missing value, ``[-9, "unknown"]``, or by column, ``{"age": [99]}``,
+        besides NaN and null of every library, an empty text, ``NA``, ``N/A``, ``nan``, ``null``,
+        ``?`` and ``.``.
+    discretize
+        How to cut numeric columns into bins. ``None``: tests take columns with many values by
+        their ranks or by bins of equally many rows. ``"quantile"`` (equally many rows per bin),
+        ``"uniform"`` (bins of one width), ``"kmeans"`` (around clusters) or ``"mdl"`` (where the
+        levels of the target change; as many bins as pay, Fayyad & Irani 1993): all columns of
+        numbers that look continuous or have more than 20 distinct values. Or a mapping from columns
+        to one of those or to ascending cut points, ``{"age": [18, 65]}``; the ``cuts`` of a table
+        or blanket are one. A value on a cut point is in the bin above it; infinite values, and
+        those outside of what was seen, are in the outermost bins.
+    bins
+        Into how many bins, for all columns or by column (4 where not named). There may be fewer
+        where many rows have one value.
+    groups
+        Columns that are tested and reported as one, by the name of the group: ``{"gene A": ["rs1",
+        "rs2"]}``. ``"prefix"`` finds one-hot blocks by the names of their columns: ``colour_red``
+        and ``colour_blue`` become ``colour``.
+    weights
+        Frequencies: the name of a column, or one number per row. A weight of 2 is that row twice, 0
+        leaves it out. ``{"w": "survey"}`` or ``{"survey": numbers}``: weights of a survey, by which
+        rows are drawn.
+    exclude
+        Names of columns to leave out; they are not looked at, whatever they hold.
+    target
+        The column that will be searched for: by its levels ``"mdl"`` cuts, and ``"prefix"`` takes
+        it into no group.
+    memory_limit
+        How much memory reading may take, or a search of a table on disk: bytes, or text such as
+        ``"2 GB"``. A table on disk that needs more is counted shard by shard. If left out, what
+        the environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
+    cluster
+        A Dask cluster that counts for searches of the table: a ``distributed.Client`` or the
+        address of a scheduler. A dataframe of Dask, and a table on disk beyond the memory limit,
+        are counted where they are; for those, the active client of Dask is used if this is left
+        out.
+
+    Returns
+    -------
+    DiscreteTable
+        With levels in natural order; categories keep theirs.
+
+    Raises
+    ------
+    komb.errors.InputError
+        If anything passed in cannot be used.
+
+    Examples
+    --------
+    >>> people = {"age": [15, 30, None, 70, 42], "sex": ["f", "m", "f", "f", "m"]}
+    >>> cut = table(people, discretize={"age": [18, 65]}, missing="level")
+    >>> cut.levels[0], cut.column("age")[:3]
+    (('< 18', '18 to 65', '>= 65', None), ['< 18', '18 to 65', None])
+    >>> table(people, weights=[2, 1, 1, 0, 3]).n_rows
+    7
+    """
+    treatment = check_treatment(discretize, bins, missing, types, na_values)
+    columns, weighing = check_groups("groups", groups), check_weights(weights)
+    left_out = list_names("exclude", exclude)
+    if not isinstance(target, Hashable):
+        rule, shown = "be the name of a column", f"a {type(target).__name__}"
+        remedy = "Put its values into the table as a column and pass that column's name."
+        raise ParameterError.because("target", rule, target, remedy, shown=shown)
+    targets = [] if target is None else [target]
+    named = {"groups": columns_of(columns), "weights": weighing.names if weighing else ()}
+    check_apart({"exclude": left_out, **named}, {"target": targets})
+    if memory_limit is not None:
+        check_limit(memory_limit)
+    connection = connect(cluster, data)
+    if is_dask_frame(data):
+        _refuse_parts("a dataframe of Dask", groups, weights)
+        return hold_table(need_client(connection), data, Request(left_out, treatment))
+    if isinstance(data, StoredTable):
+        data = data.limited(memory_limit)
+        if connection is not None:
+            check_sight(connection.client, data)
+            data = data.counted_by(connection)
+    check_names("target", targets, data)
+    found = read(
+        data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
+        apart=targets, memory_limit=memory_limit,
+    )  # fmt: skip
+    if connection is None or isinstance(found, StoredTable | ClusterTable):
+        return found
+    return replace(found, connection=connection)
+
+
+def read(
+    data: object,
+    treatment: Treatment,
+    *,
+    exclude: Collection[Name] = (),
+    target: Name | None = None,
+    groups: Mapping[Name, tuple[Name, ...]] | str | None = None,
+    weights: WeightColumn | None = None,
+    apart: Collection[Name] = (),
+    memory_limit: int | str | None = None,
+) -> DiscreteTable:
+    """Read data by options that are checked: weights, then codes, then groups."""
+    if groups is None and weights is None:
+        return encode_table(data, treatment, exclude=exclude, target=target)
+    check_names("groups", columns_of(groups), data)
+    data, kind, numbers = _load(data, groups, weights), "", None
+    if weights is not None:
+        check_names("weights", weights.names, data)
+        kind, numbers = read_weights(data, weights)
+        exclude = [*exclude, *weights.names]
+        if kind == FREQUENCY:
+            n_columns = len(column_names(data))
+            data = take_rows(data, repeated_rows(numbers, n_columns, memory_limit))
+    found = encode_table(data, treatment, exclude=exclude, target=target)
+    blocks = find_blocks(found, apart) if groups == PREFIX else groups
+    assert not isinstance(blocks, str)
+    said: dict[str, Any] = {}
+    if blocks:
+        found = group_columns(found, blocks)
+        said["groups"] = {**found.groups, **blocks}
+    notes = {}
+    if weights is not None and numbers is not None:
+        if kind == SURVEY:
+            found = found.take(thin(found, numbers))
+        said["weights"] = weights._replace(kind=kind).describe()
+        notes["rows"] = describe_weights(kind, numbers, found.n_rows)
+    return replace(found, reading={**found.reading, **said}, notes={**found.notes, **notes})
+
+
+def _load(data: object, groups: object, weights: object) -> object:
+    """Return data whose rows and columns can be changed, or say why they cannot."""
+    if isinstance(data, ClusterTable):
+        _refuse_parts("a table on a cluster", groups, weights)
+    if isinstance(data, StoredTable):
+        if not data.fits:
+            _refuse_parts("a table on disk beyond the memory limit", groups, weights)
+        return data.in_memory()
+    if isinstance(data, DiscreteTable) and weights is not None and data.reading.get("weights"):
+        rule, remedy = "be left out for a table that has weights already", "Leave them out."
+        raise ParameterError.because("weights", rule, weights, remedy)
+    return data
+
+
+def _refuse_parts(what: str, groups: object, weights: object) -> None:
+    """Raise if columns or rows are to be changed that are counted part by part."""
+    for parameter, value in (("groups", groups), ("weights", weights)):
+        if value is not None:
+            rule = f"be left out for {what}, which is counted part by part"
+            remedy = "Raise the memory limit, or take part of the data into memory first."
+            raise ParameterError.because(parameter, rule, value, remedy)
