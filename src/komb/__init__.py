@@ -13,9 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from komb.results.engine import Engine, register_engine
-
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from komb import errors
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from komb.api.selector import MarkovBlanketSelector
     from komb.api.single_test import ci_test
     from komb.citests import register_test, tests
+    from komb.citests.option import Option
     from komb.data.encode.column_types import ColumnType
     from komb.data.examples import example
     from komb.data.knowledge import Knowledge
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from komb.data.stored.stored_table import StoredTable
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
-    from komb.results.blankets import Blankets, plot_blankets
+    from komb.results.blankets import Blankets
     from komb.results.comparison import Comparison
     from komb.results.explanation import Explanation
     from komb.results.member import Member
@@ -60,6 +59,7 @@ __all__ = [
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
+    "Option",
     "StoredTable",
     "TestResult",
     "__version__",
@@ -74,7 +74,6 @@ __all__ = [
     "example",
     "markov_blanket",
     "markov_blankets",
-    "plot_blankets",
     "read_bif",
     "read_table",
     "register_algorithm",
@@ -97,6 +96,7 @@ _HOMES = {
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
+    "Option": "komb.citests.option",
     "StoredTable": "komb.data.stored.stored_table",
     "TestResult": "komb.results.test_result",
     "algorithms": "komb.search",
@@ -109,7 +109,6 @@ _HOMES = {
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",
-    "plot_blankets": "komb.results.blankets",
     "read_bif": "komb.data.read.bif",
     "read_table": "komb.data.read.table_files",
     "register_algorithm": "komb.search",
@@ -128,15 +127,6 @@ def __getattr__(name: str) -> object:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value  # the next look-up does not come here
     return value
-
-
-def _load_engine() -> Engine:
-    from komb.api.supplements import Supplements
-
-    return Supplements()
-
-
-register_engine(_load_engine)  # results do not know the engine
 
 
 def __dir__() -> list[str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from itertools import combinations
 
 from tests.naive.counts import Set
-from tests.naive.decision import Answer
-from tests.naive.komb import no_seps
 from tests.naive.sessions import DataSession
-from tests.naive.steps import Witnesses, subsets
+from tests.naive.steps import Witnesses, separable, subsets
 
 
 @dataclass(frozen=True)
@@ -18,57 +14,47 @@ class Told:
     """What is to be told about one variable."""
 
     shown: Set | None  # the condition in which it depends on y
-    separator: Set | None  # shown and more: which removes the dependence, or else weakens it most
+    separator: Set | None  # of a member: shown and more, given which the dependence is weakest
     alone_separator: Set | None = None
 
 
-def hardest(session: DataSession, y: int, x: int, z: Set, s: Set, most: int) -> Set | None:
-    """z with as few members as remove a dependence; else with those it is weakest with."""
-    weakest: list[tuple[float, Set]] = []
-    for size in range(1, most + 1):
-        larger = [z | frozenset(c) for c in combinations(sorted(s - z - {x}), size)]
-        larger.sort(key=sorted)
-        separating = [given for given in larger if session.independent(y, x, given)]
-        if separating:
-            return min(separating[:10], key=lambda given: doubt(session.answer(y, x, given)))
-        weakest += [(round(session.strength(y, x, given), 6), given) for given in larger]
-    return min(weakest, key=lambda entry: entry[0])[1] if weakest else None
+def closest(session: DataSession, y: int, x: int, z: Set, s: Set, most: int) -> Set | None:
+    """Return z with those few members of s given which x depends on y least."""
+    larger = [z | c for c in subsets(s - z - {x}, most) if c]
+    larger.sort(key=lambda given: (len(given), sorted(given)))
+    return min(larger, key=lambda given: round(session.strength(y, x, given), 6), default=None)
 
 
-def doubt(answer: Answer) -> tuple[bool, float]:
-    """How little convincing it is that a test says independent."""
-    bits = answer.statistic if answer.p_value is None else -math.log2(answer.p_value)
-    return not answer.reliable, round(bits, 6)
+def separators(
+    session: DataSession, variables: Set, y: int, blanket: Set, most: int
+) -> dict[int, Set]:
+    """What separates variables outside a blanket: the first few members, or all of them."""
+    found: dict[int, Set] = {}
+    for x in sorted(variables - blanket):
+        separator = separable(session, y, x, blanket, most)
+        if separator is None and session.independent(y, x, blanket):
+            separator = blanket
+        if separator is not None:
+            found[x] = separator
+    return found
 
 
 def explain(
-    session: DataSession, variables: Set, y: int, witnesses: Witnesses, k: int, most: int
+    session: DataSession, variables: Set, y: int, witnesses: Witnesses, most: int
 ) -> dict[int, Told]:
     """What to tell about the members of a blanket, and about what depends on y outside of it."""
-    s = frozenset(witnesses)
+    s, nothing = frozenset(witnesses), frozenset[int]()
+    known = separators(session, variables, y, s, most)
     told: dict[int, Told] = {}
     for x in sorted(variables):
-        z = witnesses.get(x)
+        z, is_dependent = witnesses.get(x), not session.independent(y, x, nothing)
         if z is not None:
-            alone = None
-            if z and not session.independent(y, x, frozenset()):
-                alone = hardest(session, y, x, frozenset(), s, most)
-            told[x] = Told(z, hardest(session, y, x, z, s, most), alone)
-            continue
-        dependent = [a for a in subsets(s - {x}, k) if not session.independent(y, x, a)]
-        if not dependent:
-            if x in witnesses:
-                told[x] = Told(None, None)
-            continue
-        inseparable = [a for a in dependent if no_seps(session, y, x, a, s, most)]
-        fewest = [a for a in dependent if len(a) == len(dependent[0])]
-        shown = (
-            inseparable[0]
-            if inseparable
-            else max(fewest, key=lambda a: round(session.strength(y, x, a), 6))
-        )
-        separator = hardest(session, y, x, shown, s, most)
-        if inseparable and separator is not None and session.independent(y, x, s - {x}):
-            separator = s - {x}
-        told[x] = Told(shown, separator)
+            too = closest(session, y, x, nothing, s, most) if z and is_dependent else None
+            told[x] = Told(z, closest(session, y, x, z, s, most), too)
+        elif x in witnesses and not is_dependent:
+            told[x] = Told(None, None)
+        elif x in witnesses:
+            told[x] = Told(nothing, closest(session, y, x, nothing, s, most))
+        elif is_dependent:
+            told[x] = Told(nothing, known.get(x))
     return told

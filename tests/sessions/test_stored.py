@@ -131,7 +131,7 @@ class TestWholeSearches:
             == komb.compare(NETWORK, target, methods=["auto", "gs"]).members
         )
         ours, theirs = (
-            [reason.text for reason in komb.markov_blanket(table, target).explain().members]
+            [reason.text for reason in komb.markov_blanket(table, target).explain().reasons]
             for table in (stored, NETWORK)
         )
         assert ours == theirs

@@ -205,9 +205,7 @@ def is_constant(data: Data, position: int) -> bool:
     return isinstance(data, DiscreteTable) and len(data.levels[position]) < 2
 
 
-def _find_target(
-    data: Data, target: Name, taken: Mapping[str, tuple[int, ...]], named: str
-) -> int:
+def _find_target(data: Data, target: Name, taken: Mapping[str, tuple[int, ...]], named: str) -> int:
     """Return the position of a target, or say why it cannot be one."""
     position = find_column(named, target, data)
     for parameter in ("include", "start"):

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias
 from komb.citests.option import Option, check_share
 from komb.data.knowledge import Knowledge
 from komb.data.names import Name
-from komb.errors import Argument, ParameterError, UnknownNameError
+from komb.errors import Argument, InputError, ParameterError, UnknownNameError
 
 TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
 """A test by name, by its class, or a function (x, y, z) -> p-value."""
@@ -105,7 +105,7 @@ class Search:
 
         check_known("method", method, algorithms(), "method")
         _check_test(test)
-        columns = {
+        columns: dict[str, Any] = {
             name: tuple(list_names(name, others.pop(name, ())))
             for name in ("start", "include", "exclude", "given")
         }
@@ -168,7 +168,7 @@ class Search:
 
         return find_algorithm(self.method)
 
-    def _refuse(self, name: str, value: object) -> ParameterError:
+    def _refuse(self, name: str, value: object) -> InputError:
         from komb.citests import tests
         from komb.citests.registry import name_of_test
         from komb.search import algorithms

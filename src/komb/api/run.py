@@ -195,8 +195,8 @@ class Run:
 
     def task(self, target: int, observe: Any = None) -> Task:
         """Say what an algorithm has to find."""
-        required = frozenset[int]() if self.knowledge is None else self.knowledge.required_of(target)
-        candidates = self.candidates(target)
+        known, candidates = self.knowledge, self.candidates(target)
+        required = frozenset[int]() if known is None else known.required_of(target)
         task = Task(
             target=target,
             candidates=candidates,
@@ -335,13 +335,11 @@ class Run:
         if name not in kept or half.n_columns < 2 or len(half.levels[kept[name]]) < 2:
             return None
         moved = {self.data.index(name): position for name, position in kept.items()}
-        columns = {
+        columns: dict[str, Any] = {
             key: tuple(moved[x] for x in getattr(self, key) if x in moved)
             for key in ("start", "include", "held")
         }
         alpha, choices = choose_alpha(self.search, half)
         knowledge = self.knowledge and self.knowledge.moved(moved, half.n_columns)
-        own = replace(
-            self, data=half, alpha=alpha, choices=choices, knowledge=knowledge, **columns
-        )
+        own = replace(self, data=half, alpha=alpha, choices=choices, knowledge=knowledge, **columns)
         return own, kept[name]

@@ -46,11 +46,7 @@ def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[SweepJo
         "table": hash_table(table),
         "target": repr(table.names[target]),
         "method": run.search.method,
-        **{
-            name: repr(value)
-            for name, value in run.describe().items()
-            if name not in _IRRELEVANT
-        },
+        **{name: repr(value) for name, value in run.describe().items() if name not in _IRRELEVANT},
         "version": __version__,
     }
     with SweepJournal(to_path(resume), identity) as journal:

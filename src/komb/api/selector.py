@@ -290,7 +290,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return how one thing is read."""
         return _check_mapping("reading", self.reading).get(name, default)
 
-    def _home(self, name: str) -> str:
+    def _home(self, name: str) -> Name:
         """Return the group that a feature is in, or the feature itself."""
         return self._grouped.get(name, name)
 
@@ -434,7 +434,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         types = _with_target(_share(self._read("types", AUTO), name, AUTO), name, y)
         if discretize == MDL:  # cuts others by the target
             discretize = None
-        bins = DEFAULT_BINS if discretize is None else _share(self._read("bins", DEFAULT_BINS), name, DEFAULT_BINS)
+        bins = DEFAULT_BINS
+        if discretize is not None:
+            bins = _share(self._read("bins", DEFAULT_BINS), name, DEFAULT_BINS)
         try:
             table = DiscreteTable.from_data(
                 {name: y, f"{name}_": np.zeros(len(y), np.int8)},  # a column must be left

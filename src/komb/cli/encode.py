@@ -7,18 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from komb.api.options import DESCRIPTIONS
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import ShareBar, write
 from komb.views.text import plural
 
-_TAKEN = ("exclude", "discretize", "bins", "missing", "memory_limit")
-_OTHERS = [name for name in DESCRIPTIONS if name not in _TAKEN]
+_TAKEN = (
+    "exclude", "discretize", "bins", "missing", "memory_limit", "delimiter", "no_header",
+)  # fmt: skip
 
 
 @exit_codes(overwrite="--force", path="--out")
-@options.takes_search_options(*_OTHERS, after="target")
+@options.takes_options(after="target", only=_TAKEN)
 def encode(
     data: Annotated[
         list[str],
@@ -38,20 +38,14 @@ def encode(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a table on disk that exists already.")
     ] = False,
-    delimiter: options.Delimiter = None,
-    no_header: options.NoHeader = False,
-    **treatment: Any,
+    **asked: Any,
 ) -> None:
     """Encode a table of any size into a folder, which all commands take as DATA.
 
     It is read in batches, so that memory is bounded; searches of a table that does not fit into
     memory count it shard by shard.
     """
-    arguments = treatment | {
-        "exclude": treatment["exclude"] or (),
-        "discretize": options.to_discretize(treatment["discretize"]),
-        "bins": options.to_bins(treatment["bins"]),
-    }
+    reading = options.to_reading(asked, _TAKEN)
     from komb.data.stored import encoding
 
     with ShareBar() as bar:
@@ -59,11 +53,9 @@ def encode(
             data,
             out,
             target=target,
-            delimiter=options.to_character(delimiter),
-            has_header=not no_header,
             overwrite=force,
             progress=bar.show,
-            **arguments,
+            **reading,
         )
     write(
         f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')} "

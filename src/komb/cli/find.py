@@ -110,7 +110,8 @@ def find(
     with naming(options.name_of(data)):
         arguments["data"] = options.read_data(data, asked, only)
         if only is not None:
-            output.present_one(_find_one(only, arguments | {"n_jobs": jobs, "resume": resume}, quiet))
+            arguments |= {"n_jobs": jobs, "resume": resume}
+            output.present_one(_find_one(only, arguments, quiet))
             return
         try:
             blankets = _find_many(targets, jobs, arguments, quiet)

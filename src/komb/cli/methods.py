@@ -43,7 +43,7 @@ def methods(
 
 
 def _describe(info: AlgorithmInfo) -> Sheet:
-    flags = ", ".join(map(flag_of, info.options))
+    flags = ", ".join(flag_of(option.name) for option in info.options)
     rows = (
         ("assumes", info.assumes),
         ("sound", _yes_or_no(info.is_sound)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable
 from inspect import Parameter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from komb.citests.option import Option
-from komb.errors import Argument, FileError, ParameterError, UnknownNameError
+from komb.errors import Argument, FileError, ParameterError
 from komb.search import algorithms
 from komb.search.registry import all_options
 
@@ -153,11 +153,10 @@ def _declared_options() -> dict[str, tuple[Any, Any]]:
 def _declared(option: Option) -> tuple[Any, Any]:
     letters = [option.letter] if option.letter else []
     metavar = {int: "N", float: "X", str: "WORD"}.get(option.kind)
-    info = _option(
+    return _option(
         option.kind | None, _SEARCH, flag_of(option.name), *letters, help=option.help,
         metavar=metavar, show_default=show_default(option) or False,
     )  # fmt: skip
-    return info
 
 
 def show_default(option: Option) -> str:
@@ -182,8 +181,10 @@ READING = tuple(_reading_options())
 """Parameters that say how data are read."""
 
 
-def takes_options(*without: str, after: str) -> Callable[[_Command], _Command]:
-    """Give a command the options of reading and of a search, in the place of its ``**options``."""
+def takes_options(
+    *without: str, after: str, only: Container[str] | None = None
+) -> Callable[[_Command], _Command]:
+    """Give a command the options of reading and of a search, in the place of its ``**asked``."""
 
     def decorate(command: _Command) -> _Command:
         own = inspect.signature(command, eval_str=True)
@@ -199,7 +200,7 @@ def takes_options(*without: str, after: str) -> Callable[[_Command], _Command]:
                 annotation=Annotated[kind, info],
             )
             for name, (kind, info) in options.items()
-            if name not in without
+            if name not in without and (only is None or name in only)
         ]
         command.__signature__ = own.replace(parameters=kept)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in kept}  # typer reads both
@@ -231,27 +232,41 @@ def to_search(options: dict[str, Any]) -> dict[str, Any]:
     return search
 
 
-def read_data(data: Path, options: dict[str, Any], target: str | None = None) -> DiscreteTable:
-    """Read the table that the options describe, or open it if it is a folder."""
-    from komb.data.read.table_files import read_table
+_READ_AS: dict[str, Callable[[Any], Any]] = {
+    "delimiter": lambda text: "\t" if text in ("tab", "\\t") else text,
+    "types": lambda texts: _by_column("types", texts, lambda _, kind: kind),
+    "na_values": lambda texts: to_na_values(texts),
+    "discretize": lambda texts: to_discretize(texts),
+    "bins": lambda texts: _by_column("bins", texts, _to_bins),
+    "groups": lambda texts: to_groups(texts),
+    "weights": lambda text: to_weights(text),
+}
+"""What is typed in another way than it is written in Python."""
 
-    said = {name: options[name] for name in READING}
-    reading: dict[str, Any] = {
-        "delimiter": to_character(said["delimiter"]),
-        "has_header": not said["no_header"],
-        "types": _by_column("types", said["types"], lambda _, kind: kind),
-        "na_values": to_na_values(said["na_values"]),
-        "discretize": to_discretize(said["discretize"]),
-        "bins": _by_column("bins", said["bins"], _to_bins),
-        "groups": to_groups(said["groups"]),
-        "weights": to_weights(said["weights"]),
-        "exclude": options["exclude"] or (),
-        "target": target,
-    }
-    same = ("missing", "phenotype", "phenotype_name", "memory_limit", "cluster")
-    reading |= {name: said[name] for name in same}
-    given = {name: value for name, value in reading.items() if value is not None}
-    return read_table(_standard_input() if is_standard_input(data) else data, **given)
+
+def to_reading(asked: dict[str, Any], taken: Iterable[str] = READING) -> dict[str, Any]:
+    """Return how data are read: the options that were given, as functions take them."""
+    given = {name: asked[name] for name in taken if asked[name] is not None}
+    reading = {name: _READ_AS.get(name, _leave)(value) for name, value in given.items()}
+    if "no_header" in reading:
+        reading["has_header"] = not reading.pop("no_header")
+    return reading
+
+
+def _leave(value: _Value) -> _Value:
+    return value
+
+
+def read_data(data: Path, asked: dict[str, Any], target: str | None = None) -> DiscreteTable:
+    """Read the table that the options describe, or open it if it is a folder."""
+    from komb.data.read.table_files import read_frame, read_table
+    from komb.data.reading import table
+
+    reading = to_reading(asked) | {"exclude": asked["exclude"] or (), "target": target}
+    if not is_standard_input(data):
+        return read_table(data, **reading)
+    of_text = {key: reading.pop(key) for key in ("delimiter", "has_header") if key in reading}
+    return table(read_frame(_standard_input(), **of_text), **reading)
 
 
 def is_standard_input(data: Path) -> bool:
@@ -269,17 +284,6 @@ def _standard_input() -> IO[bytes]:
         remedy = "Pipe one in, or name a file."
         raise FileError("standard input is a terminal, not a table.", remedy)
     return sys.stdin.buffer
-
-
-def to_character(delimiter: str | None) -> str | None:
-    r"""Return the character that ``--delimiter`` stands for.
-
-    Examples
-    --------
-    >>> to_character("tab"), to_character(",")
-    ('\t', ',')
-    """
-    return "\t" if delimiter in ("tab", "\\t") else delimiter
 
 
 def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:

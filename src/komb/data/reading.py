@@ -57,7 +57,7 @@ class Reading(TypedDict, total=False):
     cluster: object
 
 
-def table(
+def table(  # noqa: PLR0913 - how columns are read, in one place
     data: object,
     *,
     types: TypeOption = AUTO,

@@ -24,8 +24,11 @@ import numpy as np
 from komb.citests.information import Information
 from komb.counts.cells import Cells, count_cells
 from komb.data.table import DiscreteTable
+from komb.describe.separations import largest_separator
 from komb.results.effects import Effect, Effects, GroupEffect
 from komb.results.ranking import Ranked, Ranking
+from komb.search.separated import complete_separators
+from komb.search.task import Found
 from komb.sessions.data import DataSession
 from komb.sessions.questions import EMPTY, Variables
 
@@ -77,6 +80,9 @@ def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ran
     witnesses = run.witnesses_of(blanket)
     target = run.table.index(blanket.target)
     meter = InformationMeter(run.table, target)
+    found = Found(witnesses, separators=separators)
+    size = largest_separator(session := run.open_session(tells_required=False), len(witnesses))
+    separators = complete_separators(session, run.task(target), found, size)
     outside = run.candidates(target) - witnesses.keys()
     measured = meter.of_members(witnesses)
     measured |= meter.of_others(sorted(outside), frozenset(witnesses), separators)

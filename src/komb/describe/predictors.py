@@ -19,7 +19,6 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from komb.data.table import DiscreteTable
 from komb.search._thresholds import false_discovery_bits
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session

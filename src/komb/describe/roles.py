@@ -26,24 +26,23 @@ from typing import TYPE_CHECKING
 
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, PartialGraph
 from komb.describe.separations import Separations, largest_separator
-from komb.results.roles import Direction, Kind, Role
+from komb.results.roles import Direction, Kind, Role, Roles
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 if TYPE_CHECKING:
     from komb.api.run import Run
-    from komb.data.names import Name
     from komb.results.blanket import Blanket
 
 
-def find_roles(run: Run, blanket: Blanket) -> dict[Name, Role]:
+def find_roles(run: Run, blanket: Blanket) -> Roles:
     """Say what each member of a blanket is to the target."""
     session, witnesses = run.open_session(), run.witnesses_of(blanket)
     target = run.data.index(blanket.target)
     bound = largest_separator(session, len(witnesses))
     known = known_directions(run, {target, *witnesses})
     parts = find_parts(session, target, witnesses, bound, known)
-    return {
+    roles = {
         run.names[x]: Role(
             name=run.names[x],
             kind=part.kind,
@@ -54,6 +53,7 @@ def find_roles(run: Run, blanket: Blanket) -> dict[Name, Role]:
         )
         for x, part in parts.items()
     }
+    return Roles(blanket.target, roles)
 
 
 def known_directions(run: Run, columns: Iterable[int]) -> Directions:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.names import Name
 from komb.errors import Argument, InPython, Interrupted, ParameterError
 from komb.results.stability import Group, Stability
 
@@ -46,11 +45,9 @@ def measure_stability(
             tally.add(_search_half(run, target, rows))
     except KeyboardInterrupt:
         done = f"Interrupted after {tally.n_halves} of {n_halves} half-samples"
-        tally.seconds = time.perf_counter() - began
-        finished = tally.settle(run.names, len(run.candidates(target)), blanket)
-        raise Interrupted((done, InPython("; 'finished' holds what they say"), "."), finished) from None
-    tally.seconds = time.perf_counter() - began
-    return tally.settle(run.names, len(run.candidates(target)), blanket)
+        message = done, InPython("; 'finished' holds what they say"), "."
+        raise Interrupted(message, tally.settle(run, blanket, began)) from None
+    return tally.settle(run, blanket, began)
 
 
 def check_halves(parameter: str, value: object) -> None:
@@ -100,7 +97,6 @@ class Tally:
     n_halves: int = 0
     found: Counter[int] = field(default_factory=Counter)
     together: Counter[frozenset[int]] = field(default_factory=Counter)
-    seconds: float = 0.0
 
     def add(self, witnesses: Witnesses) -> None:
         """Count the blanket of one half-sample; members by request were not found.
@@ -117,9 +113,9 @@ class Tally:
         self.found.update(list(own))
         self.together.update({witness | {x} for x, witness in own.items() if witness})
 
-    def settle(self, names: Sequence[Name], n_candidates: int, blanket: Blanket) -> Stability:
+    def settle(self, run: Run, blanket: Blanket, began: float) -> Stability:
         """Turn counts into shares, and positions into names."""
-        n_halves = max(1, self.n_halves)
+        n_halves, names = max(1, self.n_halves), run.names
         groups = sorted(self.together, key=lambda g: (-self.together[g], len(g), sorted(g)))
         return Stability(
             target=blanket.target,
@@ -131,6 +127,6 @@ class Tally:
                 for g in groups
             ),
             mean_size=sum(self.found.values()) / n_halves,
-            n_candidates=n_candidates,
-            seconds=self.seconds,
+            n_candidates=len(run.candidates(run.data.index(blanket.target))),
+            seconds=time.perf_counter() - began,
         )

@@ -33,7 +33,7 @@ from komb.results.record import (
     several,
 )
 from komb.results.remarks import Remarks
-from komb.results.roles import Role
+from komb.results.roles import Roles
 from komb.results.stability import Stability
 from komb.search.task import Choice, Leak, Omission, Sight
 from komb.views.blanket_text import blanket_sheet
@@ -326,11 +326,11 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         >>> print(blanket.explain()["X2"])
         depends on Y only given X1: G = ..., df 2, p < 1e-16; marginally p = 0....
         """
-        from komb.describe.explain import explain
+        from komb.describe.explain import explain_blanket
 
-        return explain(self.run_for("explain()", needs_rows=True), self, self._separators)
+        return explain_blanket(self.run_for("explain()", needs_rows=True), self, self._separators)
 
-    def roles(self) -> Mapping[Name, Role]:
+    def roles(self) -> Roles:
         """Say what each member is to the target: neighbour, spouse or partner; cause or effect.
 
         Takes more tests of the same kind on the same data, once.
@@ -352,8 +352,8 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         if "roles" not in self._measured:
             from komb.describe.roles import find_roles
 
-            self._measured["roles"] = FrozenMapping(find_roles(self.run_for("roles()"), self))
-        found: Mapping[Name, Role] = self._measured["roles"]
+            self._measured["roles"] = find_roles(self.run_for("roles()"), self)
+        found: Roles = self._measured["roles"]
         return found
 
     @property

@@ -17,13 +17,11 @@ from typing import Any, Literal, TypeAlias
 from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import UnknownNameError
-from komb.results.effects import Effect
 from komb.results.export import Result
 from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
 from komb.results.remarks import Remarks
-from komb.results.roles import Role
 from komb.search.task import Choice
-from komb.views.explanation_text import explanation_sheet, explanation_text, show_independence
+from komb.views.explanation_text import explanation_sheet, explanation_text
 from komb.views.reasons import show_brief, show_evidence
 from komb.views.text import Sheet, plural
 
@@ -108,22 +106,18 @@ class Reason(Record):
     alone
         The marginal test of the column against the target.
     shown
-        The test in which the dependence shows: of a member given its witness, of another column
-        given few members. ``None`` for a member by request that does not depend in any of them.
+        The test in which the dependence shows: of a member given its witness, of another column the
+        marginal one. ``None`` for a member by request that is marginally independent.
     part
         Of a witness of two or three columns: the strongest test given some of them, but not all.
     separator
-        The test given other members besides the conditioning set of ``shown``: one that says
-        independent if there is any, and the weakest one otherwise; ``None`` if there is no other
-        member.
+        Of a member: the test given a few other members besides its witness that comes closest to
+        "independent"; ``None`` if there is no other member. Of a column left out: the test given
+        what separates it from the target; ``None`` if nothing is known to.
     alone_separator
         The same for ``alone``, if that dependence is another than the one of ``shown``.
     text
         All that in words.
-    role
-        What a member is to the target; ``None`` for other columns.
-    effect
-        How much a member tells about the target; ``None`` for other columns.
 
     Examples
     --------
@@ -141,15 +135,13 @@ class Reason(Record):
     separator: Evidence | None = field(default=None, metadata=single(Evidence))
     alone_separator: Evidence | None = field(default=None, metadata=single(Evidence))
     text: str = ""
-    role: Role | None = field(default=None, metadata=single(Role))
-    effect: Effect | None = field(default=None, metadata=single(Effect))
 
     def __str__(self) -> str:
         return self.text
 
     @property
     def is_separated(self) -> bool:
-        """Whether other members separate the dependence that is shown."""
+        """Whether other columns separate the dependence that is shown."""
         return self.separator is not None and not self.separator.is_dependent
 
     @property
@@ -171,21 +163,19 @@ class Explanation(Record, Result, Collection[Name]):
     ----------
     target
         Whose blanket it is.
-    members
+    reasons
         A reason for each member, in the order of the table.
     rejected
-        A reason for each other column that depends on the target, alone or given up to ``order``
-        members; the strongest dependence first.
+        A reason for each other column that is marginally dependent on the target; the strongest
+        dependence first.
     unrelated
-        The columns that do not, in the order of the table.
+        The columns that are marginally independent of the target, in the order of the table.
     method
         Of the search.
     parameters
         Of the search, as in :class:`komb.Blanket`, with what it chose where nothing was said.
-    order
-        How many members together were tried as a condition under which other columns depend.
     max_separator
-        How many members together were tried as a separator.
+        How many members together were tried as a separator of a member.
     choices
         What the search chose where it was left to it, as in :class:`komb.Blanket`.
     remarks
@@ -212,12 +202,11 @@ class Explanation(Record, Result, Collection[Name]):
     """
 
     target: Name
-    members: tuple[Reason, ...] = field(metadata=several(Reason))
+    reasons: tuple[Reason, ...] = field(metadata=several(Reason))
     rejected: tuple[Reason, ...] = field(metadata=several(Reason))
     unrelated: tuple[Name, ...] = field(metadata=NAMES)
     method: str
     parameters: Mapping[str, Any] = field(hash=False, metadata=PARAMETERS)
-    order: int
     max_separator: int
     choices: Mapping[str, Choice] = field(default_factory=dict, hash=False, metadata=by_key(Choice))
     remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
@@ -227,27 +216,31 @@ class Explanation(Record, Result, Collection[Name]):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
 
     @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The reasons of all columns that are explained."""
-        return self.members + self.rejected
+    def members(self) -> tuple[Name, ...]:
+        """The members of the blanket, as in :class:`komb.Blanket`."""
+        return tuple(reason.name for reason in self.reasons)
+
+    @property
+    def _explained(self) -> dict[Name, Reason]:
+        return {reason.name: reason for reason in self.reasons + self.rejected}
 
     def __len__(self) -> int:
-        return len(self.reasons)
+        return len(self._explained)
 
     def __iter__(self) -> Iterator[Name]:
-        return (reason.name for reason in self.reasons)
+        return iter(self._explained)
 
     def __contains__(self, name: object) -> bool:
-        return any(reason.name == name for reason in self.reasons)
+        return name in self._explained
 
     def __getitem__(self, name: Name) -> Reason:
-        for reason in self.reasons:
-            if reason.name == name:
-                return reason
+        explained = self._explained
+        if name in explained:
+            return explained[name]
         if name in self.unrelated:
             raise UnknownNameError(
-                f"There is nothing to explain about {name!r}: it is "
-                f"{show_independence(self, repr(self.target))}. 'unrelated' lists all such columns."
+                f"There is nothing to explain about {name!r}: it is marginally independent of "
+                f"{self.target!r}. 'unrelated' lists all such columns."
             )
         raise UnknownNameError.among("explained column", name, list(self))
 
@@ -282,7 +275,7 @@ class Explanation(Record, Result, Collection[Name]):
         return explanation_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        rows = [_frame_row(reason) for reason in self.reasons]
+        rows = [_frame_row(reason) for reason in self.reasons + self.rejected]
         return {key: [row.get(key) for row in rows] for key in _FRAME_COLUMNS}
 
 

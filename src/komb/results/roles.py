@@ -8,12 +8,15 @@ partner of X2
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from komb.data.names import Name
+from komb.results.export import Result
 from komb.results.record import NAMES, Record
-from komb.views.roles_text import show_role
+from komb.views.roles_text import roles_sheet, show_role
+from komb.views.text import Sheet, plural
 
 Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "undecided"]
 Direction: TypeAlias = Literal["cause", "effect", "undecided"]
@@ -59,3 +62,43 @@ class Role(Record):
 
     def __str__(self) -> str:
         return show_role(self)
+
+
+class Roles(Result, Mapping[Name, Role]):
+    """What the members of a blanket are to the target: a mapping from member to :class:`Role`.
+
+    ``to_frame`` has a row per member, with the attributes of :class:`Role`.
+    """
+
+    __slots__ = ("_by_name", "target")
+
+    def __init__(self, target: Name, roles: Mapping[Name, Role]) -> None:
+        self.target = target
+        self._by_name = dict(roles)
+
+    def __getitem__(self, name: Name) -> Role:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"Roles({self.target!r}: {plural(len(self), 'member')})"
+
+    def to_dict(self) -> dict[Name, dict[str, Any]]:
+        """Return everything as dictionaries and lists, by member."""
+        return {name: role.to_dict() for name, role in self.items()}
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = ("name", "kind", "direction", "separator", "children", "partners")
+        records = [role.to_dict() for role in self.values()]
+        return {
+            "member" if name == "name" else name: [record[name] for record in records]
+            for name in names
+        }
+
+    def _sheet(self) -> Sheet:
+        return roles_sheet(self)

@@ -152,7 +152,8 @@ class Stability(Record, Result):
 
         Examples
         --------
-        >>> stability = Stability("Y", ("X1",), 2, {"X1": 1.0}, (Group(("X1", "X2"), 0.5),), 1.0, 10)
+        >>> groups = (Group(("X1", "X2"), 0.5),)
+        >>> stability = Stability("Y", ("X1",), 2, {"X1": 1.0}, groups, 1.0, 10)
         >>> stability.to_dict()["groups"], stability.to_dict()["bound"]
         ([{'columns': ['X1', 'X2'], 'share': 0.5}], 0.5)
         >>> Stability.from_dict(stability.to_dict()) == stability

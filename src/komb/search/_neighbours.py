@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
 from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
@@ -113,15 +114,16 @@ def add_spouses(
     """Return the blanket that neighbours are part of."""
     task.report(session, "spouses", own.members)
     spouses = find_spouses(session, task.target, own, neighbours_of)
-    return neighbours_and_spouses(session, task, own.members, spouses)
+    return neighbours_and_spouses(session, task, own, spouses)
 
 
 def neighbours_and_spouses(
-    session: Session, task: Task, neighbours: Variables, spouses: Mapping[int, Variables]
+    session: Session, task: Task, own: Neighbours, spouses: Mapping[int, Variables]
 ) -> Found:
     """Return the blanket: neighbours are seen alone, spouses as their witness says."""
     witnesses: dict[int, Variables | None] = dict.fromkeys(task.include)
     witnesses |= spouses
-    alone = session.dependents(task.target, neighbours, EMPTY)  # those by request are among them
+    alone = session.dependents(task.target, own.members, EMPTY)  # those by request are among them
     witnesses |= dict.fromkeys(alone, EMPTY)
-    return Found(dict(sorted(witnesses.items())))
+    separators = of_those_outside(task, witnesses, own.separators)
+    return Found(dict(sorted(witnesses.items())), separators=separators)

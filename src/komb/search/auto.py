@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from komb.search import options
 from komb.search._budget import Budget
 from komb.search._power import power_to_see
 from komb.search._region import NeighbourSearch, Region
@@ -40,7 +41,6 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search import options
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
 from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
@@ -117,7 +117,8 @@ def find_blanket(
     witnesses = find_witnesses(search, reached)
     return Found(
         witnesses,
-        _describe(search, witnesses, reached, order, max_separator),
+        separators=search.known_separators(),
+        choices=_describe(search, witnesses, reached, order, max_separator),
         equivalents=find_equivalents(search.region, task, search.separators, witnesses),
         leaks=find_leaks(session, task, search.region.alone(task.target)),
         sight=tuple(search.sight),
@@ -149,10 +150,12 @@ def find_neighbours(search: _Search) -> None:
 def _note_separators(search: _Search) -> None:
     """Note what separates the dependent variables outside, or comes closest to it."""
     own = search.from_target
-    for x in search.alone.keys() - search.blanket.keys():
-        search.separators[x] = own.separators.get(
-            x, search.region.nearest(x, frozenset(search.blanket), search.max_separator)
-        )
+    members = frozenset(search.blanket)
+    for x in search.alone.keys() - members:
+        if x in own.separators:
+            search.separate(x, own.separators[x])
+        else:
+            search.separators[x] = search.region.nearest(x, members, search.max_separator)
 
 
 def find_spouses(search: _Search) -> None:
@@ -220,7 +223,7 @@ def _add_inseparable(search: _Search) -> None:
             if separator is None:
                 search.add(x, EMPTY)
                 break
-            search.separators[x] = separator
+            search.separate(x, separator)
         else:
             return
 
@@ -386,7 +389,8 @@ class _Search:
     given_alpha: float | None
     budget: Budget
     blanket: dict[int, Variables] = field(default_factory=dict)  # with what each is seen given
-    separators: dict[int, Variables] = field(default_factory=dict)  # of those outside
+    separators: dict[int, Variables] = field(default_factory=dict)  # of those outside, or nearly
+    separated: set[int] = field(default_factory=set)  # dependent ones that those do separate
     sight: list[Sight] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
     skipped: Omission | None = None  # the order at which the search ended
@@ -438,7 +442,17 @@ class _Search:
     def remove(self, x: int, separator: Variables) -> None:
         """Take a member out again."""
         del self.blanket[x]
+        self.separate(x, separator)
+
+    def separate(self, x: int, separator: Variables) -> None:
+        """Note what separates a variable from the target."""
         self.separators[x] = separator
+        self.separated.add(x)
+
+    def known_separators(self) -> dict[int, Variables]:
+        """Return what separates variables outside, without what only comes close to it."""
+        unknown = self.alone.keys() - self.separated
+        return {x: self.separators[x] for x in sorted(self.outside - unknown)}
 
     def is_dependent(self, x: int, given: Variables) -> bool:
         """Whether a variable depends on the target given a set."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from komb.search._neighbours import neighbours_and_spouses, prune
+from komb.search._neighbours import Neighbours, neighbours_and_spouses, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
@@ -59,7 +59,8 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
         waiting = search.examine(waiting)
         task.report(session, "grow", search.blanket)
     search.weed_out()
-    return neighbours_and_spouses(session, task, search.neighbours, search.witnesses())
+    own = Neighbours(search.neighbours, search.separators)
+    return neighbours_and_spouses(session, task, own, search.witnesses())
 
 
 class _Search:

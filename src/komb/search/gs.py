@@ -9,7 +9,7 @@ test per candidate and round, O(|blanket| n) in all, each given the whole set.
 
 from __future__ import annotations
 
-from komb.search._growth import shown_by_the_others, shrink
+from komb.search._growth import separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
@@ -46,5 +46,5 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
         outside = sorted(task.candidates - blanket)
         grown = session.walk(task.target, outside, blanket, max_conditioning)
         if grown == blanket:
-            return shown_by_the_others(session, task, shrink(session, task, blanket))
+            return shrink(session, task, blanket, separated_by(task, blanket, max_conditioning))
         blanket = grown

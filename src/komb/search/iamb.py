@@ -11,7 +11,7 @@ n), each given the whole set.
 
 from __future__ import annotations
 
-from komb.search._growth import can_grow, shown_by_the_others, shrink, strongest
+from komb.search._growth import can_grow, separated_by, shrink, strongest
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
@@ -50,4 +50,4 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int | None =
         if not dependents:
             break
         blanket |= {strongest(dependents)}
-    return shown_by_the_others(session, task, shrink(session, task, blanket))
+    return shrink(session, task, blanket, separated_by(task, blanket, max_conditioning))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from komb.search._growth import shown_by_the_others, shrink
+from komb.search._growth import separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
@@ -55,7 +55,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
         outside = task.candidates - blanket
         selected = session.strengths(task.target, [(outside, blanket)])[0]
         if not selected:
-            return shown_by_the_others(session, task, shrink(session, task, blanket))
+            return shrink(session, task, blanket, separated_by(task, blanket, None))
         blanket |= {_choose(session, task, blanket, selected, max_conditioning)}
 
 

@@ -210,7 +210,8 @@ def declared_options(method: str, test: TestChoice) -> dict[str, Option]:
 def all_options() -> dict[str, Option]:
     """Return every option that some algorithm or test declares, by name; the first counts."""
     found: dict[str, Option] = {}
-    for info in (*algorithms().values(), *tests().values()):
-        for option in info.options:
+    declared = [info.options for info in algorithms().values()]
+    for options in (*declared, *(info.options for info in tests().values())):
+        for option in options:
             found.setdefault(option.name, option)
     return found

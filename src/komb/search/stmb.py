@@ -15,7 +15,7 @@ given the whole blanket.
 
 from __future__ import annotations
 
-from komb.search._growth import shown_by_the_others, shrink
+from komb.search._growth import dropped_in_turn, shrink
 from komb.search._neighbours import Neighbours, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
@@ -49,9 +49,11 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
     """
     likely = find_likely_neighbours(session, task, max_conditioning)
     task.report(session, "spouses", likely.members)
-    neighbours, spouses = find_spouses(session, task, likely, max_conditioning)
-    blanket = neighbours.union(task.include, *spouses.values())
-    return shown_by_the_others(session, task, _shrink(session, task, blanket, neighbours))
+    own, spouses = find_spouses(session, task, likely, max_conditioning)
+    blanket = own.members.union(task.include, *spouses.values())
+    doubtful = sorted(blanket - own.members - task.include)  # spouses go first, then neighbours
+    kept = session.walk(task.target, doubtful, blanket)
+    return shrink(session, task, kept, {**own.separators, **dropped_in_turn(blanket, kept)})
 
 
 def find_likely_neighbours(session: Session, task: Task, max_conditioning: int) -> Neighbours:
@@ -70,7 +72,7 @@ def find_likely_neighbours(session: Session, task: Task, max_conditioning: int) 
 
 def find_spouses(
     session: Session, task: Task, likely: Neighbours, max_conditioning: int
-) -> tuple[Variables, dict[int, set[int]]]:
+) -> tuple[Neighbours, dict[int, set[int]]]:
     """Return the true neighbours, and spouses by the child they share with the target.
 
     A candidate that depends on the target once a neighbour joins its separator is a spouse, unless
@@ -96,7 +98,7 @@ def find_spouses(
         for child in false:
             spouses.pop(child, None)
         candidates = sorted(false)
-    return neighbours, spouses
+    return Neighbours(neighbours, separators), spouses
 
 
 def _linked(
@@ -110,9 +112,3 @@ def _linked(
     questions = [({x}, separators[x] | {child}) for x in candidates]
     answers = session.ask(target, questions)
     return [x for x, dependent in zip(candidates, answers, strict=True) if dependent]
-
-
-def _shrink(session: Session, task: Task, blanket: Variables, neighbours: Variables) -> Variables:
-    """Drop what the rest makes independent: spouses first, then neighbours."""
-    spouses = sorted(blanket - neighbours - task.include)
-    return shrink(session, task, session.walk(task.target, spouses, blanket))

@@ -173,6 +173,11 @@ def check_found(found: object, task: Task, method: str) -> None:
             refuse("return witnesses made of other candidates", witness)
     if not task.include <= members:
         refuse("keep what is included", min(task.include - members))
+    for left_out, separator in found.separators.items():
+        if left_out not in task.candidates or left_out in members:
+            refuse("return separators of candidates that are not members", left_out)
+        if not set(separator) <= task.candidates - {left_out}:
+            refuse("return separators made of other candidates", separator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,10 @@ class Found:
     witnesses : mapping
         ``witnesses[member]`` is the set that makes the member's dependence visible: empty for an
         ordinary dependence, None for a member that is there by request alone.
+    separators : mapping
+        ``separators[candidate]`` is a set given which the search found a candidate that is not a
+        member independent of the target; empty if it is marginally independent. Candidates for
+        which the search knows none are not in it.
     choices : mapping
         What the search chose where it was free to.
     equivalents : mapping
@@ -197,6 +206,7 @@ class Found:
     """
 
     witnesses: Mapping[int, Variables | None]
+    separators: Mapping[int, Variables] = field(default_factory=dict, kw_only=True)
     choices: Mapping[str, Choice] = field(default_factory=dict)
     equivalents: Mapping[int, tuple[Variables, ...]] = field(default_factory=dict)
     leaks: tuple[Leak, ...] = ()

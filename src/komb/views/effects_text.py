@@ -27,31 +27,6 @@ def show_bits(value: float) -> str:
     return f"{max(value, 0.0):.3f}"
 
 
-def bits_notes(effects: Effects | None) -> Iterator[str]:
-    """Say what the bits of members are, in a line."""
-    if effects is not None and effects.details:
-        yield (
-            f"Bits: information on {show_name(effects.target)} per row, of "
-            f"{show_bits(effects.entropy)}; alone, and added to the other members."
-        )
-
-
-def say_effect(effect: Effect) -> str:
-    """Say in a sentence how much a member tells.
-
-    Examples
-    --------
-    >>> from komb.results.effects import Effect
-    >>> say_effect(Effect("X1", 0.0, 0.0, 0.01, 0.53, 0.49, 0.57, ("X2",), True))
-    'It tells 0.000 bits alone, and adds 0.530 to X2.'
-    """
-    rest = show_names(effect.given, _NAMES_WIDTH) or "nothing else"
-    bits = f"{show_bits(effect.alone)} bits alone"
-    if not effect.given:
-        return f"It tells {bits}."
-    return f"It tells {bits}, and adds {show_bits(effect.added)} to {rest}."
-
-
 def effects_sheet(effects: Effects) -> Sheet:
     """Say how much each member tells, the one that adds most first."""
     ordered = sorted(effects.details, key=lambda effect: -effect.added)

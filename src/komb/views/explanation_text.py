@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from komb.views.blanket_text import show_parameters
-from komb.views.effects_text import say_effect
 from komb.views.remarks_text import (
     alternatives,
     choice_grids,
@@ -16,11 +15,9 @@ from komb.views.remarks_text import (
     sight_notes,
     warnings_of,
 )
-from komb.views.roles_text import direction_notes, say_role
 from komb.views.text import Grid, Sheet, plural, show_name, show_names
 
 if TYPE_CHECKING:
-    from komb.data.encode.codes import Name
     from komb.results.explanation import Explanation, Reason
 
 _NAMES_WIDTH = 60  # characters of a list of names
@@ -37,11 +34,10 @@ def explanation_text(explanation: Explanation, width: int | None) -> str:
 
 def explanation_sheet(explanation: Explanation) -> Sheet:
     """Say why each member is in, and why other columns are not."""
-    names = [reason.name for reason in explanation.members]
     shown = explanation.rejected[:_SHOWN]
     return Sheet(
         title=f"Markov blanket of {show_name(explanation.target)} explained: "
-        f"{show_names(names, _NAMES_WIDTH) or 'empty'}",
+        f"{show_names(explanation.members, _NAMES_WIDTH) or 'empty'}",
         facts=f"method {explanation.method}, {_show_checks(explanation)}",
         grids=(
             Grid(("member", "why it is in the blanket"), tuple(_member_rows(explanation))),
@@ -52,14 +48,6 @@ def explanation_sheet(explanation: Explanation) -> Sheet:
         notes=tuple(_notes(explanation)),
         warnings=tuple(warnings_of(explanation.remarks, explanation.target)),
     )
-
-
-def show_independence(explanation: Explanation, target: str) -> str:
-    """Say of what, and under which conditions, unrelated columns are independent."""
-    if not explanation.order or not explanation.members:
-        return f"marginally independent of {target}"
-    members = plural(explanation.order, "member")
-    return f"independent of {target}, marginally and given up to {members}"
 
 
 def _show_checks(explanation: Explanation) -> str:
@@ -74,20 +62,10 @@ def _show_reason(reason: Reason) -> tuple[str, str]:
 
 def _member_rows(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Show why each member is in, the strongest first, and below it what could replace it."""
-    for reason in sorted(explanation.members, key=_weakness):
-        yield show_name(reason.name), say_member(reason, explanation.target)
+    for reason in sorted(explanation.reasons, key=_weakness):
+        yield _show_reason(reason)
         for line in alternatives(explanation.remarks, reason.name):
             yield line, f"could replace {show_name(reason.name)} in the blanket."
-
-
-def say_member(reason: Reason, target: Name) -> str:
-    """Say why a member is in, what it is to the target and how much it tells."""
-    said = [reason.text]
-    if reason.role is not None:
-        said.append(say_role(reason.role, target))
-    if reason.effect is not None:
-        said.append(say_effect(reason.effect))
-    return " ".join(said)
 
 
 def _weakness(reason: Reason) -> tuple[float, float]:
@@ -99,7 +77,6 @@ def _weakness(reason: Reason) -> tuple[float, float]:
 
 def _notes(explanation: Explanation) -> Iterator[str]:
     target = show_name(explanation.target)
-    yield from direction_notes(reason.role for reason in explanation.members if reason.role)
     n_more = len(explanation.rejected) - _SHOWN
     if n_more > 0:
         was = "was" if n_more == 1 else "were"
@@ -107,12 +84,12 @@ def _notes(explanation: Explanation) -> Iterator[str]:
         yield f"{columns} with weaker dependence on {target} {was} left out."
     if explanation.unrelated:
         count = len(explanation.unrelated)
-        columns = plural(count, "other column" if explanation.reasons else "column")
-        are = "is" if count == 1 else "are"
-        yield f"{columns} {are} {show_independence(explanation, target)}."
+        columns = plural(count, "other column" if len(explanation) else "column")
+        yield f"{columns} {'is' if count == 1 else 'are'} marginally independent of {target}."
     yield from check_notes(explanation)
     yield from sight_notes(explanation.remarks)
-    if any(not test.reliable for reason in explanation.reasons for test in reason.tests):
+    reasons = explanation.reasons + explanation.rejected
+    if any(not test.reliable for reason in reasons for test in reason.tests):
         yield "Unreliable: the table has too few rows per cell for the test to be trusted."
 
 
@@ -125,11 +102,4 @@ def check_notes(explanation: Explanation) -> Iterator[str]:
         yield (
             f"To limit the number of tests, this explanation tries separators of up to "
             f"{plural(explanation.max_separator, 'member')}; the search tried up to {asked}."
-        )
-    order = given.get("order")
-    is_automatic = "order" in explanation.choices  # asks more of groups than these tests do
-    if order is not None and not is_automatic and min(order, largest) > explanation.order:
-        yield (
-            f"To limit the number of tests, this explanation conditions on up to "
-            f"{plural(explanation.order, 'member')}; the search conditioned on up to {order}."
         )

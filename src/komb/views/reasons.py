@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from komb.citests.registry import statistic_symbol
 from komb.data.encode.codes import Name
-from komb.views.text import plural, show_freedom, show_name, show_names, show_p_value
+from komb.views.text import show_freedom, show_name, show_names, show_p_value
 
 if TYPE_CHECKING:
     from komb.results.explanation import Evidence, Reason
@@ -44,17 +44,17 @@ class Wording:
         Whose blanket it is.
     method
         The algorithm.
-    n_members
-        Size of the blanket.
-    order, max_separator
-        How many members were tried as a condition, and how many as a separator.
+    members
+        The blanket.
+    max_separator
+        How many of them were tried together as a separator of another one.
     is_automatic
-        Whether the search chose those, and how strong the evidence must be.
+        Whether the search chose how strong the evidence must be.
 
     Examples
     --------
     >>> from komb.results.explanation import Evidence, Reason
-    >>> wording = Wording("lamp", "komb", 1, 1, 1)
+    >>> wording = Wording("lamp", "komb", ("hall",), 1)
     >>> alone = Evidence((), True, 12.5, 2, 0.0019, "g", True)
     >>> print(wording.say(Reason("hall", "member", alone, alone)))
     is marginally dependent on lamp: G = 12.50, df 2, p = 0.0019. There is no other member ...
@@ -62,8 +62,7 @@ class Wording:
 
     target: Name
     method: str
-    n_members: int
-    order: int
+    members: tuple[Name, ...]
     max_separator: int
     is_automatic: bool = False
 
@@ -71,14 +70,8 @@ class Wording:
         """Put a reason into words."""
         if reason.status == "member":
             return " ".join(self._member(reason))
-        if reason.status == "left out":
-            return self._dependence(reason) + "."
-        if reason.shown is None:
-            fewer = min(self.order, self.n_members - 1)
-            given = f" and given up to {plural(fewer, 'other member')}" if fewer else ""
-            independent = f"it is independent of {self._target}, marginally ({reason.alone.brief})"
-            return f"is there by request: {independent}{given}."
-        return f"is there by request: it {self._dependence(reason)}."
+        text = f"{self._marginal(reason)}."
+        return text if reason.status == "left out" else f"is there by request: it {text}"
 
     @property
     def _target(self) -> str:
@@ -98,7 +91,7 @@ class Wording:
             yield self._together(shown, alone, reason.part)
         if reason.separator is not None:
             yield self._inseparable(reason, reason.separator)
-        elif self.max_separator and self.n_members == 1:
+        elif self.max_separator and len(self.members) == 1:
             yield "There is no other member that could separate it."
         if shown.given and alone.is_dependent:
             yield self._alone_too(reason)
@@ -132,58 +125,40 @@ class Wording:
             return f"{text}; {self._tried(reason, ())} separates it, {closest}."
         return f"{text}, but independent given {_names(test.given)} ({test.brief})."
 
-    def _dependence(self, reason: Reason) -> str:
-        """Say how a column that was not found depends on the target, and what separates it."""
-        shown, test = reason.shown, reason.separator
-        assert shown is not None  # only columns that depend are explained
-        if shown.given:
-            evidence = f"{shown.brief}; marginally {reason.alone.brief}"
-            text = f"depends on {self._target} given {_names(shown.given)} ({evidence})"
-        else:
-            text = f"is marginally dependent on {self._target} ({shown.brief})"
-        if test is not None and not test.is_dependent:
-            return f"{text}, but independent given {self._separator(reason, test)} ({test.brief})"
-        if self.max_separator == 0:
-            text = f"{text}; separators were not searched"
-        elif test is None:
-            text = f"{text}, and there is no member that could separate it"
-        else:
-            closest = f"{_names(_besides(test, shown.given))}, {test.brief}"
-            text = f"{text}, and {self._tried(reason)} separates it (the closest: {closest})"
-        if reason.status == "by request":
+    def _marginal(self, reason: Reason) -> str:
+        """Say whether a column that was not found is dependent, and what separates it."""
+        alone, test = reason.alone, reason.separator
+        dependent = "dependent on" if alone.is_dependent else "independent of"
+        text = f"is marginally {dependent} {self._target} ({alone.brief})"
+        if not alone.is_dependent:
             return text
+        if test is not None and not test.is_dependent:
+            return f"{text}, but independent given {self._set(test.given)} ({test.brief})"
+        if reason.status == "by request":
+            if test is None:
+                return text
+            closest = f"{_names(test.given)}, {test.brief}"
+            return f"{text}, and {self._tried(reason)} separates it (the closest: {closest})"
         if self.is_automatic:
-            return (
-                f"{text}: the evidence does not pass the multiple-testing threshold, or columns "
-                "outside the blanket separate it"
-            )
-        return f"{text}: {self.method} left it out for a reason that these tests do not show"
+            return f"{text}, but the evidence does not pass the multiple-testing threshold"
+        return f"{text}; {self.method} left it out for a reason that these tests do not show"
 
-    def _separator(self, reason: Reason, test: Evidence) -> str:
-        witness = reason.shown.given if reason.shown else ()
-        other = "" if reason.status == "left out" else "other "
-        is_small = len(test.given) - len(witness) <= self.max_separator
-        if is_small:
-            return _names(_besides(test, witness)) + (" as well" if witness else "")
-        return self._set(test.given, other)
-
-    def _set(self, names: Sequence[Name], other: str) -> str:
-        """Name some members, or say that it is all there are."""
-        n_all = self.n_members - bool(other)
-        return f"all {n_all} {other}members" if 2 < len(names) == n_all else _names(names)
+    def _set(self, names: Sequence[Name], other: str = "") -> str:
+        """Name some columns, or say that it is all members there are."""
+        n_all = len(self.members) - bool(other)
+        is_all = 2 < len(names) == n_all and set(names) <= set(self.members)
+        return f"all {n_all} {other}members" if is_all else _names(names)
 
     def _tried(self, reason: Reason, witness: Sequence[Name] | None = None) -> str:
         """Name what was tried as a separator in vain."""
         if witness is None:
             witness = reason.shown.given if reason.shown else ()
-        is_inside = reason.status != "left out"
-        other = "other " if is_inside else ""
-        n_others = self.n_members - is_inside - len(witness)
+        n_others = len(self.members) - 1 - len(witness)
         if self.max_separator == 1 or n_others <= 1:
-            return f"no {other}member"
+            return "no other member"
         if self.max_separator >= n_others:
-            return f"no set of {other}members"
-        return f"no set of up to {self.max_separator} {other}members"
+            return "no set of other members"
+        return f"no set of up to {self.max_separator} other members"
 
 
 def _names(names: Sequence[Name]) -> str:

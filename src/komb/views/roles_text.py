@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from komb.views.text import show_name, show_names
+from komb.views.text import Grid, Sheet, show_name, show_names
 
 if TYPE_CHECKING:
-    from komb.data.encode.codes import Name
-    from komb.results.roles import Role
+    from komb.data.names import Name
+    from komb.results.roles import Role, Roles
 
 _NAMES_WIDTH = 40  # characters of a list of names
+
+
+def roles_sheet(roles: Roles) -> Sheet:
+    """Say what each member is to the target, and what that rests on."""
+    rows = tuple(
+        (show_name(name), show_role(role), say_role(role, roles.target))
+        for name, role in roles.items()
+    )
+    return Sheet(
+        title=f"What the members are to {show_name(roles.target)}",
+        grids=(Grid(("member", "role", "why"), rows),),
+        notes=tuple(direction_notes(roles.values())),
+    )
 
 
 def show_role(role: Role) -> str:
@@ -37,31 +50,31 @@ def say_role(role: Role, target: Name) -> str:
     --------
     >>> from komb.results.roles import Role
     >>> say_role(Role("tub", "spouse", None, (), ("either",)), "lung")
-    'Role: a spouse, independent of lung marginally, but not given their common child either.'
+    'A spouse, independent of lung marginally, but not given their common child either.'
     """
     aim = show_name(target)
     if role.kind == "neighbour":
-        return f"Role: {_say_neighbour(role, aim)}."
+        return f"{_say_neighbour(role, aim)}."
     given = f"given {_names(role.separator)}" if role.separator else "marginally"
     apart = f"independent of {aim} {given}"
     if role.kind == "spouse":
         child = "child" if len(role.children) == 1 else "children"
-        return f"Role: a spouse, {apart}, but not given their common {child} " + (
+        return f"A spouse, {apart}, but not given their common {child} " + (
             f"{_names(role.children)}."
         )
     if role.kind == "partner":
-        return f"Role: a partner of {_names(role.partners)}, {apart}."
+        return f"A partner of {_names(role.partners)}, {apart}."
     if role.kind == "by request":
-        return f"Role: none that the tests show; {apart}."
-    return f"Role: undecided; {apart}, and no common child or partner is known."
+        return f"By request alone; {apart}."
+    return f"Undecided; {apart}, and no common child or partner is known."
 
 
 def _say_neighbour(role: Role, target: str) -> str:
     if role.direction == "cause":
-        return f"a neighbour of {target}, and a cause of it"
+        return f"A neighbour of {target}, and a cause of it"
     if role.direction == "effect":
-        return f"a neighbour of {target}, and an effect of it"
-    return f"a neighbour of {target}; whether cause or effect is undecided"
+        return f"A neighbour of {target}, and an effect of it"
+    return f"A neighbour of {target}; whether cause or effect is undecided"
 
 
 def direction_notes(roles: Iterable[Role]) -> Iterator[str]:

@@ -1,0 +1,61 @@
+"""What separates the candidates outside a blanket from the target."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from komb.search.task import Found, Task
+from komb.sessions.questions import Variables, count_subsets
+from komb.sessions.session import Session
+
+MOST_SETS = 500
+"""Sets of members that are tried as separators, besides all members together."""
+
+
+def of_those_outside(
+    task: Task, members: Collection[int], separators: Mapping[int, Variables]
+) -> dict[int, Variables]:
+    """Return the separators of the candidates that are no members, in the order of the table."""
+    return {
+        x: separators[x] for x in sorted(task.candidates.difference(members)) if x in separators
+    }
+
+
+def complete_separators(
+    session: Session, task: Task, found: Found, max_separator: int = 1
+) -> dict[int, Variables]:
+    """Find what separates candidates outside a blanket: what the search knows, or else members.
+
+    Few members are tried before all of them together. On data it may be that nothing separates a
+    candidate; then it is not in the result.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from komb.sessions.graph import DSeparationOracle
+    >>> chain = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (2, 3)]))
+    >>> found = Found({1: frozenset()})
+    >>> complete_separators(chain, Task(0, frozenset({1, 2, 3})), found)
+    {2: frozenset({1}), 3: frozenset({1})}
+    """
+    blanket, known = frozenset(found.witnesses), dict(found.separators)
+    unknown = task.candidates - blanket - known.keys()
+    size = affordable_size(len(blanket), max_separator)
+    known |= session.separators.find(task.target, unknown, blanket, size)
+    left = unknown - known.keys()
+    known |= dict.fromkeys(left.difference(session.dependents(task.target, left, blanket)), blanket)
+    return of_those_outside(task, blanket, known)
+
+
+def affordable_size(n_members: int, size: int) -> int:
+    """Lower a number of members, unless it is one, until there are few sets of so many.
+
+    Examples
+    --------
+    >>> [affordable_size(n_members, 3) for n_members in (2, 14, 31, 300)]
+    [2, 3, 2, 1]
+    """
+    size = min(size, max(1, n_members))
+    while size > 1 and count_subsets(n_members, size) > MOST_SETS:
+        size -= 1
+    return size
