@@ -4,36 +4,53 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Container
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
 from komb import __version__
-from komb.cli.compare import compare
-from komb.cli.demo import demo
-from komb.cli.encode import encode
 from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
-from komb.cli.find import find
-from komb.cli.methods import methods
-from komb.cli.report import report
-from komb.cli.reproduce import reproduce
-from komb.cli.tests import tests
 
-app = typer.Typer(
-    name="komb",
-    help="Markov blankets of discrete data, including members that matter only in combination.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for command in (find, compare, report, encode, methods, tests, demo, reproduce):
-    app.command()(command)
+COMMANDS = {
+    "find": "Find the Markov blanket of one or more columns of a file.",
+    "compare": "Compare the Markov blankets that several methods find for one column.",
+    "report": "Write an HTML report on one column: its blanket, reasons, data and other methods.",
+    "encode": "Encode a table of any size into a folder, which all commands take as DATA.",
+    "methods": "List the methods, or describe one in detail.",
+    "tests": "List the conditional-independence tests.",
+    "demo": "Show what komb finds and other methods miss: a three-way parity.",
+    "reproduce": "Repeat the experiments of the paper: results and a report in one folder.",
+}
+"""Each command, in the module of its name, and what it does."""
+
+
+def make_app(wanted: Container[str] = COMMANDS) -> typer.Typer:
+    """Put the commands together; only those that are wanted are loaded, the others have a name."""
+    app = typer.Typer(
+        name="komb",
+        help="Markov blankets of discrete data, including members that matter only in combination.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_options)
+    for name, about in COMMANDS.items():
+        command = getattr(import_module(f"komb.cli.{name}"), name) if name in wanted else _nothing
+        app.command(name, short_help=about)(command)
+    return app
+
+
+def _nothing() -> None:
+    """Stand for a command that is not called."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; bad usage is one line on standard error."""
     _have_streams()
+    given = sys.argv[1:] if arguments is None else arguments
     with exit_codes():
-        code = app(arguments, prog_name="komb", standalone_mode=False)
+        code = make_app(given)(given, prog_name="komb", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # before any command had begun
             raise KeyboardInterrupt
@@ -53,7 +70,6 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
     version: Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from komb.cli import options
 from komb.cli.exits import exit_codes
-from komb.cli.output import ShareBar, write
+from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
 _TAKEN = (
@@ -48,7 +48,7 @@ def encode(
     reading = options.to_reading(asked, _TAKEN)
     from komb.data.stored import encoding
 
-    with ShareBar() as bar:
+    with ProgressBar() as bar:
         table = encoding.encode(
             data,
             out,

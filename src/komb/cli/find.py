@@ -11,14 +11,13 @@ import typer
 
 from komb.cli import options
 from komb.cli.exits import exit_codes, missing_option
-from komb.cli.output import CountBar, ProgressBar, show, write, write_json
+from komb.cli.output import ProgressBar, show, write, write_json
 from komb.errors import Interrupted, ParameterError, WorkerError
 from komb.views.text import show_on_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.api.progress import Progress
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
     from komb.results.stability import Stability
@@ -144,12 +143,8 @@ def _find_many(
 ) -> Blankets:
     from komb.api.find import markov_blankets
 
-    with CountBar("targets", is_wanted=not quiet) as bar:
-
-        def observe(progress: Progress) -> None:
-            bar.show(progress.finished, progress.n_targets)
-
-        return markov_blankets(targets=targets, n_jobs=jobs, progress=observe, **arguments)
+    with ProgressBar(is_wanted=not quiet) as bar:
+        return markov_blankets(targets=targets, n_jobs=jobs, progress=bar, **arguments)
 
 
 @dataclass(frozen=True)
@@ -204,8 +199,10 @@ class _Output:
 
     def _measure(self, blanket: Blanket) -> Stability:
         n_halves = self.n_halves or 0
-        with CountBar("half-samples", is_wanted=not self.is_quiet) as bar:
-            return blanket.stability(n_halves, progress=lambda done: bar.show(done, n_halves))
+        with ProgressBar(is_wanted=not self.is_quiet) as bar:
+            return blanket.stability(
+                n_halves, progress=lambda done: bar.show("half-samples", done, n_halves)
+            )
 
     def _explain(self, blanket: Blanket) -> None:
         if self.has_reasons:

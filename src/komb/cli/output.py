@@ -63,11 +63,11 @@ def program() -> str:
 
 
 class ProgressBar:
-    """A progress bar on standard error, if that is a terminal and the search takes a while."""
+    """A progress bar on standard error, if that is a terminal and the work takes a while."""
 
     def __init__(self, *, is_wanted: bool = True) -> None:
         self._is_wanted = is_wanted and sys.stderr.isatty()
-        self._began: float | None = None  # when the search first reported
+        self._began: float | None = None  # when progress was first reported
         self._bar: Any = None
 
     def __enter__(self) -> ProgressBar:
@@ -79,17 +79,22 @@ class ProgressBar:
 
     def __call__(self, progress: Progress) -> None:
         """Show the progress of a search."""
+        if progress.n_targets > 1:
+            self.show("targets", progress.finished, progress.n_targets)
+            return
+        found = plural(len(progress.blanket), "member"), plural(progress.tests, "test")
+        self.show(progress.phase, progress.done, progress.total, ", ".join(found))
+
+    def show(self, phase: str, done: int, total: int, more: str = "") -> None:
+        """Show how much of a phase is done, if that is known."""
         if self._began is None:
             self._began = time.monotonic()
         if not self._is_wanted or time.monotonic() - self._began < _PATIENCE:
             return
-        state: dict[str, Any] = {
-            "description": progress.phase,
-            "completed": progress.done,
-            "total": progress.total + 1,  # a full bar would stop the clock
-            "members": plural(len(progress.blanket), "member"),
-            "tests": plural(progress.tests, "test"),
-        }
+        # a full bar would stop the clock
+        state: dict[str, Any] = {"description": phase, "completed": done, "total": total + 1}
+        count = f"{done:,} of {total:,}" if total else ""
+        state["more"] = ", ".join(filter(None, [count, more]))
         if self._bar is None:
             self._bar = self._make_bar()
             self._bar.add_task(**state)
@@ -99,49 +104,8 @@ class ProgressBar:
     @staticmethod
     def _make_bar() -> Any:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        return Progress(
-            TextColumn("{task.description:6}", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[members]}, {task.fields[tests]}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-
-
-class CountBar:
-    """A bar on standard error, if that is a terminal: what is done, out of how many, time left."""
-
-    def __init__(self, noun: str, *, is_wanted: bool = True) -> None:
-        self._noun = noun
-        self._is_wanted = is_wanted and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def __enter__(self) -> CountBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def show(self, done: int, total: int) -> None:
-        """Show the progress of the run."""
-        if not self._is_wanted:
-            return
-        if self._bar is None:
-            self._bar = self._make_bar()
-            self._bar.add_task(self._noun, total=total, completed=done)
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done)
-
-    @staticmethod
-    def _make_bar() -> Any:
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
-            MofNCompleteColumn,
             Progress,
             TextColumn,
             TimeElapsedColumn,
@@ -149,9 +113,9 @@ class CountBar:
         )
 
         return Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description:6}", markup=False),
             BarColumn(),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[more]}"),
             TimeElapsedColumn(),
             TextColumn("left:"),
             TimeRemainingColumn(),
@@ -159,38 +123,3 @@ class CountBar:
             transient=True,
             speed_estimate_period=3600,  # some searches are over in no time, others take minutes
         )
-
-
-class ShareBar:
-    """A bar on standard error, if that is a terminal: which share of each phase is done."""
-
-    def __init__(self) -> None:
-        self._is_wanted = sys.stderr.isatty()
-        self._bar: Any = None
-        self._phase = ""
-
-    def __enter__(self) -> ShareBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def show(self, phase: str, done: int, total: int) -> None:
-        """Show the progress of a phase."""
-        if not self._is_wanted:
-            return
-        if self._bar is None:
-            self._bar = self._make_bar()
-            self._bar.start()
-        if phase != self._phase:
-            self._phase = phase
-            self._bar.add_task(phase, total=total)
-        self._bar.update(self._bar.task_ids[-1], completed=done)
-
-    @staticmethod
-    def _make_bar() -> Any:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        return Progress(console=Console(stderr=True), transient=True)

@@ -33,7 +33,7 @@ def report(
     ] = False,
     **asked: Any,
 ) -> None:
-    """Write an HTML report on one column: its blanket, the reasons, the data, other methods."""
+    """Write an HTML report on one column: its blanket, reasons, data and other methods."""
     if methods and no_comparison:
         raise options.contradiction("methods", "no_comparison", "contradict each other")
     search = options.to_search(asked)
