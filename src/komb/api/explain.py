@@ -197,7 +197,7 @@ def open_session(
     Examples
     --------
     >>> from komb.data.models.boolean_functions import boolean_table
-    >>> open_session(boolean_table("and", 500), {"test": "g"}).is_dependent(3, 0, EMPTY)
+    >>> open_session(boolean_table("and", 500), {"test": "g"}).is_dependent(3, 0, frozenset())
     True
     """
     known = {key: parameters[key] for key in ("test", "alpha", "df", "seed") if key in parameters}
