@@ -93,14 +93,15 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
 def test_an_order_with_too_many_sets_is_left_out() -> None:
     from komb.search._budget import Budget
     from komb.search.auto import find_blanket
+    from komb.search.grounds import GroundedOmission, TooMany
     from komb.search.task import Task
     from komb.sessions.data import DataSession
 
     task = Task(0, frozenset(range(1, 40)))
     found = find_blanket(DataSession(hidden_pair()), task, order=2, budget=Budget(max_sets=100))
     [omission] = found.omissions
-    assert omission.order == 2
-    assert omission.reason == "741 sets of columns exceed the limit of 100"
+    assert isinstance(omission, GroundedOmission)
+    assert (omission.order, omission.limit) == (2, TooMany(741, 100, "set of columns"))
 
 
 def test_a_table_that_is_counted_in_parts(tmp_path: Path) -> None:

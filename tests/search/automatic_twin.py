@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from komb.search import _region, _thresholds, auto
 from komb.search.auto import find_blanket
+from komb.search.grounds import GroundedChoice, SeparatorGrounds
 from komb.search.task import Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
@@ -64,9 +64,10 @@ def check_twin(
     witnesses, separators = search_naively(twin, task, alpha, **options)
     assert dict(found.witnesses) == witnesses
     largest = max(map(len, separators.values()), default=0)
-    told = re.search(r"needed has (\d+)", found.choices["max_separator"].reason)
-    assert told is not None
-    assert int(told[1]) == largest
+    is_asked = options.get("max_separator") is not None
+    grounds = SeparatorGrounds(largest, is_asked)
+    bound = found.choices["max_separator"].value
+    assert found.choices["max_separator"] == GroundedChoice(bound, grounds=grounds)
     for member, sets in found.equivalents.items():
         for x in frozenset().union(*sets):
             assert member in separators[x]

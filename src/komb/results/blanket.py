@@ -37,6 +37,7 @@ from komb.results.roles import Roles
 from komb.results.stability import Stability
 from komb.search.task import Choice, Leak, Omission, Sight
 from komb.views.blanket_text import blanket_sheet
+from komb.views.choices_text import choice_in_words
 from komb.views.text import Sheet
 
 if TYPE_CHECKING:
@@ -148,8 +149,10 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     )
 
     def __post_init__(self) -> None:
-        for key in ("parameters", "cuts", "choices", "types"):
+        for key in ("parameters", "cuts", "types"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
+        choices = {name: choice_in_words(choice) for name, choice in self.choices.items()}
+        object.__setattr__(self, "choices", FrozenMapping(choices))
         self._set(None, {})
 
     def _set(self, run: Run | None, separators: Mapping[int, frozenset[int]]) -> None:

@@ -9,6 +9,7 @@ from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
 from komb.results.record import SETS_BY_COLUMN, Record, several
 from komb.search.task import Leak, Omission, Sight
+from komb.views.choices_text import omission_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +45,4 @@ class Remarks(Record):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "equivalents", FrozenMapping(self.equivalents))
+        object.__setattr__(self, "omissions", tuple(map(omission_in_words, self.omissions)))

@@ -41,6 +41,17 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
+from komb.search.grounds import (
+    GroundedChoice,
+    GroundedOmission,
+    Limit,
+    NothingBelow,
+    OrderGrounds,
+    SeparatorGrounds,
+    ThresholdGrounds,
+    TimeSpent,
+    TooMany,
+)
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
 from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
@@ -393,7 +404,7 @@ class _Search:
     separated: set[int] = field(default_factory=set)  # dependent ones that those do separate
     sight: list[Sight] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
-    skipped: Omission | None = None  # the order at which the search ended
+    limit: Limit | None = None  # what ended the search, if it was one
     region: Region = field(init=False)
     from_target: NeighbourSearch = field(init=False)
     single: float = field(init=False)  # bits that a single test needs
@@ -501,9 +512,7 @@ class _Search:
         most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.session.test_cost)
         if self.session.n_rows is None or n_tests <= most:
             return False
-        columns = f"{n_separated:,} column{'' if n_separated == 1 else 's'} that members separate"
-        reason = f"{n_tests:,} tests of {columns} exceed the limit of {most:,}"
-        self._note_omission(size, n_tests, reason)
+        self._note_omission(size, n_tests, TooMany(n_tests, most), n_separated)
         return True
 
     def leave_out(self, size: int, *, is_asked: bool) -> bool:
@@ -511,22 +520,24 @@ class _Search:
         n_tests = self.count_tests(size)
         n_sets = math.comb(len(self.task.candidates), size)
         most = self.budget.max_tests if is_asked else MOST_TESTS[size]
-        if self.budget.is_spent():
-            reason = f"the time budget of {self.budget.seconds:g} s is spent"
+        if self.budget.seconds is not None and self.budget.is_spent():
+            self.limit = TimeSpent(self.budget.seconds, n_tests)
         elif n_tests > most:
-            reason = f"{n_tests:,} tests exceed the limit of {most:,}"
+            self.limit = TooMany(n_tests, most)
         elif n_sets > self.budget.max_sets:
-            reason = f"{n_sets:,} sets of columns exceed the limit of {self.budget.max_sets:,}"
+            self.limit = TooMany(n_sets, self.budget.max_sets, "set of columns")
         else:
             return False
-        self._note_omission(size, n_tests, reason)
-        self.skipped = self.omissions[-1]
+        self._note_omission(size, n_tests, self.limit)
         return True
 
-    def _note_omission(self, size: int, n_tests: int, reason: str) -> None:
+    def _note_omission(
+        self, size: int, n_tests: int, limit: Limit, n_columns: int | None = None
+    ) -> None:
         done = max(1, self.session.counts.tests)
         seconds = n_tests * self.budget.seconds_used / done
-        self.omissions.append(Omission(size, n_tests, seconds, reason))
+        omission = GroundedOmission(size, n_tests, seconds, n_columns, limit=limit)
+        self.omissions.append(omission)
 
     def see(self, order: int, n_tests: int, needed: float) -> None:
         """Note what could be seen at an order."""
@@ -551,38 +562,30 @@ def _describe(
     """Say what was chosen, and why."""
     largest = max((len(witness) for witness in witnesses.values() if witness), default=0)
     used = max((len(separator) for separator in search.separators.values()), default=0)
-    why = "the default" if max_separator is None else "as asked"
+    grounds = SeparatorGrounds(used, is_asked=max_separator is not None)
     return {
-        "order": Choice(max(reached, largest), _explain_order(search, reached, order)),
-        "max_separator": Choice(
-            search.max_separator,
-            f"{why}; the largest separator needed has {used} column{'' if used == 1 else 's'}",
+        "order": GroundedChoice(
+            max(reached, largest), grounds=_order_grounds(search, reached, order)
         ),
+        "max_separator": GroundedChoice(search.max_separator, grounds=grounds),
         "threshold": _describe_threshold(search),
     }
 
 
-def _explain_order(search: _Search, reached: int, asked: int | None) -> str:
-    looked = [f"order {sight.order}: {sight.n_tests:,} tests" for sight in search.sight[1:]]
-    if search.skipped is not None:
-        looked.append(f"order {search.skipped.order} skipped: {search.skipped.reason}")
-    elif asked is not None:
-        looked.append("as asked")
-    elif reached == max(MOST_TESTS):
-        looked.append("the maximum automatic order")
-    else:
-        looked.append("no larger group of columns is left")
-    return "; ".join(looked)
+def _order_grounds(search: _Search, reached: int, asked: int | None) -> OrderGrounds:
+    n_tests = tuple(sight.n_tests for sight in search.sight[1:])
+    if search.limit is not None:
+        return OrderGrounds(n_tests, search.limit, omitted=reached + 1)
+    if asked is not None:
+        return OrderGrounds(n_tests, "asked")
+    return OrderGrounds(n_tests, "largest" if reached == max(MOST_TESTS) else "exhausted")
 
 
 def _describe_threshold(search: _Search) -> Choice:
     n_tests = len(search.task.candidates)
     if math.isinf(search.needed):
         least = 2.0 ** -family_bits(n_tests, search.level * share_of_level(0))
-        reason = f"marginally, no p-value is below {least:.2g}, the threshold for {n_tests:,} tests"
-        return Choice(None, reason)
-    reason = (
-        f"{len(search.alone):,} of {n_tests:,} columns are marginally dependent on the target; "
-        f"false discovery rate at most {FALSE_SHARE:.0%}"
-    )
-    return Choice(float(f"{2.0**-search.needed:.2g}") if search.needed else None, reason)
+        return GroundedChoice(None, grounds=NothingBelow(least, n_tests))
+    threshold = float(f"{2.0**-search.needed:.2g}") if search.needed else None
+    grounds = ThresholdGrounds(len(search.alone), n_tests, FALSE_SHARE)
+    return GroundedChoice(threshold, grounds=grounds)

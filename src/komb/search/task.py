@@ -141,12 +141,15 @@ class Omission:
         Time that it would have taken, roughly.
     reason : str
         Why it was left out, in a few words.
+    n_columns : int or None
+        How many columns it would have been about; all that are no members if ``None``.
     """
 
     order: int
     n_tests: int
     seconds: float = field(compare=False)
     reason: str
+    n_columns: int | None = None
 
 
 def check_found(found: object, task: Task, method: str) -> None:

@@ -51,13 +51,13 @@ def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
 
     Examples
     --------
-    >>> print(*omission_warnings([Omission(2, 1_000_000, 75.0, "the time budget is spent")]))
-    Skipped order 2: the time budget is spent (1,000,000 tests would take about 75 s).
+    >>> print(*omission_warnings([Omission(2, 9570, 75.0, "more tests than the limit of 15", 22)]))
+    Order 2 was not searched for 22 columns: more tests than the limit of 15 (about 75 s).
     """
     for left_out in omissions:
-        seconds = show_seconds(left_out.seconds)
-        cost = f"{plural(left_out.n_tests, 'test')} would take about {seconds}"
-        yield f"Skipped order {left_out.order}: {left_out.reason} ({cost})."
+        whom = "" if left_out.n_columns is None else f" for {plural(left_out.n_columns, 'column')}"
+        why = f"{left_out.reason} (about {show_seconds(left_out.seconds)})"
+        yield f"Order {left_out.order} was not searched{whom}: {why}."
 
 
 def alternatives(remarks: Remarks, member: Name) -> Iterator[str]:
