@@ -24,6 +24,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -34,7 +35,7 @@ import komb
 from komb.citests import tests as registered
 from komb.cli import main
 from komb.errors import InputError
-from komb.reproduction.journal import Journal, Record
+from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
 from komb.sessions.listed_tests import Listed
 from komb.sessions.sweep_journal import SweepJournal
 from tests import naive
@@ -294,20 +295,17 @@ def sweep_journal(rng: Random, folder: Path) -> None:
 
 
 @campaign(60)
-def journal(rng: Random, folder: Path) -> None:
-    """Damaged journals and results."""
-    record = {
-        "suite": "synthetic", "dataset": "or", "n_rows": 100, "sample": 1, "target": "Y",
-        "method": "gs", "start": "", "order": None, "max_separator": None, "test": "g",
-        "df": "observed", "alpha": 0.01, "blanket": ["a"], "truth": ["a", "b"], "precision": 1.0,
-        "recall": 0.5, "f1": 0.6, "distance": 0.5, "tests": 3, "seconds": 0.1, "timed_out": False,
-    }  # fmt: skip
-    odd: list[Any] = [None, "x", -1, 1.5, [], {}, True, "é", [[]], 10**30]
-    changed = record | {str(rng.choice(list(record))): odd[rng.integers(len(odd))]}
-    lines = [json.dumps(record).encode(), json.dumps(changed).encode(), b""]
-    (folder / "x.jsonl").write_bytes(mutate(rng, b"\n".join(lines)))
-    refused_or_read(lambda: [found.key for found in Journal(folder).records])
-    refused_or_read(lambda: Record.from_dict(changed))
+def results(rng: Random, folder: Path) -> None:
+    """Damaged files of results."""
+    cell = Cell("or", 100, 1, "Y", "gs", None, None, "g", "observed", "")
+    record = Record(
+        **asdict(cell), alpha=0.01, blanket=("a",), truth=("a", "b"), precision=1.0, recall=0.5,
+        f1=0.6, distance=0.5, tests=3, seconds=0.1,
+    )  # fmt: skip
+    path = folder / "results.csv"
+    write_rows(path, [record, record], Record)
+    path.write_bytes(mutate(rng, path.read_bytes()))
+    refused_or_read(lambda: [found.cell for found in read_rows(path, Record)])
 
 
 SETTINGS = (

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from komb.reproduction.journal import Record, SeparatorRecord
+from komb.reproduction.experiments import Record, SeparatorRecord
 
 
 def make_record(dataset: str = "or", method: str = "gs", f1: float = 0.5, **changes: Any) -> Record:
     """Return a record; its precision and recall are as its F1."""
     is_function = dataset in ("parity", "ex-1", "ex-2", "and", "or")
     values: dict[str, Any] = {
-        "suite": "synthetic" if is_function else "benchmark",
         "dataset": dataset,
         "n_rows": 100 if is_function else 5000,
         "sample": 1,

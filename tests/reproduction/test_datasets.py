@@ -5,14 +5,24 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import shutil
+from itertools import chain, combinations
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
+from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.data.table import DiscreteTable
 from komb.errors import DataError, FileError, MissingPackageError, ParameterError, UnknownNameError
-from komb.reproduction.datasets import N_ROWS, Dataset, networks, open_dataset
-from komb.reproduction.paper import FUNCTIONS
+from komb.reproduction.datasets import (
+    N_ROWS,
+    Dataset,
+    measure_separators,
+    open_dataset,
+    open_networks,
+)
+from komb.reproduction.paper import FUNCTIONS, NETWORKS
 from tests.reproduction.files import NETWORK, pack, write_matrix, write_samples
 
 
@@ -22,9 +32,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestBooleanFunctions:
-    def test_all_five(self) -> None:
-        assert FUNCTIONS == ("parity", "ex-1", "ex-2", "and", "or")
-
     @pytest.mark.parametrize("name", FUNCTIONS)
     def test_every_variable_is_in_every_blanket(self, name: str) -> None:
         dataset = open_dataset(name)
@@ -88,7 +95,7 @@ class TestBadFiles:
 
     def test_no_graph(self, folder: Path) -> None:
         with pytest.raises(FileError, match=r"no 'Barley_graph.txt' in .*leave 'data' out"):
-            networks(folder)
+            open_networks(folder, NETWORKS)
 
     def test_no_sample(self, folder: Path) -> None:
         with pytest.raises(FileError, match=rf"no 'Alarm1_s{N_ROWS}_v3.txt' in "):
@@ -123,7 +130,7 @@ class TestBundledNetworks:
     def test_without_pgmpy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
         with pytest.raises(MissingPackageError, match=r'pip install "komb\[networks\]"'):
-            networks()
+            open_networks(None, NETWORKS)
 
     def test_samples_are_drawn(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bif = (
@@ -135,7 +142,7 @@ class TestBundledNetworks:
         )
         (tmp_path / "alarm.bif.gz").write_bytes(gzip.compress(bif.encode()))
         monkeypatch.setattr("komb.reproduction.datasets._bundled_folder", lambda: tmp_path)
-        dataset = networks(names=["Alarm1"])["Alarm1"]
+        dataset = open_dataset("Alarm1")
         assert dataset.truth == {"a": ("b",), "b": ("a",)}
         assert dataset.table(1).n_rows == N_ROWS
         assert not np.array_equal(dataset.table(1).codes, dataset.table(2).codes)
@@ -145,11 +152,55 @@ class TestBundledNetworks:
 class TestNames:
     def test_unknown(self) -> None:
         with pytest.raises(UnknownNameError, match=r"no network 'Alarm'. Did you mean 'Alarm1'\?"):
-            networks(names=["Alarm"])
+            open_networks(None, ["Alarm"])
         with pytest.raises(UnknownNameError, match="no dataset 'xor'"):
             open_dataset("xor")
 
     def test_the_order_is_always_the_same(self, tmp_path: Path) -> None:
         for name in ("Mildew", "Alarm1"):
             write_samples(tmp_path, name, n_samples=0)
-        assert list(networks(tmp_path, ["Mildew", "Alarm1"])) == ["Alarm1", "Mildew"]
+        assert list(open_networks(tmp_path, ["Mildew", "Alarm1"])) == ["Alarm1", "Mildew"]
+
+
+class Graph(Dataset):
+    """A network of which only the graph matters."""
+
+    def table(self, sample: int, n_rows: int = N_ROWS) -> DiscreteTable:
+        raise NotImplementedError
+
+
+def naive_separators(dataset: Dataset, target: str, other: str) -> list[set[str]]:
+    """All d-separators inside the blanket, by size."""
+    blanket = dataset.truth[target]
+    subsets = chain.from_iterable(combinations(blanket, n) for n in range(len(blanket) + 1))
+    return [
+        set(subset)
+        for subset in subsets
+        if nx.is_d_separator(dataset.graph, {target}, {other}, set(subset))
+    ]
+
+
+class TestSeparators:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_against_all_subsets_of_all_blankets(self, seed: int) -> None:
+        dataset = Graph("random", DiscreteNetwork.random(9, n_edges=9 + seed, seed=seed).graph)
+        for target, blanket in dataset.truth.items():
+            for other in dataset.truth.keys() - {target, *blanket}:
+                separators = naive_separators(dataset, target, other)
+                minimal = [one for one in separators if not any(less < one for less in separators)]
+                size, smallest = measure_separators(dataset, target, other)
+                assert size in {len(one) for one in minimal}
+                assert smallest == len(separators[0])
+
+    @pytest.mark.parametrize(
+        ("edges", "sizes"),
+        [
+            ("tm mx", (1, 1)),  # path
+            ("mt mx", (1, 1)),  # fork
+            ("tm sm sx", (0, 0)),  # collider: nothing to block
+            ("at bt ca cb xc ck tk", (2, 1)),  # a and b, or c, where their paths to x meet
+        ],
+    )
+    def test_small_graphs(self, edges: str, sizes: tuple[int, int]) -> None:
+        dataset = Graph("g", nx.DiGraph(map(tuple, edges.split())))
+        assert measure_separators(dataset, "t", "x") == sizes

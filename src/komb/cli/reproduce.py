@@ -10,6 +10,7 @@ import typer
 from komb.cli import options
 from komb.cli.exits import exit_codes
 from komb.cli.output import CountBar, show
+from komb.views.text import Grid, Sheet, show_seconds
 
 
 @exit_codes(data="--data")
@@ -64,12 +65,12 @@ def reproduce(
         ),
     ] = False,
 ) -> None:
-    """Repeat the experiments of the paper: tables, figures and a report in one folder."""
-    from komb.reproduction import reproduction
-    from komb.reproduction.summary import summarise
+    """Repeat the experiments of the paper: results and a report in one folder."""
+    from komb.reproduction.reproduction import reproduce as run
+    from komb.reproduction.tables import check_claims
 
     with CountBar("searches") as bar:
-        result = reproduction.reproduce(
+        result = run(
             suites or None,
             out,
             data=data,
@@ -79,6 +80,22 @@ def reproduce(
             jobs=jobs,
             time_cap=time_cap,
             resume=resume,
-            progress=lambda report: bar.show(report.done, report.total),
+            progress=bar.show,
         )
-    show(summarise(result))
+    checked = check_claims(result.records, result.separators, str(out))
+    claims = [
+        (finding.verdict, finding.conditions, claim.text)
+        for claim, findings in checked
+        for finding in findings
+        if finding.verdict != "not tested"
+    ]
+    timed_out = sum(record.timed_out for record in result.records)
+    capped = f", {timed_out:,} of them given up at the time cap" if timed_out else ""
+    seconds = show_seconds(result.manifest["seconds"])
+    sheet = Sheet(
+        f"Reproduced: {', '.join(result.manifest['suites'])}",
+        f"{len(result.records):,} searches{capped}, {seconds}",
+        (Grid(("verdict", "conditions", "claim"), tuple(claims)),) if claims else (),
+        (f"Everything is in {out}: {', '.join(file.name for file in result.files)}",),
+    )
+    show(sheet)

@@ -8,8 +8,7 @@
 ['bamb', 'gs', 'hiton-mb']
 """
 
-from komb.reproduction.journal import Journal, Record, SeparatorRecord
+from komb.reproduction.experiments import Record, SeparatorRecord
 from komb.reproduction.reproduction import Reproduction, reproduce
-from komb.reproduction.runner import RunProgress
 
-__all__ = ["Journal", "Record", "Reproduction", "RunProgress", "SeparatorRecord", "reproduce"]
+__all__ = ["Record", "Reproduction", "SeparatorRecord", "reproduce"]

@@ -16,6 +16,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,17 +48,7 @@ _SUPPLEMENT = "https://pages.mtu.edu/~lebrown/supplements/mmhc_paper/mmhc_index.
 
 
 class Dataset(ABC):
-    """Something to draw samples from, with a known graph.
-
-    Attributes
-    ----------
-    name
-        As in the paper.
-    graph
-        The variables, in the order of the columns, with edges from parents to children.
-    truth
-        The true Markov blanket of each variable, in the order of the columns.
-    """
+    """Something to draw samples from, with a known graph and so a true blanket per variable."""
 
     def __init__(self, name: str, graph: nx.DiGraph) -> None:
         self.name = name
@@ -73,25 +64,12 @@ class Dataset(ABC):
         return ""
 
     def targets(self, count: int | None = None) -> list[str]:
-        """Return the variables with the largest true blankets, ties in order.
-
-        Examples
-        --------
-        >>> BooleanDataset("and").targets(2)
-        ['X1', 'X2']
-        """
+        """Return the variables with the largest true blankets, ties in order."""
         return sorted(self.truth, key=lambda name: -len(self.truth[name]))[:count]
 
 
 class BooleanDataset(Dataset):
-    """A noisy Boolean function of three fair coins; the number of a sample is its seed.
-
-    Examples
-    --------
-    >>> parity = BooleanDataset("parity")
-    >>> parity.truth["X1"], parity.table(1, 100)
-    (('X2', 'X3', 'Y'), DiscreteTable(100 rows x 4 columns, 2 levels))
-    """
+    """A noisy Boolean function of three fair coins; the number of a sample is its seed."""
 
     def __init__(self, function: str) -> None:
         super().__init__(function, boolean_network(function).graph)
@@ -130,7 +108,7 @@ class SampledNetwork(Dataset):
 
     def table(self, sample: int, n_rows: int = N_ROWS) -> DiscreteTable:
         """Read a sample."""
-        file = self._file(sample, n_rows)
+        file = f"{self.name}_s{n_rows}_v{sample}.txt"
         codes = _matrix(self._files.read(file), file)
         if codes.shape != (n_rows, len(self.truth)):
             rows, columns = codes.shape
@@ -142,24 +120,12 @@ class SampledNetwork(Dataset):
 
     def fingerprint(self) -> str:
         """Return a hash of the graph and the first sample."""
-        names = (f"{self.name}_graph.txt", self._file(1, N_ROWS))
+        names = (f"{self.name}_graph.txt", f"{self.name}_s{N_ROWS}_v1.txt")
         return _hash(b"".join(map(self._files.read, names)))
-
-    def _file(self, sample: int, n_rows: int) -> str:
-        return f"{self.name}_s{n_rows}_v{sample}.txt"
 
 
 def open_dataset(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
-    """Find a Boolean function or a network by its name in the paper.
-
-    ``data`` is a folder with the files of the MMHC supplement, unpacked or in zip archives. Without
-    it networks are sampled, which needs pgmpy.
-
-    Examples
-    --------
-    >>> open_dataset("parity").name
-    'parity'
-    """
+    """Open a Boolean function or a network; ``data`` is a folder with the MMHC supplement."""
     if name in FUNCTIONS:
         return BooleanDataset(name)
     if name not in NETWORKS:
@@ -167,20 +133,11 @@ def open_dataset(name: str, data: str | os.PathLike[str] | None = None) -> Datas
     return BundledNetwork(name) if data is None else SampledNetwork(name, Path(data))
 
 
-def networks(
-    data: str | os.PathLike[str] | None = None, names: Iterable[str] | None = None
-) -> dict[str, Dataset]:
-    """Return benchmark networks by name; all four if no names are given.
-
-    Examples
-    --------
-    >>> networks(names=[])
-    {}
-    """
-    wanted = list(NETWORKS if names is None else names)
-    for name in wanted:
-        if name not in NETWORKS:
-            raise UnknownNameError.among("network", name, NETWORKS)
+def open_networks(data: str | os.PathLike[str] | None, names: Iterable[str]) -> dict[str, Dataset]:
+    """Open benchmark networks, in the order of the paper."""
+    wanted = set(names)
+    for name in sorted(wanted.difference(NETWORKS)):
+        raise UnknownNameError.among("network", name, NETWORKS)
     return {name: open_dataset(name, data) for name in NETWORKS if name in wanted}
 
 
@@ -203,14 +160,9 @@ class _Files:
         if os.path.isfile(path):
             return read_bytes(path)
         if name not in self._archive_of:
-            raise FileError(
-                f"There is no {name!r} in {str(self._folder)!r}, nor in a zip archive there.",
-                (
-                    f"The files are at {_SUPPLEMENT}; leave ",
-                    Argument("data"),
-                    " out to draw samples instead.",
-                ),
-            )
+            missing = f"There is no {name!r} in {str(self._folder)!r}, nor in a zip archive there."
+            source = f"The files are at {_SUPPLEMENT}; leave "
+            raise FileError(missing, (source, Argument("data"), " out to draw samples instead."))
         archive, member = self._archive_of[name]
         with _open_archive(archive) as opened:
             return opened.read(member)
@@ -230,14 +182,12 @@ def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 def _bundled_folder() -> Path:
     spec = importlib.util.find_spec("pgmpy")  # which is slow to import, and need not be
     if spec is None or spec.origin is None:
+        remedy = (
+            'Install it: pip install "komb[networks]", or pass the folder with the MMHC samples'
+        )
         raise MissingPackageError(
             "The benchmark networks ship with pgmpy, which is not installed.",
-            (
-                'Install it: pip install "komb[networks]", or pass the folder with the MMHC '
-                "samples as ",
-                Argument("data"),
-                ".",
-            ),
+            (f"{remedy} as ", Argument("data"), "."),
         )
     return Path(spec.origin).parent / "utils" / "example_models"
 
@@ -268,3 +218,25 @@ def _to_graph(matrix: npt.NDArray[np.int64], file: str) -> nx.DiGraph:
         f"{file!r} must be the adjacency matrix of a directed acyclic graph: square, without a "
         "cycle. Download the file again."
     )
+
+
+def measure_separators(dataset: Dataset, target: str, other: str) -> tuple[int, int]:
+    """Return the sizes of two d-separators of a target and a variable outside its blanket.
+
+    Both lie inside the blanket. The first is inclusion-minimal, which is what the paper measures;
+    the second is the smallest there is, which is what the bound l of kOMB has to allow.
+    """
+    import networkx as nx
+
+    graph, blanket = dataset.graph, set(dataset.truth[target])
+    found = nx.find_minimal_d_separator(graph, target, other, restricted=blanket)
+    # A smallest separator is also inclusion-minimal, and those have no nodes but ancestors. In the
+    # moral graph of the ancestors d-separation is separation: a cut, here one of members alone, so
+    # that whatever a path crosses between two members becomes an edge.
+    ancestors = {target, other} | nx.ancestors(graph, target) | nx.ancestors(graph, other)
+    moral = nx.moral_graph(graph.subgraph(ancestors))
+    fixed = ancestors - blanket - {target, other}
+    members = nx.Graph(moral.subgraph(ancestors - fixed))
+    for crossed in nx.connected_components(moral.subgraph(fixed)):
+        members.add_edges_from(combinations(nx.node_boundary(moral, crossed) - fixed, 2))
+    return len(found), nx.node_connectivity(members, target, other)

@@ -28,9 +28,6 @@ SYNTHETIC_ROWS, BENCHMARK_ROWS = 100, 5000
 N_SAMPLES, N_TARGETS = 10, 10
 """Samples of each dataset, and targets in each sample of a network."""
 
-SYNTHETIC_RUNS, BENCHMARK_RUNS = 4 * N_SAMPLES, N_TARGETS * N_SAMPLES
-"""Runs behind a number; a Boolean function has four variables, and each is a target."""
-
 TIME_CAP = 1800.0
 """Seconds after which a search was stopped."""
 
@@ -40,35 +37,18 @@ TEST, DF, ALPHA = "g-sci", "observed", 0.01
 """How dependence is tested for kOMB."""
 
 
-class Experiment(NamedTuple):
-    """The tables on a dataset come from this many runs of a suite, at this many rows."""
-
-    suite: str
-    n_rows: int
-    n_runs: int
+def rows_of(dataset: str) -> int:
+    """Return how many rows the samples have that the tables are about."""
+    return BENCHMARK_ROWS if dataset in NETWORKS else SYNTHETIC_ROWS
 
 
-def experiment_on(dataset: str) -> Experiment:
-    """Return how the paper's numbers about a dataset were made.
-
-    Examples
-    --------
-    >>> experiment_on("Barley")
-    Experiment(suite='benchmark', n_rows=5000, n_runs=100)
-    """
-    if dataset in NETWORKS:
-        return Experiment("benchmark", BENCHMARK_ROWS, BENCHMARK_RUNS)
-    return Experiment("synthetic", SYNTHETIC_ROWS, SYNTHETIC_RUNS)
+def runs_of(dataset: str) -> int:
+    """Return from how many runs a number is; each of a function's four variables is a target."""
+    return N_SAMPLES * (N_TARGETS if dataset in NETWORKS else 4)
 
 
 class Setting(NamedTuple):
-    """A method, with its k and l if it has them.
-
-    Examples
-    --------
-    >>> Setting("hiton-mb").label, Setting("komb", 1, 2).label
-    ('HITON-MB', 'kOMB (k=1, l=2)')
-    """
+    """A method, with its k and l if it has them."""
 
     method: str
     order: int | None = None
@@ -97,13 +77,7 @@ CLASSICS = ("bamb", "gs", "hiton-mb", "iamb", "lrh", "mmmb", "pcmb", "stmb")
 
 
 def read_printed(text: str) -> Printed:
-    r"""Read a table: names of columns, then rows of ``method,k,l`` and numbers.
-
-    Examples
-    --------
-    >>> read_printed("Alarm1 Barley \n komb,3,1 0.7721±0.1599 --")[Setting("komb", 3, 1)]
-    {'Alarm1': Published(mean=0.7721, std=0.1599), 'Barley': None}
-    """
+    """Read a table: names of columns, then rows of ``method,k,l`` and numbers."""
     head, *lines = (line.split() for line in text.strip().splitlines())
     printed: Printed = {}
     for name, *numbers in lines:
@@ -204,43 +178,20 @@ komb,3,3    127.861±49.652  1800.000±0.000   53.452±18.285  1356.514±304.778
 """)
 """Seconds for one target, runs that reached the time cap counted with it."""
 
-BENCHMARK = (
-    *map(Setting, ("bamb", "gs", "hiton-mb", "mmmb")),
-    Setting("komb", 1, 1),
-    Setting("komb", 2, 2),
-)
-"""The rows of the table in the main text; its numbers are those of the two full tables."""
-
-
-class Separators(NamedTuple):
-    """A row of the table of separators: how large they are, between all pairs."""
-
-    targets: int
-    pairs: int
-    mean: float
-    largest: int
-    share: float
-
-
-SEPARATORS: Mapping[str, Separators] = {
-    "Alarm1": Separators(37, 1202, 0.621, 3, 1.000),
-    "Barley": Separators(48, 2004, 1.739, 9, 0.835),
-    "Insurance": Separators(27, 562, 2.190, 7, 0.925),
-    "Mildew": Separators(35, 1030, 1.065, 6, 0.976),
+SEPARATORS: Mapping[str, tuple[float, ...]] = {
+    "Alarm1": (37, 1202, 0.621, 3, 1.000),
+    "Barley": (48, 2004, 1.739, 9, 0.835),
+    "Insurance": (27, 562, 2.190, 7, 0.925),
+    "Mildew": (35, 1030, 1.065, 6, 0.976),
 }
-"""Of inclusion-minimal separators inside the true blanket; the share is of up to three members."""
+"""Targets, pairs, and of inclusion-minimal separators the mean and largest size, and the share of
+those with up to three members."""
 
 SMALL = 3
 """Up to how many members a separator counts for the share."""
 
 
 def has_timed_out(setting: Setting, dataset: str) -> bool:
-    """Whether every run that the paper made of a setting on a network reached the time cap.
-
-    Examples
-    --------
-    >>> has_timed_out(Setting("komb", 3, 1), "Barley"), has_timed_out(Setting("gs"), "Barley")
-    (True, False)
-    """
+    """Whether every run that the paper made of a setting on a network reached the time cap."""
     published = RUNTIMES.get(setting, {}).get(dataset)
     return published is not None and published.mean == TIME_CAP
