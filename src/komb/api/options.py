@@ -34,7 +34,7 @@ from komb.data.encode.treatment import (
 )
 from komb.data.knowledge import Knowledge
 from komb.data.memory_limit import check_limit
-from komb.data.names import Name
+from komb.data.names import Name, check_hashable
 from komb.errors import Argument, ParameterError, UnknownNameError
 
 TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
@@ -73,7 +73,9 @@ def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         remedy = "Pass a list of column names: ", Argument(parameter, [names]), "."
         raise ParameterError.because(parameter, "be a list of column names", names, remedy)
-    return list(names)
+    listed = list(names)
+    check_hashable(parameter, listed)
+    return listed
 
 
 def check_bound(parameter: str, value: object) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from komb.data.names import Name
+from komb.data.names import Name, check_hashable
 from komb.errors import Argument, ParameterError, UnknownNameError
 
 Groups: TypeAlias = Mapping[Name, Iterable[Name]] | str | None
@@ -80,7 +80,9 @@ def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]]
         if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
             rule = f"have a list of columns for {group!r}"
             raise ParameterError.because(parameter, rule, columns, _EXAMPLE)
-        checked[group] = tuple(dict.fromkeys(columns))
+        listed = list(columns)
+        check_hashable(parameter, listed)
+        checked[group] = tuple(dict.fromkeys(listed))
         if not checked[group]:
             rule = f"name at least one column for {group!r}"
             raise ParameterError.because(parameter, rule, [], _EXAMPLE)
