@@ -121,7 +121,9 @@ class Run:
             observe(TaskProgress("stability", members, tests, done, n_halves))
 
         try:
-            halves = search_halves(self.table, self.settings, finding.target, _search_rows, report)
+            halves = search_halves(
+                self.table, self.settings, finding.target, n_halves, _search_rows, report
+            )
         except KeyboardInterrupt:
             message = (
                 f"Interrupted while half-samples were searched: the blanket of "

@@ -88,15 +88,18 @@ def search_halves(
     table: DiscreteTable,
     settings: Settings,
     target: int,
+    n_halves: int,
     search: Search,
     report: Callable[[int], None],
 ) -> Tally:
-    """Search halves of the rows, as many as the settings want.
+    """Search halves of the rows.
 
     Parameters
     ----------
     table, settings, target
         What the whole table is searched with.
+    n_halves
+        How many; an even number.
     search
         Finds the blanket of a target in a table.
     report
@@ -104,7 +107,7 @@ def search_halves(
     """
     began = time.perf_counter()
     tally = Tally()
-    for rows in draw_halves(table.n_rows, settings.stability or 0, settings.seed):
+    for rows in draw_halves(table.n_rows, n_halves, settings.seed):
         report(tally.n_halves)
         tally.add(_search_half(table, settings, target, search, rows))
     tally.seconds = time.perf_counter() - began

@@ -177,7 +177,7 @@ def make_test(
     checked_seed = check_count("seed", seed, maximum=LARGEST_SEED)
     options = TestOptions(df, checked_seed, alpha)
     if implementation is FunctionTest:
-        return FunctionTest(cast("PValueFunction", test), options)
+        return FunctionTest(cast("PValueFunction", test))
     return implementation(options)
 
 
