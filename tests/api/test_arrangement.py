@@ -165,3 +165,42 @@ class TestSelector:
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 1)
         with pytest.raises(InputError, match=rf"'sample_weight' must have one.*{N:,} .*got 3 we"):
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts[:3])
+
+
+def make_bottleneck(n_between: int) -> Any:
+    """Causes and effects with so many variables between; all of these it takes to separate."""
+    import networkx as nx
+
+    between = [f"b{i}" for i in range(n_between)]
+    graph = nx.DiGraph([("y", b) for b in between] + [(b, "x") for b in between])
+    graph.add_edges_from([("y", "z"), ("x", "z")])  # so that the two meet in a blanket
+    return graph
+
+
+@pytest.mark.parametrize("n_between", [3, 4, 5, 6])
+def test_separators_of_forbidden_pairs_in_a_model(n_between: int) -> None:
+    """Up to 5 variables are tried in a model; what is forbidden and not separated is no member."""
+    graph = make_bottleneck(n_between)
+    found = komb.markov_blanket(graph, "y", method="gs", knowledge={"forbidden": [("x", "y")]})
+    between = {f"b{i}" for i in range(n_between)}
+    assert set(found.members) == between | {"z"} | ({"x"} if n_between <= 5 else set())
+
+
+@pytest.mark.parametrize("n_between", [3, 4])
+def test_separators_of_forbidden_pairs_in_data(n_between: int) -> None:
+    """Up to 3 columns are tried in data."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+
+    def flip(column: Any) -> Any:
+        return column ^ (rng.random(4000) < 0.2)
+
+    data = {f"b{i}": flip(y) for i in range(n_between)}
+    data["x"] = flip(sum(data.values()) * 2 > n_between)
+    data["z"] = 2 * flip(y) + flip(y ^ data["x"])
+    knowledge = {"forbidden": [("x", "y")]}
+    found = komb.markov_blanket(
+        data | {"y": y}, "y", method="gs", test="g", alpha=1e-4, knowledge=knowledge
+    )
+    assert ("x" in found) == (n_between <= 3)
+    assert {f"b{i}" for i in range(n_between)} | {"z"} <= set(found.members)
