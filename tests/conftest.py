@@ -6,11 +6,16 @@ import signal
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from komb import cli
 from tests.optional import MISSING, reason
 
 Run = Callable[..., tuple[int, str, str]]
+
+# The same examples in every run: what fails once fails again. ``make fuzz`` looks for new ones.
+settings.register_profile("komb", derandomize=True, deadline=None)
+settings.load_profile("komb")
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and so would what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -37,6 +37,19 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"groups": {"s2": ["s0", "s1"]}}, "names that no other column has"),
     ({"groups": {"a": []}}, "at least one column for 'a'"),
     ({"groups": "suffix"}, "or be 'prefix'"),
+    ({"groups": {"a": "s0"}}, "'groups' must have a list of columns for 'a'; got 's0'. Write it"),
+    ({"groups": {"a": b"s0"}}, "'groups' must have a list of columns for 'a'; got b's0'"),
+    ({"groups": {"a": 5}}, "'groups' must have a list of columns for 'a'; got 5. Write it as"),
+    ({"groups": {"a": None}}, "'groups' must have a list of columns for 'a'; got None"),
+    ({"groups": {"a": [["s0"]]}}, r"'groups' must have names of columns in its list; got \['s0'\]"),
+    ({"given": [["pc"]]}, r"'given' must have names of columns in its list; got \['pc'\]. Name"),
+    ({"include": [{}]}, "'include' must have names of columns in its list; got {}"),
+    ({"start": [("s0", [])]}, r"'start' must have names of columns in its list; got \('s0', \[\]"),
+    ({"exclude": [["s0"]]}, "'exclude' must have names of columns in its list"),
+    ({"knowledge": {"tiers": [[["s0"]]]}}, "'knowledge' must have names of columns in its list"),
+    ({"knowledge": {"forbidden": [(["s0"], "y")]}}, "'knowledge' must have names of columns"),
+    ({"weights": {}}, "'weights' must be the name of a column, or map one name to"),
+    ({"weights": {"w": "survey", "s0": "survey"}}, "'weights' must be the name of a column, or"),
     ({"groups": {"a": ["s0"]}, "given": ["s0"]}, "in common with 'given'"),
     ({"weights": "nope"}, "In 'weights': There is no column 'nope'"),
     ({"weights": "s0"}, "numbers above 0 in every row of 's0'; got 0.0"),
@@ -152,3 +165,42 @@ class TestSelector:
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 1)
         with pytest.raises(InputError, match=rf"'sample_weight' must have one.*{N:,} .*got 3 we"):
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts[:3])
+
+
+def make_bottleneck(n_between: int) -> Any:
+    """Causes and effects with so many variables between; all of these it takes to separate."""
+    import networkx as nx
+
+    between = [f"b{i}" for i in range(n_between)]
+    graph = nx.DiGraph([("y", b) for b in between] + [(b, "x") for b in between])
+    graph.add_edges_from([("y", "z"), ("x", "z")])  # so that the two meet in a blanket
+    return graph
+
+
+@pytest.mark.parametrize("n_between", [3, 4, 5, 6])
+def test_separators_of_forbidden_pairs_in_a_model(n_between: int) -> None:
+    """Up to 5 variables are tried in a model; what is forbidden and not separated is no member."""
+    graph = make_bottleneck(n_between)
+    found = komb.markov_blanket(graph, "y", method="gs", knowledge={"forbidden": [("x", "y")]})
+    between = {f"b{i}" for i in range(n_between)}
+    assert set(found.members) == between | {"z"} | ({"x"} if n_between <= 5 else set())
+
+
+@pytest.mark.parametrize("n_between", [3, 4])
+def test_separators_of_forbidden_pairs_in_data(n_between: int) -> None:
+    """Up to 3 columns are tried in data."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+
+    def flip(column: Any) -> Any:
+        return column ^ (rng.random(4000) < 0.2)
+
+    data = {f"b{i}": flip(y) for i in range(n_between)}
+    data["x"] = flip(sum(data.values()) * 2 > n_between)
+    data["z"] = 2 * flip(y) + flip(y ^ data["x"])
+    knowledge = {"forbidden": [("x", "y")]}
+    found = komb.markov_blanket(
+        data | {"y": y}, "y", method="gs", test="g", alpha=1e-4, knowledge=knowledge
+    )
+    assert ("x" in found) == (n_between <= 3)
+    assert {f"b{i}" for i in range(n_between)} | {"z"} <= set(found.members)

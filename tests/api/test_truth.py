@@ -69,7 +69,9 @@ def test_progress_is_reported() -> None:
     seen: list[Any] = []
     komb.markov_blanket(nx.path_graph(4), 1, progress=seen.append)
     assert {step.target for step in seen} == {1}
-    assert any(step.phase == "grow" or step.phase for step in seen)
+    assert all(step.phase for step in seen)
+    assert seen[-1].blanket == (0, 2)
+    assert {(step.position, step.n_targets, step.finished) for step in seen} == {(0, 1, 0)}
 
 
 GRAPH = nx.DiGraph([("a", "b"), ("c", "b")])

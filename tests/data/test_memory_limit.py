@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from komb.data import memory_limit
-from komb.data.memory_limit import check_limit, free_memory, refuse_beyond, show_size
+from komb.data.memory_limit import check_limit, free_memory, show_size
 from komb.data.read.bif import read_bif
-from komb.data.read.table_files import read_table
+from komb.data.read.table_files import BYTES_PER_COLUMN, read_table
 from komb.errors import FileError, MemoryLimitError, ParameterError
 
 
@@ -131,5 +131,11 @@ class TestNetworks:
             read_bif(path, memory_limit=10)
 
 
-def test_what_fits_is_not_refused() -> None:
-    refuse_beyond(10, 10, "x")
+def test_what_fits_is_not_refused(tmp_path: Path) -> None:
+    """A file of exactly what the limit is; with a byte less it is refused."""
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "0,1\n" * 4)
+    needed = BYTES_PER_COLUMN * 2
+    assert read_table(path, memory_limit=needed).n_rows == 4
+    with pytest.raises(MemoryLimitError, match=r"line 1 has 2 fields, needs about 20\.0 kB"):
+        read_table(path, memory_limit=needed - 1)

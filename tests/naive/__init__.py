@@ -42,8 +42,12 @@ CLASSICS = {
     "bamb": bamb.bamb,
 }
 
+SEARCHES = {**CLASSICS, "komb": komb.komb, "auto": auto.automatic}
+"""A twin of every search; those of the classics take the same."""
+
 __all__ = [
     "CLASSICS",
+    "SEARCHES",
     "adjusted",
     "auto",
     "bamb",

@@ -42,6 +42,13 @@ def legend(ax: Any) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def assert_shown(svg: Path, texts: list[str]) -> None:
+    """Check that a picture has letters as they are; matplotlib notes each text before its paths."""
+    page = svg.read_text("utf-8")
+    for text in texts:
+        assert f"<!-- {text} -->" in page
+
+
 class TestMatrix:
     def test_labels_members_and_title(self) -> None:
         ax = draw_matrix("Title", ["iamb", "komb"], ["X1", "X2"], MARKS)
@@ -71,7 +78,8 @@ class TestMatrix:
 
     def test_dollars_are_no_formula(self, tmp_path: Path) -> None:
         ax = draw_matrix(r"$\frac$", ["$x$", "komb"], [r"$\frac"], [["hit", "hit"]])
-        save_picture(ax, tmp_path / "a.png")
+        save_picture(ax, tmp_path / "a.svg")
+        assert_shown(tmp_path / "a.svg", [r"$\frac$", "$x$", r"$\frac"])
 
     def test_given_axes_are_drawn_on(self) -> None:
         axes = Figure().subplots()
@@ -128,7 +136,9 @@ class TestComparison:
         subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
 
     def test_an_empty_comparison_can_be_drawn(self) -> None:
-        Comparison("ill", {}, ()).plot()
+        ax = Comparison("ill", {}, ()).plot()
+        assert ax.get_title(loc="left") == "Markov blanket of ill"
+        assert not [text for text in ax.get_xticklabels() if text.get_text()]
 
 
 def spoke(name: Any, *witness: Any, bits: float | None = 50.0) -> Spoke:
@@ -308,12 +318,26 @@ class TestHeatmap:
         assert komb.plot_blankets(self.found, axes) is axes
         save_picture(axes, tmp_path / "a.png")
 
+    @pytest.mark.parametrize(
+        ("size", "inches"),
+        [((0.5, 9.0), 0.5 / 4), ((9.0, 0.4), 0.4 / 2), ((9.0, 9.0), 0.32)],
+        ids=["narrow", "flat", "roomy"],
+    )
+    def test_signs_fit_into_their_cells(self, size: tuple[float, float], inches: float) -> None:
+        """On given axes of any shape, but no larger than on a picture of its own."""
+        ax = Figure(figsize=size).add_axes((0, 0, 1, 1))
+        cells = {(0, 1): Cell(9.0, is_one_sided=True), (1, 2): Cell(9.0, is_together=True)}
+        draw_heatmap("", ["a", "b"], ["a", "b", "c", "d"], cells, ax)
+        sizes = [line.get_markersize() / 72 for line in ax.lines]
+        assert sizes == pytest.approx([0.26 * inches, 0.58 * inches])
+
     def test_nothing(self) -> None:
         assert [text.get_text() for text in komb.plot_blankets([]).texts] == ["no target"]
 
     def test_dollars_are_no_formula(self, tmp_path: Path) -> None:
         ax = draw_heatmap(r"$\frac", [r"$\frac"], [r"$\frac", "$x$"], {})
-        save_picture(ax, tmp_path / "a.png")
+        save_picture(ax, tmp_path / "a.svg")
+        assert_shown(tmp_path / "a.svg", [r"$\frac", "$x$"])
 
 
 class TestFiles:

@@ -14,12 +14,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from komb.api.opening import find_columns
-from komb.api.options import Search, check_known, list_names
+from komb.api.options import Search, check_known
 from komb.api.progress import Observer, Reporter, check_progress
 from komb.api.run import Run
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
 from komb.data.models.markov_field import MarkovField
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.errors import Argument, InPython, Interrupted, ParameterError, UnknownNameError
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison

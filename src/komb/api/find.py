@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from komb.api.many_targets import find_all
-from komb.api.options import Search, TestOption, list_names
+from komb.api.options import Search, TestOption
 from komb.api.parallel import check_jobs, count_threads, count_workers
 from komb.api.progress import Observer, Reporter, check_progress
 from komb.api.run import Run
@@ -21,7 +21,7 @@ from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.counts.cluster_screens import use_workers
 from komb.counts.threads import use_threads
 from komb.data.knowledge import Knowledge
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from komb.api.options import FIXED_ALPHA, Search, list_names
+from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle, find_oracle
 from komb.citests.registry import find_test, make_test, name_of_test
 from komb.data.arrange.covariates import hold_fixed
 from komb.data.encode.column_errors import and_more
 from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.knowledge import ColumnKnowledge
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.data.reading import table as read_table
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 
 from komb.citests.option import Option, check_share
 from komb.data.knowledge import Knowledge
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.errors import Argument, InputError, ParameterError, UnknownNameError
 
 TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
@@ -37,21 +37,6 @@ def check_known(kind: str, name: object, known: Iterable[str], parameter: str = 
     """
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among(kind, name, known, parameter or kind)
-
-
-def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
-    """Return several names as a list; a lone name is a mistake, even if it has many letters.
-
-    Examples
-    --------
-    >>> list_names("start", "abc")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'start' must be a list of column names; got 'abc'. Pass a list ...
-    """
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        remedy = "Pass a list of column names: ", Argument(parameter, [names]), "."
-        raise ParameterError.because(parameter, "be a list of column names", names, remedy)
-    return list(names)
 
 
 def _check_test(value: object) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from komb.api.compare import compare
 from komb.api.find import markov_blanket
-from komb.api.options import check_known, list_names
+from komb.api.options import check_known
 from komb.api.progress import Observer
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from komb.api.opening import check_for_models, find_column
-from komb.api.options import FIXED_ALPHA, Search, TestOption, list_names
+from komb.api.options import FIXED_ALPHA, Search, TestOption
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
 from komb.data.encode.treatment import check_treatment
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult

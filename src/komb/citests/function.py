@@ -38,12 +38,11 @@ class FunctionTest(CITest):
     ----------
     function : callable
         ``function(x, y, z)`` returns a p-value.
-    options : TestOptions
     """
 
-    def __init__(self, function: PValueFunction, options: TestOptions) -> None:
+    def __init__(self, function: PValueFunction) -> None:
         check_signature(function)
-        super().__init__(options)
+        super().__init__(TestOptions())  # what it is built with is the function's own affair
         self.name = name_of(function)
         self._function = function
         self._known: dict[tuple[int, int, frozenset[int]], float] = {}

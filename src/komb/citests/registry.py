@@ -199,7 +199,7 @@ def make_test(
     _check_df("df", df)
     options = TestOptions(df, _check_seed("seed", seed), alpha)
     if implementation is FunctionTest:
-        return FunctionTest(cast("PValueFunction", test), options)
+        return FunctionTest(cast("PValueFunction", test))
     return implementation(options)
 
 

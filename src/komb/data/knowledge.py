@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from komb.data.names import Name
+from komb.data.names import Name, check_hashable
 from komb.errors import FileError, ParameterError, UnknownNameError
 
 Pairs = Iterable[tuple[Name, Name]]
@@ -214,12 +214,18 @@ def _listed(values: Any) -> list[Any]:
     return list(values)
 
 
+def _listed_names(names: Any) -> list[Name]:
+    listed = _listed(names)
+    check_hashable("knowledge", listed)
+    return listed
+
+
 def _check_tier(tier: Any) -> tuple[Name, ...]:
-    return tuple(_listed(tier))
+    return tuple(_listed_names(tier))
 
 
 def _check_pair(field: str, pair: Any) -> tuple[Name, Name]:
-    names = _listed(pair)
+    names = _listed_names(pair)
     if len(names) != 2 or names[0] == names[1]:
         raise ParameterError.because(
             "knowledge", f"have pairs of two columns as {field}", pair, _EXAMPLE

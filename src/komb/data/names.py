@@ -11,8 +11,34 @@ Name: TypeAlias = Hashable
 
 
 def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
-    """Return several names as a list; a lone name is a mistake, even if it has many letters."""
+    """Return several names as a list; a lone name is a mistake, even if it has many letters.
+
+    Examples
+    --------
+    >>> list_names("start", "abc")
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'start' must be a list of column names; got 'abc'. Pass a list ...
+    """
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        remedy = "Put it in a list: ", Argument(parameter, [names]), "."
+        remedy = "Pass a list of column names: ", Argument(parameter, [names]), "."
         raise ParameterError.because(parameter, "be a list of column names", names, remedy)
-    return list(names)
+    listed = list(names)
+    check_hashable(parameter, listed)
+    return listed
+
+
+def check_hashable(parameter: str, names: Iterable[object]) -> None:
+    """Raise if one of several names cannot be that of a column, because it is a list or the like.
+
+    Examples
+    --------
+    >>> check_hashable("given", ["age", ["sex"]])
+    Traceback (most recent call last):
+    komb.errors.ParameterError: 'given' must have names of columns in its list; got ['sex']. ...
+    """
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            rule, remedy = "have names of columns in its list", "Name each column by itself."
+            raise ParameterError.because(parameter, rule, name, remedy) from None

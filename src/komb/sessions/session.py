@@ -247,7 +247,7 @@ class Session:
         pool: Variables,
         max_size: int,
         *,
-        min_size: int = 0,
+        min_size: int,
         core: Variables = EMPTY,
     ) -> dict[int, Variables]:
         """For each candidate up to the first that nothing separates, the first set that does it.

@@ -195,6 +195,14 @@ def test_no_rows(write: Write, content: str) -> None:
     assert ("quotes are closed" in str(caught.value)) == ('"' in content)
 
 
+def test_the_longest_name(write: Write) -> None:
+    """Longer, it is no name: a quote or a line end is amiss."""
+    assert read_table(write("a" * 10_000 + ",b\n1,2\n")).names == ("a" * 10_000, "b")
+    message = r"name of column 2 must have at most 10,000 characters; got 10,001\. Check the line"
+    with pytest.raises(DataError, match=message):
+        read_table(write("b," + "a" * 10_001 + "\n1,2\n"))
+
+
 def test_duplicate_names(write: Write) -> None:
     with pytest.raises(
         DataError, match=r"got 'a' \(2 times\)\. Rename or drop all but one of each\.$"

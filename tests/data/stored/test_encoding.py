@@ -125,6 +125,20 @@ class TestSameAsWhole:
         assert same(stored, whole)
         assert stored.cuts
 
+    @pytest.mark.parametrize("bins", [2, 3, 5, 8])
+    def test_quantiles_without_memory(self, tmp_path: Path, bins: int) -> None:
+        """Numbers of all magnitudes and both signs: no leading bits are those of all."""
+        rng = np.random.default_rng(bins)
+        numbers = rng.normal(size=300) * 10.0 ** rng.integers(-9, 10, 300)
+        pl.DataFrame({"x": numbers}).write_parquet(tmp_path / "t.parquet")
+        stored = komb.encode(
+            tmp_path / "t.parquet", tmp_path / "t.komb", discretize="quantile", bins=bins,
+            memory_limit=1,
+        )  # fmt: skip
+        expected = np.quantile(numbers, np.linspace(0, 1, bins + 1)[1:-1])
+        assert stored.cuts["x"] == pytest.approx(expected, rel=1e-12)
+        assert np.bincount(stored.limited("1 MB").codes[0]) == pytest.approx(300 / bins, abs=1)
+
     @pytest.mark.parametrize("kind", ["pattern", "list", "folder", "lazy", "frame"])
     def test_polars(self, files: list[Path], tmp_path: Path, kind: str) -> None:
         data: Any = {

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from komb.data.names import Name
+from komb.data.names import Name, list_names
 from komb.errors import Argument, ParameterError, UnknownNameError
 
 Groups: TypeAlias = Mapping[Name, Iterable[Name]] | str | None
@@ -115,12 +115,10 @@ def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]]
     home: dict[Name, Name] = {}
     checked: dict[Name, tuple[Name, ...]] = {}
     for group, columns in groups.items():
-        listed = None if isinstance(columns, str | bytes) else columns
-        names = list(listed) if isinstance(listed, Iterable) else [[]]
-        if not all(isinstance(name, Hashable) for name in names):
+        if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
             rule = f"have a list of names of columns for {group!r}"
             raise ParameterError.because(parameter, rule, columns, _EXAMPLE)
-        checked[group] = tuple(dict.fromkeys(names))
+        checked[group] = tuple(dict.fromkeys(list_names(parameter, columns)))
         if not checked[group]:
             rule = f"name at least one column for {group!r}"
             raise ParameterError.because(parameter, rule, [], _EXAMPLE)

@@ -1,0 +1,218 @@
+"""What a user is told, against the naive twins: every search, every test, every way of counting.
+
+Nothing here depends on how answers come about, but for the names in ``CONSTANTS`` and ``SHORTCUTS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import komb
+from komb.data.table import DiscreteTable
+from komb.search.task import Task
+from tests import naive
+from tests.counts.tables import columns_of, make_table, with_missing
+from tests.search import automatic_twin
+from tests.search.running import NaiveOnTable, Witnesses
+
+#: What decides which way answers are found, with values that have small tables go the other way.
+CONSTANTS: dict[str, Any] = {
+    "counts.contingency.MAX_BITMAP_LEVELS": 0,
+    "counts.contingency.STRATA_BYTES": 1,
+    "counts.contingency.WORK_PER_THREAD": 1,
+    "counts.union_tables.MOST_CELLS": 8,
+    "sessions.data.SWEEP_BYTES": 0,
+    "sessions.data._TESTS_PER_BATCH": 1,
+    "sessions.formula_memory.REMEMBERED_BYTES": 1,
+    "sessions.formula_memory._PLACES_AT_FIRST": 8,
+    "sessions.formula_tests._ROWS_PER_CALL": 1,
+    "sessions.formula_walk._MOST_BYTES": 1,
+    "sessions.lot_buffers._COLUMNS_AT_FIRST": 1,
+    "sessions.lot_buffers._ITEMS_AT_FIRST": 1,
+    "sessions.lot_buffers._STACK_CELLS": 0,
+    "sessions.memory.ROWS_REMEMBERED_BYTES": 0,
+    "sessions.screened_sweep.LEAST_WORK": 1,
+    "sessions.separator_memory.DEPENDENCES_REMEMBERED": 1,
+    "sessions.separators._TESTS_PER_BATCH": 1,
+    "sessions.sweep_counting.UNIONS_PER_CHUNK": 3,
+    "sessions.tabled_sweep.LONG_ROWS": 1,
+    "sessions.workspace.LONG_ROWS": 1,
+}
+
+#: Ways to find out more quickly, and the constants that have small tables go there.
+SHORTCUTS = {
+    "counts.union_screen.UnionScreen.screen": ["sessions.screened_sweep.LEAST_WORK"],
+    "sessions.tabled_sweep.TabledSweep.count": [
+        "sessions.tabled_sweep.LONG_ROWS",
+        "sessions.workspace.LONG_ROWS",
+    ],
+}
+
+
+def have_small(patch: pytest.MonkeyPatch, names: Sequence[str]) -> None:
+    for name in names:
+        patch.setattr(f"komb.{name}", CONSTANTS[name])
+
+
+def search_naively(
+    name: str, table: DiscreteTable, target: int, start: Sequence[int] = (), **options: Any
+) -> Witnesses:
+    """Run the twin of a search as :func:`komb.markov_blanket` runs the search."""
+    others = frozenset(range(table.n_columns)) - {target}
+    test, alpha = options.pop("test"), options.pop("alpha")
+    of_method = {**komb.algorithms()[name].defaults, **options}
+    if name == "auto":
+        twin = NaiveOnTable(table, test, alpha)
+        return automatic_twin.search_naively(twin, Task(target, others, frozenset(start)), alpha)[0]
+    session = naive.sessions.DataSession(columns_of(table), test, alpha)
+    bounds = [of_method[option] for option in komb.algorithms()[name].options]
+    found: Any = naive.SEARCHES[name]
+    witnesses: Witnesses = found(session, others, target, *bounds, frozenset(start), frozenset())
+    return witnesses
+
+
+def check(name: str, table: DiscreteTable, target: int, **options: Any) -> Witnesses:
+    """Compare members and witnesses with the twin's; ``table`` has numbers for names."""
+    blanket = komb.markov_blanket(table, target, method=name, **options)
+    found = {
+        member.name: None if member.witness is None else frozenset(member.witness)
+        for member in blanket.details
+    }
+    expected = search_naively(name, table, target, **options)
+    assert found == expected
+    return expected
+
+
+# ------------------------------------------------------------------------------- nothing is left out
+
+
+def test_every_search_has_a_twin() -> None:
+    assert naive.SEARCHES.keys() == komb.algorithms().keys()
+
+
+@pytest.mark.parametrize("test", ["g", "chi2", "g-sci"])
+@pytest.mark.parametrize("name", list(komb.algorithms()))
+def test_every_search(name: str, test: str) -> None:
+    network = komb.DiscreteNetwork.random(7, degree=3, concentration=0.3, seed=2)
+    table = DiscreteTable.from_codes(network.sample(250, 2).codes.T)
+    sizes = [len(check(name, table, y, test=test, alpha=0.05)) for y in range(7)]
+    assert max(sizes) > 1  # not a comparison of empty sets
+
+
+@pytest.mark.parametrize("name", list(komb.tests()))
+def test_every_test(name: str) -> None:
+    """A test without a twin fails in ``run_test``."""
+    table = make_table([3, "parity", 2, "copy", 4], 120, seed=3)
+    for x, y, given in [(0, 1, []), (0, 1, [2]), (4, 1, [0, 2]), (3, 2, []), (3, 2, [0, 4])]:
+        result = komb.ci_test(table, x, y, given=given, test=name, alpha=0.05)
+        twin = naive.decision.run_test(columns_of(table), y, x, given, name, 0.05, "observed")
+        assert result.independent == twin.independent
+        assert result.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
+        assert result.test == twin.test
+        if twin.p_value is not None:
+            assert result.p_value == pytest.approx(twin.p_value, rel=1e-8, abs=1e-10)
+
+
+# ------------------------------------------------------------------------------------- large sets
+
+
+def make_deep_table(n_parents: int, n_odd: int, n_rows: int = 300) -> DiscreteTable:
+    """Column 0 is the parity of the next ones; the others differ from 0 in three rows each.
+
+    So there are large sets that take nothing away: tables given all of them have rows enough.
+    """
+    rng = np.random.default_rng(n_parents)
+    parents = rng.integers(0, 2, (n_rows, n_parents))
+    odd = np.zeros((n_rows, n_odd), dtype=np.int64)
+    for column in range(n_odd):
+        odd[rng.choice(n_rows, 3, replace=False), column] = 1
+    y = (parents.sum(axis=1) + (rng.random(n_rows) < 0.03)) % 2
+    return DiscreteTable.from_codes(np.column_stack([y, parents, odd]))
+
+
+@pytest.mark.parametrize("test", ["g", "g-sci"])
+@pytest.mark.parametrize(
+    ("order", "max_separator", "n_parents"),
+    [(3, 3, 4), (3, 6, 4), (4, 5, 5), (1, 8, 2)],
+)
+def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) -> None:
+    """Witnesses and separators of many columns, more than there is room for at first."""
+    n_odd = max_separator + 1
+    table = make_deep_table(n_parents, n_odd)
+    options: dict[str, Any] = {"order": order, "max_separator": max_separator}
+    start = list(range(1 + n_parents, 1 + n_parents + n_odd))
+    found = check("komb", table, 0, test=test, alpha=0.01, start=start, **options)
+    assert set(range(1, 1 + n_parents)) <= found.keys()
+    # with some of the parents in the blanket witnesses are made of it
+    check("komb", table, 0, test=test, alpha=0.01, start=[1, 2, *start], **options)
+
+
+# -------------------------------------------------------------------------------- ways of counting
+
+SHAPES: dict[str, tuple[list[int | str], int]] = {
+    "few": ([2, 3, "parity", 2, "copy", 4], 200),
+    "thin": ([2, 3, "parity", 20, 200, "id"], 300),
+    "bitmaps": ([16, 17, 2, 3, "parity", 15], 500),
+    "labels": ([3, 40, 40, 2, "parity"], 1500),
+}
+
+
+@pytest.mark.parametrize("test", ["auto", "chi2", "g", "g-sci", "sci"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_of_tables(shape: str, test: str) -> None:
+    table = make_table(*SHAPES[shape], seed=1)
+    for target in (0, 2):
+        check("komb", table, target, test=test, alpha=0.2)
+        check("iamb", table, target, test=test, alpha=0.2)
+
+
+def make_large_strata(n_rows: int = 4000) -> DiscreteTable:
+    """Columns 0 and 1 depend on each other through 2 only; all have so many levels.
+
+    Given column 2 there are more combinations than any table of counts has room for.
+    """
+    rng = np.random.default_rng(0)
+    cause = rng.integers(0, n_rows // 4, n_rows)
+    y = (cause + (rng.random(n_rows) < 0.2)) % 3
+    x = (7 * cause + rng.integers(0, 2, n_rows)) % 500
+    return DiscreteTable.from_codes(np.column_stack([y, x, cause, rng.integers(0, 2, n_rows)]))
+
+
+@pytest.mark.parametrize("test", ["chi2", "g", "g-sci", "sci"])
+def test_more_combinations_than_a_table_has_room_for(test: str) -> None:
+    table = make_large_strata()
+    for target in (0, 3):
+        for name in ("komb", "iamb", "gs"):
+            check(name, table, target, test=test, alpha=0.2)
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_no_answer_depends_on_a_constant(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    have_small(monkeypatch, [name])
+    whole = make_table([2, 3, "parity", 2, "copy", 4], 200, seed=4)
+    for table in (whole, with_missing(whole, [0.05] * 6, seed=4)):
+        for method in ("komb", "auto", "hiton-mb"):
+            check(method, table, 2, test="auto" if method == "auto" else "g-sci", alpha=0.05)
+
+
+@pytest.mark.parametrize("shortcut", SHORTCUTS)
+def test_shortcuts_are_taken(monkeypatch: pytest.MonkeyPatch, shortcut: str) -> None:
+    """Otherwise answers would be right and late, and nobody would notice."""
+    have_small(monkeypatch, SHORTCUTS[shortcut])
+    place, _, name = f"komb.{shortcut}".rpartition(".")
+    owner = pytest.importorskip(place.rpartition(".")[0])
+    owner = getattr(owner, place.rpartition(".")[2])
+    own, calls = getattr(owner, name), []
+
+    def count(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        return own(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, count)
+    table = make_table([3, 3, "parity", 3, 3, 3], 600, seed=4)
+    check("auto", table, 2, test="auto", alpha=0.05)
+    assert calls
