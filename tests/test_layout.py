@@ -56,8 +56,8 @@ SHARED_STEMS = {
 }
 """Names of several modules, and why nobody takes one for the other."""
 
-NOT_IN_SOURCE = {"naive"}
-"""Folders of tests that mirror no folder of the package: the twins are there for all layers."""
+NOT_IN_SOURCE = {"naive", "guards"}
+"""Folders of tests that mirror no folder of the package: they are there for all layers."""
 
 
 def files_below(folder: Path, pattern: str = "*.py") -> list[Path]:
