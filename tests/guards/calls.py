@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import pkgutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,9 +54,13 @@ class Answer(NamedTuple):
     is_decided_so: bool  # the same in a lot of tests, which is another way through the code
 
 
+def folder() -> str:
+    return str(Path(komb.__file__).parent)
+
+
 def where() -> str:
     """Whose answers these are."""
-    return f"komb {komb.__version__} in {Path(komb.__file__).parent}"
+    return f"komb {komb.__version__} in {folder()}"
 
 
 def find(data: Data, target: str, **options: Any) -> komb.Blanket:
@@ -173,3 +180,33 @@ def _open(data: Data, test: str) -> tuple[Sequence[Any], Session]:
     options = SearchOptions(method="komb", test=test, **data.options)
     prepared = prepare(data.raw, None, options)
     return prepared.table.names, Run(prepared.table, prepared.settings).open_session()
+
+
+def small_tables() -> dict[str, Data]:
+    """500 rows of 6 columns: as a user has them, and encoded."""
+    table = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
+    return {
+        "columns": Data({name: table.column(name) for name in table.names}),
+        "table": Data(table),
+    }
+
+
+def kernel_uses() -> dict[str, tuple[int, int]]:
+    """How often each kernel in memory was read from disk, and how often it was compiled."""
+    from komb.counts.kernel_cache import KernelCache
+
+    uses = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("komb."):
+            for kernel in vars(module).values():
+                if isinstance(getattr(kernel, "_cache", None), KernelCache):
+                    hits, misses = kernel.stats.cache_hits, kernel.stats.cache_misses
+                    uses[kernel.__name__] = (sum(hits.values()), sum(misses.values()))
+    return uses
+
+
+def load_all_kernels() -> None:
+    """Import every module that has kernels; none of them is compiled by that."""
+    for package in ("komb.counts", "komb.sessions"):
+        for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(found.name)

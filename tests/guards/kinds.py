@@ -71,12 +71,9 @@ def numbers(columns: dict[str, Codes], names: str, seed: int) -> dict[str, Any]:
     return made
 
 
-def labels(columns: dict[str, Codes]) -> dict[str, list[str]]:
-    return {name: [f"v{code}" for code in column] for name, column in columns.items()}
-
-
 SMALL = (2, 3, 2, 3, 2, 4, 3, 2, 3, 2)
 SPARSE = (2, 30, 3, 400, 8, 12, 2, 20, 5)
+MANY_STRATA = (2, 6, 5, 8, 3, 9, 7, 4)  # too many for bitmaps, which are counted in another way
 COPIED = (2, 3, 2, 3, 2, 3)
 
 
@@ -92,7 +89,8 @@ def _kind(raw: dict[str, Any], leave_out: str = "", **options: Any) -> Kind:
 
 
 def _digest(raw: dict[str, Any]) -> int:
-    return zlib.crc32(repr([(name, list(column)) for name, column in raw.items()]).encode())
+    arrays = (np.array([-1 if v is None else v for v in column]) for column in raw.values())
+    return zlib.crc32(b"".join(array.tobytes() for array in arrays), len(raw))
 
 
 def _levels(_: Path) -> Kind:
@@ -118,11 +116,24 @@ def _gaps_as_levels(_: Path) -> Kind:
 
 
 def _long(_: Path) -> Kind:
-    return _kind(draw(LONG, SMALL[:8], 6))
+    return _kind(draw(LONG, MANY_STRATA, 6))
+
+
+def _wide(_: Path) -> Kind:
+    """As many pairs of columns as are screened before they are counted."""
+    noise = np.random.default_rng(19).integers(0, 3, (400, 7000))
+    columns = {f"w{place}": column for place, column in enumerate(noise)}
+    kind = _kind(draw(7000, SMALL, 20) | columns)
+    return Kind(kind.data, kind.names[: len(SMALL)], kind.drawn)
 
 
 def _sparse(_: Path) -> Kind:
-    columns = labels(draw(2500, SPARSE, 7))
+    columns = draw(2500, SPARSE, 7)
+    return _kind(columns, types=dict.fromkeys(columns, "nominal"))
+
+
+def _sparse_gaps(_: Path) -> Kind:
+    columns = blank(draw(2500, SPARSE, 21), "bdfh", 22)
     return _kind(columns, types=dict.fromkeys(columns, "nominal"))
 
 
@@ -193,6 +204,8 @@ KINDS: dict[str, Callable[[Path], Kind]] = {
     "gaps as levels": _gaps_as_levels,
     "long": _long,
     "sparse": _sparse,
+    "sparse gaps": _sparse_gaps,
+    "wide": _wide,
     "stored": _stored,
     "limited": _limited,
     "numbers": _numbers,

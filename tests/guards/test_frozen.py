@@ -15,8 +15,6 @@ from tests.guards.kinds import KINDS, Kind
 EVERY_QUERY, EVERY_SEARCH = 15, 7
 """Of how many one is compared in every run of the tests; the rest takes minutes."""
 
-NOT_QUICK = {("sparse", "perm"), ("long", "perm"), ("sparse", "auto")}
-
 TESTS = freeze.load_tests()
 FROZEN = freeze.load_searches()
 
@@ -48,8 +46,7 @@ def test_the_same_data_are_drawn(kinds: Any, name: str) -> None:
 @every_test
 def test_some_tests(kinds: Any, key: str) -> None:
     name, test = key.split("/")
-    every = EVERY_QUERY * (6 if (name, test) in NOT_QUICK else 1)
-    assert not compare.compare_tests(kinds(name), name, test, TESTS[key], every)
+    assert not compare.compare_tests(kinds(name), name, test, TESTS[key], EVERY_QUERY)
 
 
 @pytest.mark.slow
