@@ -80,7 +80,8 @@ def compare(data: Data, target: str, methods: Sequence[str]) -> komb.Comparison:
 
 
 def run_test(data: Data, x: str, y: str, given: Sequence[str] = ()) -> komb.TestResult:
-    return komb.ci_test(data.raw, x, y, given, **data.options)
+    held = [*data.known.get("given", ()), *given]  # what is known else is for searches
+    return komb.ci_test(data.raw, x, y, held, **data.reading)
 
 
 def walk_path(data: Data, target: str, orders: Sequence[int]) -> komb.BlanketPath:
@@ -91,11 +92,21 @@ def write_report(data: Data, target: str, path: Path) -> Any:
     return komb.report(data.raw, target, path, methods=["iamb"], **data.options)
 
 
-def select(data: Data, features: Any, values: Any) -> list[str]:
+def select(data: Data, target: str) -> list[str]:
     """Fit a selector, and return which of the features it lets through."""
+    features, values = _split(data.raw, target)
     selector = komb.MarkovBlanketSelector(**data.options).fit(features, values)
     assert selector.transform(features).shape[1] == selector.get_support().sum()
     return [str(name) for name in selector.get_feature_names_out()]
+
+
+def _split(raw: Any, target: str) -> tuple[Any, Any]:
+    if isinstance(raw, komb.DiscreteTable):
+        others = [name for name in raw.names if name != target]
+        return raw.select(others), raw.column(target)
+    if hasattr(raw, "drop"):
+        return raw.drop(columns=[target]), raw[target]
+    raise TypeError("a model has no rows to learn from")
 
 
 def roles(blanket: komb.Blanket) -> Mapping[Any, Any]:
@@ -125,7 +136,8 @@ def read_table(path: Path, **options: Any) -> komb.DiscreteTable:
 
 def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.StoredTable:
     """Write a table to disk, and open it."""
-    komb.encode(data.raw, path, memory_limit=memory_limit, **data.reading)
+    limit = {} if memory_limit is None else {"memory_limit": memory_limit}
+    komb.encode(data.raw, path, **{**data.reading, **limit})
     return komb.open_table(path, memory_limit=memory_limit)
 
 

