@@ -14,12 +14,12 @@ LOOPBACK = "127.0.0.1:0"  # a free port, for this machine alone
 
 
 @contextmanager
-def local_client() -> Iterator[Any]:
-    """Start two workers, and stop them afterwards."""
+def local_client(*, processes: bool = True) -> Iterator[Any]:
+    """Start two workers, each a process or a thread, and stop them afterwards."""
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=LOOPBACK
+            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=LOOPBACK
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

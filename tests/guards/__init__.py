@@ -1,0 +1,1 @@
+"""What must not change while the package is rewritten."""

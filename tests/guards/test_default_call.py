@@ -1,0 +1,52 @@
+"""How much code one default call runs through: what a reader has to know to follow it."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.guards import calls
+
+BOUNDS = {"columns": (69, 31), "table": (61, 31)}
+"""Modules of komb, and frames of komb on top of each other. Only go down: lower them."""
+
+
+class Profile:
+    """Notes which modules are run, and how deep calls go, of komb alone."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.modules: set[str] = set()
+        self.depth = 0
+
+    def __call__(self, frame: FrameType | None, event: str, _: Any) -> None:
+        if event != "call" or frame is None or not self._is_ours(frame):
+            return
+        self.modules.add(frame.f_code.co_filename)
+        depth = 0
+        while frame is not None:
+            depth += self._is_ours(frame)
+            frame = frame.f_back
+        self.depth = max(self.depth, depth)
+
+    def _is_ours(self, frame: FrameType) -> bool:
+        return frame.f_code.co_filename.startswith(self._folder)
+
+
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_a_default_call_runs_few_modules_and_is_not_deep(kind: str) -> None:
+    data = calls.small_tables()[kind]
+    expected = calls.find(data, "Y").members  # the first call imports and compiles
+    profile = Profile(calls.folder())
+    sys.setprofile(profile)
+    try:
+        found = calls.find(data, "Y").members
+    finally:
+        sys.setprofile(None)
+    assert found == expected == ("X1", "X2")
+    modules, depth = BOUNDS[kind]
+    assert len(profile.modules) <= modules
+    assert profile.depth <= depth
