@@ -10,8 +10,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
@@ -67,8 +65,8 @@ def check_weights(weights: object) -> WeightColumn | None:
 
 def _is_column(values: object) -> bool:
     """Whether something holds values, rather than being the name of a column or a kind."""
-    is_array = hasattr(values, "__array__") and not isinstance(values, np.generic)
-    return is_array or isinstance(values, list)
+    is_array = hasattr(values, "__array__") and getattr(values, "shape", None) != ()
+    return is_array or isinstance(values, list)  # a number of numpy may be a name
 
 
 def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
