@@ -227,7 +227,7 @@ def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [5, None, b"x.csv", io.StringIO("a,b")])
 def test_paths_of_the_wrong_type(path: Any) -> None:
-    with pytest.raises(ParameterError, match=r"'path' must be the name of a file.*from_data"):
+    with pytest.raises(ParameterError, match=r"'path' must be the name of a file.*komb\.table"):
         read_table(path)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from komb.data.names import Name
 from komb.errors import Argument, ParameterError, UnknownNameError
 
-Groups: TypeAlias = Mapping[Name, Iterable[Name]] | str | None
+Groups: TypeAlias = Mapping[Any, Iterable[Name]] | str | None
 Weights: TypeAlias = Name | Mapping[Any, Any] | Any
 """Name of a column, ``{name: kind}``, numbers, one per row, or ``{kind: numbers}``."""
 
