@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import pickle
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 import komb
 from komb.data.arrange.covariates import hold_fixed
+from komb.data.reading import Reading
 from komb.data.stored.cluster_table import ClusterTable
 from komb.data.table import DiscreteTable
 from komb.errors import InputError, ParameterError
@@ -277,6 +279,8 @@ class TestTablesOnDisk:
 
 
 def test_files_take_the_same_keywords(tmp_path: Path) -> None:
+    keywords = [*inspect.signature(komb.table).parameters][1:]
+    assert [*Reading.__annotations__] == keywords
     path = tmp_path / "t.csv"
     pl.DataFrame(DATA).write_csv(path)
     options: dict[str, Any] = {"groups": GENE, "weights": "n", "exclude": ["w"], "target": "y"}

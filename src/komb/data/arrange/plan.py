@@ -70,13 +70,7 @@ def _is_column(values: object) -> bool:
 
 
 def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
-    """Check what can be checked before there is a table.
-
-    Examples
-    --------
-    >>> check_weight_column("weights", "w"), check_weight_column("weights", {"w": "survey"})
-    (WeightColumn(name='w', kind=None), WeightColumn(name='w', kind='survey'))
-    """
+    """Check a column of weights before there is a table."""
     if weights is None or isinstance(weights, WeightColumn):
         return weights
     rule = "be the name of a column, or map one name to 'frequency' or 'survey'"
