@@ -72,7 +72,7 @@ def write_files(folder: Path, n_rows: int) -> None:
 
 STEPS = {
     "encode": "komb.encode({source!r}, {table!r}, overwrite=True)",
-    "search": "print(json.dumps(komb.markov_blanket(komb.open_table({table!r}), {target!r}, "
+    "search": "print(json.dumps(komb.markov_blanket(komb.read_table({table!r}), {target!r}, "
     "memory_limit='2 GB').to_dict(), default=str))",
 }
 MEASURED = """

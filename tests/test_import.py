@@ -62,13 +62,13 @@ PUBLIC = [
     "example",
     "markov_blanket",
     "markov_blankets",
-    "open_table",
     "plot_blankets",
     "read_bif",
     "read_table",
     "register_algorithm",
     "register_test",
     "report",
+    "table",
     "tests",
 ]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api import cluster as clusters
+from komb.data.stored import clients as clusters
 from komb.data.stored.stored_table import is_table_folder
 from komb.errors import DataError, ParameterError
 from tests.local_cluster import LOOPBACK, local_client
@@ -88,7 +88,7 @@ def test_a_table_on_a_cluster_is_like_others(client: Any) -> None:
 
     frame = make_frame(1000)
     data = frames.from_pandas(frame, npartitions=3)
-    table = hold_table(client, data, Request((), Treatment()))
+    table = hold_table(clusters.Connection(client), data, Request((), Treatment()))
     expected = komb.DiscreteTable.from_data(frame)
     assert table == expected
     assert table.levels == expected.levels

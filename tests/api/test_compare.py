@@ -170,7 +170,7 @@ class TestTable:
             seen.append(data)
             return encode_table(data, *arguments, **options)
 
-        monkeypatch.setattr("komb.data.arrange.arrangement.encode_table", spy)
+        monkeypatch.setattr("komb.data.reading.encode_table", spy)
         comparison = komb.compare(frame, "Y", methods=ORDERS)
         assert len(seen) == 1
         assert seen[0] is frame

@@ -228,11 +228,11 @@ def test_bad_options(
 
 def test_readers_have_the_same_options() -> None:
     first = inspect.signature(komb.markov_blanket).parameters
-    for reader in (komb.DiscreteTable.from_data, komb.read_table):
+    for reader, types in ((komb.DiscreteTable.from_data, "strict"), (komb.table, "auto")):
         found = inspect.signature(reader).parameters
         for name in ("discretize", "bins", "missing", "na_values"):
             assert found[name].default == first[name].default
-        assert found["types"].default == "strict"  # they promise a discrete table
+        assert found["types"].default == types
 
 
 def test_the_seed_is_reported_where_it_matters() -> None:

@@ -207,7 +207,7 @@ def test_select() -> None:
     assert chosen.names == ("z", "x")
     assert chosen.column("x") == [1, 2]
     assert table.select(table.names) == table
-    with pytest.raises(ParameterError, match=r"Put it in a list: \['xy'\]"):
+    with pytest.raises(ParameterError, match=r"Put it in a list: names=\['xy'\]"):
         table.select("xy")
     with pytest.raises(DataError, match=r"distinct column names; got 'x' \(2 times\)"):
         table.select(["x", "x"])
@@ -257,7 +257,7 @@ def test_from_codes_with_names_and_levels() -> None:
     ("arguments", "message"),
     [
         (([0, 1],), "'codes' must be a two-dimensional array of integers"),
-        (([[0.5]],), "Use DiscreteTable.from_data"),
+        (([[0.5]],), "Use komb.table"),
         (([[0, 1]], ["x"]), "'names' must have one entry for each of the 2 columns"),
         (([[0, 1]], ["x", "y"], ["a"]), "'levels' must have one entry"),
         (([[0, 2]], ["x", "y"], ["a", "ab"]), "from 0 to 1 in column 'y'.*got 2"),

@@ -9,7 +9,7 @@ import typer
 
 from komb.cli import options
 from komb.cli.exits import exit_codes
-from komb.cli.output import CountBar, show
+from komb.cli.output import ProgressBar, show
 from komb.views.text import Grid, Sheet, show_seconds
 
 
@@ -69,7 +69,7 @@ def reproduce(
     from komb.reproduction.reproduction import reproduce as run
     from komb.reproduction.tables import check_claims
 
-    with CountBar("searches") as bar:
+    with ProgressBar() as bar:
         result = run(
             suites or None,
             out,
@@ -80,7 +80,7 @@ def reproduce(
             jobs=jobs,
             time_cap=time_cap,
             resume=resume,
-            progress=bar.show,
+            progress=lambda done, total: bar.show("searches", done, total),
         )
     checked = check_claims(result.records, result.separators, str(out))
     claims = [

@@ -36,6 +36,7 @@ from komb.data.memory_limit import check_limit
 from komb.data.names import Name, list_names
 from komb.data.stored.clients import check_sight, connect, need_client
 from komb.data.stored.cluster_table import ClusterTable, hold_table, is_dask_frame
+from komb.data.stored.parts_table import PartsTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable, encode_table
 from komb.errors import ParameterError
@@ -57,7 +58,7 @@ class Reading(TypedDict, total=False):
     cluster: object
 
 
-def table(  # noqa: PLR0913 - how columns are read, in one place
+def table(
     data: object,
     *,
     types: TypeOption = AUTO,
@@ -179,7 +180,7 @@ def table(  # noqa: PLR0913 - how columns are read, in one place
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
-    if connection is None or isinstance(found, StoredTable | ClusterTable):
+    if connection is None or isinstance(found, PartsTable):
         return found
     return replace(found, connection=connection)
 

@@ -383,7 +383,7 @@ class DiscreteTable:
         span = _plural(int(high), "level") if low == high else f"{low}-{high} levels"
         shape = f"{_plural(self.n_rows, 'row')} x {_plural(self.n_columns, 'column')}"
         missing = f", {_plural(int(self.missing_counts.sum()), 'missing value')}"
-        return f"DiscreteTable({shape}, {span}{missing if self.has_missing else ''})"
+        return f"{type(self).__name__}({shape}, {span}{missing if self.has_missing else ''})"
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.

@@ -10,7 +10,7 @@ import pytest
 from komb.data.arrange.arrangement import arrange
 from komb.data.arrange.plan import Plan, WeightColumn
 from komb.data.arrange.weights import MOST_EXCESS, excess, find_scale, repeated_rows, thin
-from komb.data.encode.treatment import Treatment, check_treatment
+from komb.data.encode.treatment import check_treatment
 from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
 from tests.optional import pandas as pd
@@ -31,7 +31,8 @@ def test_frequencies_are_repeated_rows(make: Any) -> None:
     weighted = arrange(make(DATA), treatment, Plan(weights=WeightColumn("n"))).table
     assert weighted == arrange(make(longer), treatment, Plan()).table
     plan, held = Plan(("x",), None, WeightColumn("n")), Plan(("x",))
-    assert arrange(DATA, Treatment(), plan).table == arrange(longer, Treatment(), held).table
+    found = check_treatment(types="auto")
+    assert arrange(DATA, found, plan).table == arrange(longer, found, held).table
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

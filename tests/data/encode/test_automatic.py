@@ -135,7 +135,10 @@ def test_values_are_kept_beside_the_bins() -> None:
     half = table.take(range(0, N_ROWS, 2))
     np.testing.assert_array_equal(half.numbers["x"], table.numbers["x"][::2])
     assert list(table.select(["beside"]).numbers) == []
-    assert found(values, discretize="quantile").numbers == {}
+    cut = found(values, discretize="quantile")
+    assert list(cut.numbers) == ["x"]  # for strata of covariates
+    assert not cut.has_ranks
+    assert found(values, discretize={"x": "quantile"}).numbers == {}
     assert found(values, missing="level").numbers == {}
 
 

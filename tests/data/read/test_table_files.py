@@ -134,7 +134,7 @@ def test_columns_are_chosen_in_the_order_given(write: Write) -> None:
         read_table(path, columns=["d"])
     with pytest.raises(DataError, match="distinct"):
         read_table(path, columns=["a", "a"])
-    with pytest.raises(ParameterError, match=r"Put it in a list: \['a'\]"):
+    with pytest.raises(ParameterError, match=r"Put it in a list: columns=\['a'\]"):
         read_table(path, columns="a")
 
 
@@ -143,7 +143,7 @@ def test_columns_are_chosen_in_the_order_given(write: Write) -> None:
 def test_missing_values(write: Write, marker: str, others: str) -> None:
     path = write(f'a,b\n{others}\n{marker},y\n{others}\n {marker},y\n"{marker}",y\n')
     with pytest.raises(MissingValuesError, match=r"'a' \(3 missing, first in row 1\)") as caught:
-        read_table(path)
+        read_table(path, types="strict")
     assert str(caught.value).startswith(f"In {str(path)!r}: 'data' must")
 
 
@@ -153,12 +153,12 @@ def test_none_is_a_level(write: Write) -> None:
 
 def test_a_blank_line_of_a_single_column_is_a_missing_value(write: Write) -> None:
     with pytest.raises(MissingValuesError, match="row 1"):
-        read_table(write("a\n1\n\n2\n"))
+        read_table(write("a\n1\n\n2\n"), missing="error")
 
 
 def test_continuous_columns_name_the_file(write: Write) -> None:
     with pytest.raises(ContinuousColumnError, match=r"In '.*table\.csv': Column 'a' looks"):
-        read_table(write("a\n" + "".join(f"{i / 7}\n" for i in range(1, 50))))
+        read_table(write("a\n" + "".join(f"{i / 7}\n" for i in range(1, 50))), types="strict")
 
 
 @pytest.mark.parametrize(
@@ -228,14 +228,14 @@ def test_missing_files(write: Write, tmp_path: Path) -> None:
         read_table(tmp_path / "nowhere" / "x.csv")
 
 
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"is not|it is a folder"):
+def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="is a folder, but no table on disk"):
         read_table(tmp_path)
 
 
 @pytest.mark.parametrize("path", [5, None, b"x.csv", io.StringIO("a,b")])
 def test_paths_of_the_wrong_type(path: Any) -> None:
-    with pytest.raises(ParameterError, match=r"'path' must be the name of a file.*from_data"):
+    with pytest.raises(ParameterError, match=r"'path' must be the name of a file.*komb\.table"):
         read_table(path)
 
 

@@ -17,6 +17,7 @@ import komb
 from komb import DiscreteTable, StoredTable
 from komb.data.stored.header import _checksum
 from komb.data.stored.plain_values import from_json, to_json
+from komb.data.stored.stored_table import open_table
 from komb.errors import FileError, MemoryLimitError, ParameterError, UnknownNameError
 from tests.data.stored.tables import small_batches
 
@@ -80,14 +81,15 @@ class TestTables:
         assert stored.shard(0).data.size == 640 + 320
 
     def test_memory(self, stored: StoredTable) -> None:
-        small = komb.open_table(stored.path, memory_limit=10)
+        small = komb.read_table(stored.path, memory_limit=10)
+        assert isinstance(small, StoredTable)
         assert not small.fits
         with pytest.raises(MemoryLimitError, match="in memory as a whole"):
             _ = small.codes
         assert small.limited("1 GB").fits
         assert small.limited(None) is small
         with pytest.raises(ParameterError, match="'memory_limit' must"):
-            komb.open_table(stored.path, memory_limit="lots")
+            komb.read_table(stored.path, memory_limit="lots")
         with pytest.raises(ParameterError, match="'memory_limit' must"):
             small.limited("lots")
 
@@ -133,7 +135,7 @@ class TestValues:
 class TestDamage:
     def refuse(self, path: Path, message: str) -> None:
         with pytest.raises(FileError, match=message):
-            komb.open_table(path, verify=True)
+            open_table(path).verify()
 
     def test_no_table(self, tmp_path: Path) -> None:
         self.refuse(tmp_path, "is a folder, but no table on disk")
@@ -148,7 +150,7 @@ class TestDamage:
         data = bytearray(file.read_bytes())
         data[place] ^= 1
         file.write_bytes(data)
-        table = komb.open_table(stored.path)
+        table = open_table(stored.path)
         assert table.shard(0).n_rows == 7
         with pytest.raises(FileError, match=r"damaged: the file 'shard-000001.codes' does not"):
             komb.markov_blanket(table, "y")

@@ -10,12 +10,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from komb.data.names import Name, list_names
 from komb.errors import Argument, ParameterError, UnknownNameError
 
-Groups: TypeAlias = Mapping[Name, Iterable[Name]] | str | None
+Groups: TypeAlias = Mapping[Any, Iterable[Name]] | str | None
 Weights: TypeAlias = Name | Mapping[Any, Any] | Any
 """Name of a column, ``{name: kind}``, numbers, one per row, or ``{kind: numbers}``."""
 
@@ -67,18 +65,12 @@ def check_weights(weights: object) -> WeightColumn | None:
 
 def _is_column(values: object) -> bool:
     """Whether something holds values, rather than being the name of a column or a kind."""
-    is_array = hasattr(values, "__array__") and not isinstance(values, np.generic)
-    return is_array or isinstance(values, list)
+    is_array = hasattr(values, "__array__") and getattr(values, "shape", None) != ()
+    return is_array or isinstance(values, list)  # a number of numpy may be a name
 
 
 def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
-    """Check what can be checked before there is a table.
-
-    Examples
-    --------
-    >>> check_weight_column("weights", "w"), check_weight_column("weights", {"w": "survey"})
-    (WeightColumn(name='w', kind=None), WeightColumn(name='w', kind='survey'))
-    """
+    """Check a column of weights before there is a table."""
     if weights is None or isinstance(weights, WeightColumn):
         return weights
     rule = "be the name of a column, or map one name to 'frequency' or 'survey'"

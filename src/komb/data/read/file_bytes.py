@@ -39,7 +39,7 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     'table.csv'
     """
     if not isinstance(path, str | os.PathLike):
-        remedy = "For a table in memory use DiscreteTable.from_data."
+        remedy = "For a table in memory use komb.table."
         raise ParameterError.because("path", "be the name of a file", path, remedy)
     found = Path(path)
     if "\0" in str(found):

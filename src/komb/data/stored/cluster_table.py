@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Name, code_dtype
+from komb.data.encode.codes import CodeArray, Name
 from komb.data.encode.inputs import Request
-from komb.data.frozen_mapping import FrozenMapping
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.stored.batches import DaskPartitions
 from komb.data.stored.column_plans import ColumnPlan
 from komb.data.stored.encoding import encode_columns, plan_columns
 from komb.data.stored.header import ColumnEntry, column_offsets
+from komb.data.stored.parts_table import PartsTable
 from komb.data.stored.shards import Shard
 from komb.data.table import DiscreteTable
 from komb.errors import DataError
@@ -79,7 +79,7 @@ def _encode_partition(plans: Sequence[ColumnPlan], frame: Any) -> Shard:
     return Shard(n_rows, data, offsets[:-1], widths)
 
 
-class ClusterTable(DiscreteTable):
+class ClusterTable(PartsTable):
     """A table of discrete columns whose codes are on the workers of a cluster.
 
     It is a :class:`DiscreteTable`: what asks for ``codes`` has them brought here, if they fit into
@@ -89,7 +89,6 @@ class ClusterTable(DiscreteTable):
     and ``places`` those of the table.
     """
 
-    # The class is no dataclass: its codes are no field.
     def __init__(
         self,
         connection: Any,
@@ -98,56 +97,18 @@ class ClusterTable(DiscreteTable):
         n_rows: int,
         places: Sequence[int] | None = None,
     ) -> None:
-        chosen = tuple(range(len(columns)) if places is None else places)
-        own = [columns[place] for place in chosen]
-        values: dict[str, Any] = {
-            "names": tuple(column.name for column in own),
-            "levels": tuple(column.levels for column in own),
-            "cuts": FrozenMapping({}),
-            "numbers": FrozenMapping({}),
-            "types": FrozenMapping({}),
-            "reading": FrozenMapping({}),
-            "notes": FrozenMapping({}),
-            "has_missing": any(column.n_missing for column in own),
-            "connection": connection,
-            "held": tuple(held),
-            "places": chosen,
-            "_columns": tuple(columns),
-            "_n_rows": n_rows,
-        }
-        values["_positions"] = {name: i for i, name in enumerate(values["names"])}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            columns, places, n_rows, connection=connection, held=tuple(held),
+            _columns=tuple(columns),
+        )  # fmt: skip
 
     held: tuple[Any, ...]
-    places: tuple[int, ...]
     _columns: tuple[ColumnEntry, ...]
-    _n_rows: int
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._n_rows
-
-    @property
-    def missing_counts(self) -> npt.NDArray[np.int64]:
-        """How many values of each column are marked as missing."""
-        return np.array([self._columns[place].n_missing for place in self.places], np.int64)
 
     @property
     def is_in_memory(self) -> bool:
         """Its codes are elsewhere."""
         return False
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the codes, were they here."""
-        return code_dtype(max(self._columns[place].n_codes for place in self.places))
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the codes would take here, in bytes."""
-        return self.n_columns * self.n_rows * self.dtype.itemsize
 
     def level_counts(self, position: int) -> npt.NDArray[np.int64]:
         """How many rows have each level of a column; the last number is of missing values."""
@@ -176,9 +137,6 @@ class ClusterTable(DiscreteTable):
     def __reduce__(self) -> NoReturn:
         message = "A table on a cluster cannot be sent to another process."
         raise DataError(message, "Search it here; the cluster does the counting.")
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("DiscreteTable(", "ClusterTable(", 1)
 
 
 def _count_levels(place: int, n_codes: int, part: Shard) -> npt.NDArray[np.int64]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Name, code_dtype
-from komb.data.frozen_mapping import FrozenMapping
+from komb.data.encode.codes import CodeArray, Name
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.read.file_bytes import shorten, to_path
 from komb.data.stored.header import FILE, Header, damaged, read_header
+from komb.data.stored.parts_table import PartsTable
 from komb.data.stored.shards import Shard, map_shard, verify_shard
 from komb.data.table import DiscreteTable
 
@@ -38,7 +38,7 @@ def is_table_folder(path: Path) -> bool:
     return (path / FILE).is_file()
 
 
-class StoredTable(DiscreteTable):
+class StoredTable(PartsTable):
     """A table of discrete columns whose codes are on disk.
 
     Made by :func:`komb.encode`, and opened by :func:`komb.read_table`. It is a
@@ -61,7 +61,6 @@ class StoredTable(DiscreteTable):
     (StoredTable(3 rows x 2 columns, 2 levels), 1, [1, 2, 0])
     """
 
-    # The class is no dataclass: its codes are no field, but read from the disk.
     def __init__(
         self,
         path: Path,
@@ -70,33 +69,14 @@ class StoredTable(DiscreteTable):
         memory_limit: int | str | None = None,
         connection: Any = None,
     ) -> None:
-        chosen = range(len(header.columns)) if places is None else places
-        columns = [header.columns[place] for place in chosen]
-        values: dict[str, Any] = {
-            "names": tuple(column.name for column in columns),
-            "levels": tuple(column.levels for column in columns),
-            "cuts": FrozenMapping({c.name: c.cuts for c in columns if c.cuts is not None}),
-            "numbers": FrozenMapping({}),
-            "types": FrozenMapping({}),
-            "reading": FrozenMapping({}),
-            "notes": FrozenMapping({}),
-            "has_missing": any(column.n_missing for column in columns),
-            "path": path,
-            "memory_limit": memory_limit,
-            "connection": connection,
-            "_header": header,
-            "_places": tuple(chosen),
-            "_verified": set(),
-            "_loaded": None,
-        }
-        values["_positions"] = {name: i for i, name in enumerate(values["names"])}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(
+            header.columns, places, header.n_rows, path=path, memory_limit=memory_limit,
+            connection=connection, _header=header, _verified=set(), _loaded=None,
+        )  # fmt: skip
 
     path: Path
     memory_limit: int | str | None
     _header: Header
-    _places: tuple[int, ...]
     _verified: set[int]
     _loaded: CodeArray | None
 
@@ -126,30 +106,9 @@ class StoredTable(DiscreteTable):
         return self._loaded is not None
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the codes in memory."""
-        return code_dtype(max(self._header.columns[place].n_codes for place in self._places))
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._header.n_rows
-
-    @property
     def n_shards(self) -> int:
         """The number of files that the rows are in."""
         return len(self._header.shards)
-
-    @property
-    def missing_counts(self) -> npt.NDArray[np.int64]:
-        """How many values of each column are marked as missing."""
-        columns = self._header.columns
-        return np.array([columns[place].n_missing for place in self._places], np.int64)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the codes would take, in bytes."""
-        return self.n_columns * self.n_rows * self.dtype.itemsize
 
     @property
     def fits(self) -> bool:
@@ -180,14 +139,13 @@ class StoredTable(DiscreteTable):
 
     def _map(self, number: int) -> Shard:
         mapped = map_shard(self.path, self._header, number)
-        places = list(self._places)
+        places = list(self.places)
         return Shard(mapped.n_rows, mapped.data, mapped.offsets[places], mapped.widths[places])
 
     def _check_codes(self, number: int) -> None:
         """Refuse codes that no level belongs to: kernels would write outside of their tables."""
         shard = self._map(number)
-        for place, own in enumerate(self._places):
-            column = self._header.columns[own]
+        for place, column in enumerate(self._own):
             if shard.n_rows and int(shard.column(place).max()) >= column.n_codes:
                 file = self._header.shards[number].file
                 raise damaged(self.path, f"{file!r} has codes without levels in {column.name!r}")
@@ -219,28 +177,25 @@ class StoredTable(DiscreteTable):
         return self._copy(self.memory_limit, connection)
 
     def _copy(self, memory_limit: int | str | None, connection: Any) -> StoredTable:
-        other = StoredTable(self.path, self._header, self._places, memory_limit, connection)
+        other = StoredTable(self.path, self._header, self.places, memory_limit, connection)
         object.__setattr__(other, "_verified", self._verified)
         object.__setattr__(other, "_loaded", self._loaded)
         return other
 
     def select(self, names: Iterable[Name]) -> DiscreteTable:
         """Return a table of some columns, in the order given; nothing is read."""
-        places = [self._places[place] for place in self.positions(names)]
+        places = [self.places[place] for place in self.positions(names)]
         return StoredTable(self.path, self._header, places, self.memory_limit, self.connection)
 
     def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
         # Another process, on this machine or another that sees the disk, opens it itself. It counts
         # what it is asked to count, and asks nobody else.
-        return _reopen, (self.path, self._header, self._places, self.memory_limit)
+        return _reopen, (self.path, self._header, self.places, self.memory_limit)
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
         """Say which table it is; Dask would read all of it to find out."""
         checksums = tuple(shard.checksum for shard in self._header.shards)
         return str(self.path), self.names, checksums, str(self.memory_limit)
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("DiscreteTable(", "StoredTable(", 1)
 
 
 def _reopen(
