@@ -6,7 +6,7 @@ What is asked, and what it is put together to, is :mod:`komb.describe.explain`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from komb.citests.registry import takes_numbers
 from komb.data.arrange.arrangement import arrange
 from komb.data.arrange.plan import Plan, check_groups, check_weight_column
 from komb.data.arrange.strata import held_columns
-from komb.data.encode.codes import Name
 from komb.data.encode.treatment import MDL, STRICT, Treatment, check_treatment
 from komb.data.knowledge import Knowledge
 from komb.data.table import DiscreteTable
@@ -22,9 +21,8 @@ from komb.describe import explain as describe
 from komb.errors import DataError, ParameterError
 from komb.results.blanket import Blanket
 from komb.results.explanation import Explanation
-from komb.results.remarks import Remarks
 from komb.search.separated import complete_separators
-from komb.search.task import Choice, Found, Task
+from komb.search.task import Found, Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from komb.sessions.table_session import open_table
@@ -57,14 +55,31 @@ def explain(
             "'data' must be given to explain a blanket that was pickled or read from a record: "
             "it has no data with it. Pass the table: blanket.explain(data)."
         )
-    witnesses = {member.name: member.witness for member in blanket.details}
-    explanation = explain_blanket(
-        asked, blanket.target, witnesses, blanket.method, blanket.settled_parameters,
-        blanket.choices, blanket.remarks, test,
-    )  # fmt: skip
+    explanation = _explain(blanket, asked, test)
     if data is not None:
         _check_explained(blanket, explanation)
     return _supplement(explanation, blanket if table is asked else blanket.with_table(asked))
+
+
+def _explain(
+    blanket: Blanket, table: DiscreteTable, test: Callable[..., Any] | None
+) -> Explanation:
+    """Ask the table, with separators for the columns outside."""
+    parameters = blanket.settled_parameters
+    session, target = open_session(table, parameters, test), table.index(blanket.target)
+    others = frozenset(range(table.n_columns)) - {target} - _held_fixed(table, parameters)
+    witnesses = {
+        table.index(member.name): None
+        if member.witness is None
+        else frozenset(map(table.index, member.witness))
+        for member in blanket.details
+    }
+    task, size = Task(target, others), describe.tried_separator(parameters)
+    separators = complete_separators(session, task, Found(witnesses), size)
+    return describe.explain(
+        session, table.names, task, Found(witnesses, separators=separators), method=blanket.method,
+        parameters=parameters, choices=blanket.choices, remarks=blanket.remarks,
+    )  # fmt: skip
 
 
 def _supplement(explanation: Explanation, blanket: Blanket) -> Explanation:
@@ -144,43 +159,6 @@ def _check_explained(blanket: Blanket, explanation: Explanation) -> None:
                 f"instead of {show_statistic(member.statistic)}. Pass that table, or search "
                 "this one again."
             )
-
-
-def explain_blanket(
-    table: DiscreteTable,
-    target: Name,
-    witnesses: Mapping[Name, Sequence[Name] | None],
-    method: str,
-    parameters: Mapping[str, Any],
-    choices: Mapping[str, Choice] | None = None,
-    remarks: Remarks | None = None,
-    test: Callable[..., Any] | None = None,
-) -> Explanation:
-    """Explain a blanket that was found in a table.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> table = boolean_table("and", 500, n_parents=2, n_irrelevant=1)
-    >>> witnesses = {"X1": [], "X2": []}
-    >>> explain_blanket(table, "Y", witnesses, "komb", {"order": 1, "max_separator": 1})
-    Explanation('Y': 2 members, 0 left out, 1 unrelated)
-    """
-    session, position = open_session(table, parameters, test), table.index(target)
-    others = frozenset(range(table.n_columns)) - {position} - _held_fixed(table, parameters)
-    task = Task(position, others)
-    found = Found(
-        {
-            table.index(name): None if witness is None else frozenset(map(table.index, witness))
-            for name, witness in witnesses.items()
-        }
-    )
-    size = describe.tried_separator(parameters)
-    found = replace(found, separators=complete_separators(session, task, found, size))
-    return describe.explain(
-        session, table.names, task, found, method=method, parameters=parameters, choices=choices,
-        remarks=remarks,
-    )  # fmt: skip
 
 
 def open_session(

@@ -57,36 +57,18 @@ _CHOICES = _PARAMETERS | {"threshold": "largest p-value of a member that is marg
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a page is made of.
+    """What a page is made of."""
 
-    Attributes
-    ----------
-    table
-        The data that were searched.
-    blanket, explanation
-        What was found, and why.
-    comparison
-        What other methods found, if they were asked.
-    options
-        What the search was asked with, where that is not the default.
-    source
-        Name of the file with the data; empty if they were in memory.
-    reading
-        How that file was read.
-    path
-        Where the page goes.
-    methods
-        Those that were to be compared; ``None`` is all of them.
-    """
-
-    table: DiscreteTable
+    table: DiscreteTable  # the data that were searched
     blanket: Blanket
     explanation: Explanation
-    comparison: Comparison | None
+    comparison: Comparison | None  # what other methods found, if they were asked
+    # what the search was asked with, where that is not the default
     options: Mapping[str, Any] = field(default_factory=dict)
-    source: str = ""
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    path: str = "report.html"
+    source: str = ""  # name of the file with the data; empty if they were in memory
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how that file was read
+    path: str = "report.html"  # where the page goes
+    # those that were to be compared; ``None`` is all of them
     methods: Sequence[object] | None = None
 
 
