@@ -27,7 +27,7 @@ _FLAGS = {
 }
 """What parameters are called on the command line, where that is not their name."""
 
-_REPEATED = ("start", "include", "exclude")  # options that name one column each
+_REPEATED = ("start", "include", "exclude", "given")  # options that name one column each
 
 
 def in_shell(error: KombError, flags: Mapping[str, str] | None = None) -> str:
@@ -57,8 +57,6 @@ def _flag(parameter: str, flags: Mapping[str, str]) -> str:
 
 def _assign(parameter: str, value: object, flags: Mapping[str, str]) -> str:
     """Write an option with its value, as it is typed."""
-    if parameter == "start" and isinstance(value, str):
-        parameter = "start_method"
     flag = _flag(parameter, flags)
     if flag.isupper():
         return f"{flag}={shlex.quote(str(value))}"
