@@ -11,8 +11,7 @@ import pytest
 import komb
 from komb.cli.compare import compare
 from komb.cli.find import find
-from komb.cli.messages import in_shell
-from komb.cli.options import flag_of
+from komb.cli.messages import flag_of, in_shell
 from komb.cli.report import report
 from komb.errors import Argument, InPython, KombError, ParameterError, UnknownNameError
 from komb.search.registry import all_options

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from komb.citests.option import Option
+from komb.cli.messages import flag_of
 from komb.errors import Argument, FileError, ParameterError
 from komb.search import algorithms
 from komb.search.registry import all_options
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_SINGULAR = {"types": "--type", "na_values": "--na-value", "groups": "--group"}  # one each time
 _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 _READING, _SEARCH = "Reading the data", "Search"  # panels of the help
 
@@ -208,17 +208,6 @@ def takes_options(
         return command
 
     return decorate
-
-
-def flag_of(parameter: str) -> str:
-    """Return the option that stands for a parameter on the command line.
-
-    Examples
-    --------
-    >>> flag_of("max_separator"), flag_of("na_values")
-    ('--max-separator', '--na-value')
-    """
-    return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
 def to_search(options: dict[str, Any]) -> dict[str, Any]:
