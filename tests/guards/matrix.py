@@ -190,7 +190,7 @@ def resume(case: Case) -> None:
 
 
 def stability(case: Case) -> None:
-    assert calls.find_stability(case.data, case.target, 2).n_halves == 2
+    assert case.blanket.stability(2).n_halves == 2
 
 
 def all_targets(case: Case) -> None:
