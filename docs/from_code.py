@@ -15,7 +15,8 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 from typer.models import ArgumentInfo, ParameterInfo
 
 import komb
-from komb.cli.app import app
+from komb.cli.app import make_app
+from komb.search.registry import AlgorithmInfo
 
 
 def parts() -> dict[str, Callable[[], str]]:
@@ -59,7 +60,7 @@ def all_methods() -> str:
 def one_method(name: str) -> str:
     """Return what the registry says about a method."""
     info = komb.algorithms()[name]
-    options = [f"`{option}` ({_show_default(value)})" for option, value in info.defaults.items()]
+    options = [f"`{option.name}` ({_show_default(info, option)})" for option in info.options]
     facts = {
         "Assumes": f"{info.assumes}.",
         "Guarantee": info.guarantee,
@@ -76,8 +77,9 @@ def all_tests() -> str:
     return table(("name", "what it is", "source"), rows)
 
 
-def _show_default(value: object) -> str:
-    return "no bound by default" if value is None else f"default {value}"
+def _show_default(info: AlgorithmInfo, option: komb.Option) -> str:
+    value = info.defaults[option.name]
+    return f"default: {option.if_left_out if value is None else value}"
 
 
 # ------------------------------------------------------------------------------------- command line
@@ -141,7 +143,7 @@ def all_commands() -> str:
 
 def commands() -> dict[str, Callable[..., object]]:
     """Return the functions behind the commands, by name."""
-    named = [(entry.name, entry.callback) for entry in app.registered_commands]
+    named = [(entry.name, entry.callback) for entry in make_app().registered_commands]
     return {name or function.__name__: function for name, function in named if function}
 
 

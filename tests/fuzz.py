@@ -132,7 +132,9 @@ def proper_csv(rng: Random, folder: Path) -> None:
     path = folder / "x.csv"
     path.write_text(text.getvalue(), "utf-8")
     try:
-        table = komb.read_table(path, delimiter=",", missing="level", memory_limit=MEMORY)
+        table = komb.read_table(
+            path, delimiter=",", types="strict", missing="level", memory_limit=MEMORY
+        )
     except InputError as error:
         if "no values at all" in str(error) or "looks continuous" in str(error):
             return
@@ -311,7 +313,11 @@ def results(rng: Random, folder: Path) -> None:
 
 SETTINGS = (
     "order", "max_separator", "alpha", "test", "df", "method", "start", "include", "exclude",
-    "missing", "discretize", "bins", "seed", "max_conditioning",
+    "given", "knowledge", "seed", "level", "time_budget", "max_conditioning",
+)  # fmt: skip
+OF_READING = (
+    "types", "missing", "na_values", "discretize", "bins", "groups", "weights", "exclude", "target",
+    "memory_limit",
 )  # fmt: skip
 
 ODD_VALUES: list[Any] = [
@@ -335,15 +341,13 @@ def values(rng: Random, folder: Path) -> None:
         ]
         for name, n in (("x", n_rows), ("y", n_rows), ("z", n_rows + int(rng.random() < 0.05)))
     }
-    settings: dict[str, Any] = {}
-    for name in SETTINGS:
-        if rng.random() < 0.1:
-            settings[name] = odd()
+    settings = {name: odd() for name in SETTINGS if rng.random() < 0.1}
+    reading = {name: odd() for name in OF_READING if rng.random() < 0.05}
     if rng.random() < 0.5:
-        settings.setdefault("missing", str(rng.choice(["level", "testwise"])))
+        reading.setdefault("missing", str(rng.choice(["level", "testwise"])))
 
     def find() -> None:
-        blanket = komb.markov_blanket(data, "y", **settings)
+        blanket = komb.markov_blanket(komb.table(data, **reading), "y", **settings)
         json.loads(blanket.to_json().encode())
         str(blanket)
 
@@ -356,7 +360,8 @@ WORDS = [
     "iamb", "--methods", "gs,iamb", "--exclude", "weekday", "--include", "\xe9", "--missing",
     "level", "--bins", "weather=2", "--discretize", "quantile", "--seed", "999999999999999999999",
     "--explain", "--all-targets", "--delimiter", ",", "", "tab", "--no-header", "--truth",
-    "x.bif", "--jobs", "--start", "--start-method", "=", "\x00", "--", "-", "--help", "\ud800",
+    "x.bif", "--jobs", "--start", "--given", "--stability", "4", "--type", "strict", "=", "\x00",
+    "--", "-", "--help", "\ud800",
     "\x1b[0m", "1e9", "--max-conditioning",
 ]  # fmt: skip
 

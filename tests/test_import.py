@@ -9,11 +9,13 @@ import ast
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import komb
+from komb.cli.app import COMMANDS
 
 SOURCE = Path(komb.__file__).parent
 
@@ -48,6 +50,7 @@ PUBLIC = [
     "MarkovBlanketSelector",
     "MarkovField",
     "Member",
+    "Option",
     "StoredTable",
     "TestResult",
     "__version__",
@@ -62,7 +65,6 @@ PUBLIC = [
     "example",
     "markov_blanket",
     "markov_blankets",
-    "plot_blankets",
     "read_bif",
     "read_table",
     "register_algorithm",
@@ -96,9 +98,21 @@ class TestImport:
         code = "import komb; komb.markov_blanket, komb.compare, komb.tests(), komb.algorithms()"
         assert loaded_after(code) == "['numpy']"
 
-    def test_help_needs_no_engine(self) -> None:
-        loaded = loaded_after("import komb.cli")
-        assert not {"numba", "scipy", "polars", "numpy"} & set(ast.literal_eval(loaded))
+    @pytest.mark.parametrize(
+        ("arguments", "loaded"),
+        [(["--help"], set()), (["--version"], set()), (["methods", "--help"], set()),
+         (["find", "--help"], {"numpy"})],
+    )  # fmt: skip
+    def test_help_is_quick(self, arguments: list[str], loaded: set[str]) -> None:
+        """Only the module of a command that is called is loaded, and no engine for its help."""
+        call = f"try:\n    main({arguments!r})\nexcept SystemExit:\n    print()"
+        last = loaded_after(f"from komb.cli import main\n{call}").splitlines()[-1]
+        assert set(ast.literal_eval(last)) - {"typer", "rich", "jinja2"} <= loaded
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_help_says_of_commands_what_they_say_themselves(self, name: str) -> None:
+        command = getattr(import_module(f"komb.cli.{name}"), name)
+        assert (command.__doc__ or "").splitlines()[0] == COMMANDS[name]
 
     def test_few_modules_are_loaded(self) -> None:
         count = "print(len(sys.modules) - before)"

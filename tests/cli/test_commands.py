@@ -25,7 +25,9 @@ import komb
 from komb.api import parallel
 from komb.api.progress import Progress
 from komb.cli import output
+from komb.cli.messages import flag_of
 from komb.errors import Argument, InPython, Interrupted, WorkerError
+from komb.results.stability import Stability
 from tests.conftest import Run
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=2)
@@ -112,11 +114,6 @@ class TestFind:
         assert explained == komb.markov_blanket(XOR, "Y").explain()
         assert komb.Blanket.from_dict(record) == komb.markov_blanket(XOR, "Y")
 
-    def test_reasons_and_silence(self, run: Run, file: Path) -> None:
-        code, out, err = run("find", file, "-t", "Y", "--explain", "--quiet")
-        assert (code, out) == (2, "")
-        assert "'--quiet' and '--explain'" in err
-
     def test_a_picture(self, run: Run, file: Path, tmp_path: Path) -> None:
         code, out, err = run("find", file, "-t", "Y", "-q", "--plot", tmp_path / "a.png")
         assert (code, out, err) == (0, "X1\nX2\n", "")
@@ -138,9 +135,6 @@ class TestFind:
         assert json.loads(out)["parameters"] == {
             "order": 2,
             "max_separator": 3,
-            "max_conditioning": None,
-            "level": None,
-            "time_budget": None,
             "alpha": 0.05,
             "test": "g",
             "df": "adjusted",
@@ -156,22 +150,28 @@ class TestFind:
         _, out, _ = run("find", file, "-t", "Y", "--level", "0.1", "--time-budget", "60", "--json")
         parameters = json.loads(out)["parameters"]
         assert (parameters["level"], parameters["time_budget"]) == (0.1, 60)
-        _, out, _ = run("find", file, "-t", "Y", "--stability", "4", "--seed", "7", "--json")
-        expected = komb.markov_blanket(XOR, "Y", stability=4, seed=7)
-        assert komb.Blanket.from_dict(json.loads(out)) == expected
+
+    @pytest.mark.parametrize("test", ["auto", "perm"])
+    def test_stability(self, run: Run, file: Path, test: str) -> None:
+        """The seed is that of the half-samples, and of the test if it draws random numbers."""
+        method, seed = "auto" if test == "auto" else "komb", {"seed": 7} if test == "perm" else {}
+        asked = ("find", file, "-t", "Y", "--method", method, "--test", test, "-k", 1)
+        _, out, err = run(*asked, "--stability", 4, "--seed", 7, "--json")
+        assert err == ""
+        blanket = komb.markov_blanket(XOR, "Y", method=method, test=test, order=1, **seed)
+        expected = blanket.stability(4, seed=7)
+        assert Stability.from_dict(json.loads(out)["stability"]) == expected
+        if test == "auto":
+            _, out, _ = run(*asked, "--stability", 4)
+            assert "\n\nStability of the Markov blanket of Y\n" in out
 
     def test_options_of_the_classic_methods(self, run: Run, file: Path) -> None:
-        takers = [n for n, info in komb.algorithms().items() if "max_conditioning" in info.options]
+        takers = [n for n, info in komb.algorithms().items() if "max_conditioning" in info.defaults]
         for name in takers:
             found = run(
                 "find", file, "-t", "Y", "--method", name, "--max-conditioning", 2, "--json"
             )
             assert json.loads(found[1])["parameters"]["max_conditioning"] == 2
-
-    def test_starting_from_a_method(self, run: Run, file: Path) -> None:
-        for name in komb.algorithms():
-            _, out, _ = run("find", file, "-t", "Y", "--start-method", name, "--json")
-            assert json.loads(out)["parameters"]["start"] == name
 
     def test_kinds_of_file(self, run: Run, tmp_path: Path, frame: pl.DataFrame) -> None:
         frame.write_csv(tmp_path / "a.tsv", separator="\t")
@@ -284,21 +284,21 @@ class TestBadInput:
             ("--target Y --stability 3", ["'--stability' must be an even number", "got 3"]),
             ("--target Y --level 0", ["'--level'", "got 0", "Try --level 0.05"]),
             ("--target Y --time-budget 0", ["'--time-budget'", "got 0", "Try --time-budget 60"]),
-            ("--target Y --level 0.1 --method gs", ["'--level'", "method 'gs'", "it: auto."]),
+            ("--target Y --level 0.1 --method gs", ["'--level'", "method 'gs'", "method 'auto'."]),
+            ("--target Y --df adjusted", ["'--df'", "test 'auto'", "test 'g'"]),
+            ("--target Y --quiet --explain", ["'--quiet' and '--explain'"]),
+            ("--target Y --quiet --stability 4", ["'--quiet' and '--stability'"]),
             ("--target Y -l -1", ["'--max-separator'", "got -1"]),
             ("--target Y --alpha 1", ["'--alpha'", "got 1.0", "Try --alpha 0.01"]),
             ("--target Y --alpha nan", ["'--alpha'", "got nan"]),
             ("--target Y --test gsci", ["no test 'gsci'", "'g-sci'"]),
             ("--target Y --method kmob", ["no method 'kmob'", "'komb'"]),
-            ("--target Y --df no", ["'--df'", "'no'"]),
+            ("--target Y --test g --df no", ["'--df'", "'no'"]),
             ("--target Y --include Y", ["'--include' must not name the target"]),
             ("--target Y --include E1 --exclude E1", ["'--exclude'", "'--include'", "got 'E1'."]),
             ("--target Y --start x1", ["In '--start'", "Did you mean 'X1'"]),
-            ("--target Y --start-method kmob", ["'--start-method'", "Did you mean 'komb'", "'gs'"]),
-            ("--target Y --start-method X1", ["no method 'X1'", "use '--start'."]),
             ("--target Y --exclude X1,X2", ["no column 'X1,X2'", "--exclude X1 --exclude X2."]),
             ("--target Y --include X1,E1", ["repeat the option: --include X1 --include E1."]),
-            ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
             ("--target Y --max-conditioning 2", ["'--max-conditioning'", "method 'auto'", "got 2"]),
             ("--target Y --max-conditioning few", ["--max-conditioning"]),
             ("--target Y --delimiter ;;", ["'--delimiter' must be one character"]),
@@ -427,10 +427,8 @@ class TestCompare:
         assert komb.Blanket.from_dict(json.loads(out)["blankets"]["komb"]) == expected
         _, out, _ = run("compare", file, "-t", "Y", "--max-conditioning", 2, "--json")
         for name, record in json.loads(out)["blankets"].items():
-            is_taken = "max_conditioning" in komb.algorithms()[name].options
-            assert (record["parameters"]["max_conditioning"] == 2) == is_taken
-        _, out, _ = run("compare", file, "-t", "Y", "--start-method", "komb", "--json")
-        assert json.loads(out)["blankets"]["komb"]["parameters"]["start"] == "komb"
+            is_taken = "max_conditioning" in komb.algorithms()[name].defaults
+            assert (record["parameters"].get("max_conditioning") == 2) == is_taken
 
     def test_truth(self, run: Run, file: Path, tmp_path: Path) -> None:
         both = ("--truth", "X2", "--truth", "X1")
@@ -474,7 +472,6 @@ class TestCompare:
             ("--target Y --truth no.bif", ["no file 'no.bif'"]),
             ("--target Y --truth no.bif --truth X1", ["'--truth' must be one network or some"]),
             ("--target Y --json --csv", ["'--json' and '--csv'", "Leave out one"]),
-            ("--target Y --start X1 --start-method komb", ["'--start' and '--start-method'"]),
             ("--target Y --plot a.doc", ["'--plot' must be the name of an image file", ".png"]),
             ("--target Y --plot nowhere/a.png", ["no folder 'nowhere'", "Make it first"]),
         ],
@@ -557,18 +554,23 @@ class TestInterruption:
         assert (code, out) == (130, "")
         assert err == "Interrupted; the blanket of 'Y' had grown to: X1.\n"
 
-    def test_a_blanket_without_its_stability_is_shown(
-        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("targets", [["Y"], ["Y", "X1"]])
+    def test_what_half_samples_say_so_far(
+        self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch, targets: list[str]
     ) -> None:
-        blanket = komb.markov_blanket(XOR, "Y")
+        finished = komb.markov_blanket(XOR, "Y").stability(2)
 
         def interrupted(*_: Any, **__: Any) -> None:
-            raise Interrupted("Interrupted while half-samples were searched.", blanket)
+            raise Interrupted("Interrupted after 2 of 50 half-samples.", finished)
 
-        monkeypatch.setattr("komb.api.find.markov_blanket", interrupted)
-        code, out, err = run("find", file, "--target", "Y", "--stability", "50", "-q")
-        assert (code, out) == (130, "X1\nX2\n")
-        assert err == "Interrupted while half-samples were searched.\n"
+        monkeypatch.setattr(komb.Blanket, "stability", interrupted)
+        asked = ("find", file, *(f"--target={name}" for name in targets), "--stability", 50)
+        code, out, err = run(*asked, "--json")
+        assert (code, err) == (130, "Interrupted after 2 of 50 half-samples.\n")
+        record = json.loads(out) if len(targets) == 1 else json.loads(out)["Y"]
+        assert Stability.from_dict(record["stability"]) == finished
+        assert out.count('"stability"') == 1
+        assert run(*asked)[1].count("Stability of") == 1
 
     def test_before_the_search(self, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def interrupt(*_: Any, **__: Any) -> None:
@@ -631,21 +633,6 @@ class TestOthers:
         assert "--target" in run("find", "--help")[1]
         assert "--truth" in run("compare", "--help")[1]
 
-    def test_help_shows_the_defaults(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("COLUMNS", "200")
-        for command in ("find", "compare"):
-            text = run(command, "--help")[1]
-            for default in (
-                "the method's own",
-                "auto",
-                "observed",
-                "0.05",
-                "1 for komb, 3 for auto",
-            ):
-                assert re.search(rf"\[default: \(?{default}\)?\]", text)
-            alpha = "0.01" if command == "compare" else "(auto chooses, others 0.01)"
-            assert f"[default: {alpha}]" in text
-
     def test_methods(self, run: Run) -> None:
         code, out, err = run("methods")
         assert (code, err) == (0, "")
@@ -663,7 +650,7 @@ class TestOthers:
         for text in (info.assumes, info.guarantee, info.weakness, info.citation):
             assert text in out
         for option in info.options:
-            assert f"--{option.replace('_', '-')}" in out
+            assert flag_of(option.name) in out
 
     def test_no_such_method(self, run: Run) -> None:
         code, out, err = run("methods", "kmob")

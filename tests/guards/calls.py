@@ -172,10 +172,6 @@ def names_of_methods() -> list[str]:
     return list(komb.algorithms())
 
 
-def options_of(method: str) -> tuple[str, ...]:
-    return tuple(komb.algorithms()[method].options)
-
-
 def ask(data: Data, test: str, queries: Sequence[Query]) -> list[Answer]:
     """Make many tests. One by one, ``komb.ci_test`` would encode the table each time."""
     names, session = _open(data, test)

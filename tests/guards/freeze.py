@@ -50,7 +50,7 @@ def draw_queries(names: tuple[str, ...], n: int = QUERIES) -> list[Query]:
     random = np.random.default_rng(len(names))
     drawn: dict[Query, None] = {}
     while len(drawn) < n:
-        y, x, *held = random.permutation(len(names)).tolist()[: 2 + len(drawn) % 5]
+        y, x, *held = random.permutation(len(names)).tolist()[: 2 + len(drawn) % (MOST_HELD + 1)]
         drawn[names[y], names[x], tuple(names[z] for z in sorted(held))] = None
     return list(drawn)
 

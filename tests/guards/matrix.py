@@ -132,7 +132,9 @@ def _dask(_: Path) -> Data:
 def _network(_: Path) -> Data:
     noisy = [[0.9, 0.1], [0.1, 0.9]]
     parents = {"a": [], "b": [], "y": ["a", "b"], "c": ["y"], "d": []}
-    tables = {name: [0.5, 0.5] for name in "abd"} | {"y": [noisy, [[0.2, 0.8], [0.6, 0.4]]]}
+    tables = {name: [0.5, 0.5] for name in ("a", "b", "d")} | {
+        "y": [noisy, [[0.2, 0.8], [0.6, 0.4]]]
+    }
     return Data(komb.DiscreteNetwork(parents, tables | {"c": noisy}))
 
 

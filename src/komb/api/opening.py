@@ -47,6 +47,7 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
         _check_not_grouped("target", target, table)
         if target in table.types:  # or else it is looked for later
             find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+    find_columns("given", search.given, table)  # says why a column was left out
     held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table

@@ -281,7 +281,10 @@ class Run:
             options.pop("level", None)  # nothing is left to chance
             return {**options, "test": self.data.answers_by, **columns, **said}
         test = {"alpha": self.alpha, "test": name_of_test(search.test), **self._test_options()}
-        return {**options, **test, **columns, **said, **self.data.reading}
+        reading = dict(self.data.reading)
+        if self.data.has_missing:  # the maker of a table with marks has said what they mean
+            reading["missing"] = "testwise"
+        return {**options, **test, **columns, **said, **reading}
 
     def _test_options(self) -> dict[str, Any]:
         defaults = {"df": "observed", "seed": 0}

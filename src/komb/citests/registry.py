@@ -73,8 +73,12 @@ def _check_seed(parameter: str, value: object) -> int:
     return check_count(parameter, value, maximum=LARGEST_SEED)
 
 
-DF = Option("df", "Degrees of freedom: 'observed' or 'adjusted'.", _check_df)
-SEED = Option("seed", "Seed of the random numbers that a test draws.", _check_seed, int)
+DF = Option(
+    "df", "Degrees of freedom: 'observed' or 'adjusted'.", _check_df, if_left_out="observed"
+)
+SEED = Option(
+    "seed", "Seed of the random numbers that a test draws.", _check_seed, int, if_left_out="0"
+)
 
 
 def options_of(implementation: type[CITest]) -> tuple[Option, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -91,8 +91,10 @@ def find(
             "Search each by itself, with its own file.",
         )
         raise ParameterError.because("resume", rule, str(resume), remedy)
-    if quiet and explain:
-        raise options.contradiction("quiet", "explain", "both say what to print")
+    for name, is_wanted in (("explain", explain), ("stability", stability is not None)):
+        if quiet and is_wanted:
+            raise options.contradiction("quiet", name, "both say what to print")
+    halves = None if stability is None else (stability, _seed_of_halves(asked))
     arguments = options.to_search(asked)
     from komb.api.parallel import check_jobs
     from komb.data.read.table_files import naming
@@ -104,7 +106,7 @@ def find(
         check_halves("stability", stability)
     if plot is not None:
         check_picture(plot)  # before the work, not after it
-    output = _Output(json, quiet, explain, stability, plot)
+    output = _Output(json, quiet, explain, halves, plot)
     only = targets[0] if targets is not None and len(targets) == 1 else None
     with naming(options.name_of(data)):
         arguments["data"] = options.read_data(data, asked, only)
@@ -131,6 +133,18 @@ def _check_targets(
     return target or None
 
 
+def _seed_of_halves(asked: dict[str, Any]) -> int:
+    """Return the seed of half-samples, which is that of the test if it draws random numbers too."""
+    from komb.citests import tests
+    from komb.citests.registry import SEED
+
+    seed = SEED.check("seed", asked["seed"] or 0)
+    known = tests().get(asked["test"])
+    if known is not None and not known.is_random:
+        asked["seed"] = None
+    return int(seed)
+
+
 def _find_one(target: str, arguments: dict[str, Any], quiet: bool) -> Blanket:
     from komb.api.find import markov_blanket
 
@@ -154,8 +168,9 @@ class _Output:
     as_json: bool
     is_quiet: bool
     has_reasons: bool
-    n_halves: int | None
+    halves: tuple[int, int] | None  # how many, and their seed
     plot: Path | None
+    stopped: list[Interrupted] = field(default_factory=list)  # while half-samples were searched
 
     def present_one(self, blanket: Blanket) -> None:
         """Show one blanket."""
@@ -166,7 +181,7 @@ class _Output:
         else:
             show(blanket)
             self._explain(blanket)
-        self._draw(blanket.plot)
+        self._finish(blanket.plot)
 
     def present_many(self, blankets: Blankets) -> None:
         """Show several."""
@@ -181,7 +196,7 @@ class _Output:
             show(blankets)
             for blanket in blankets.values():
                 self._explain(blanket)
-        self._draw(blankets.plot)
+        self._finish(blankets.plot)
 
     @staticmethod
     def _dump(record: Any) -> str:
@@ -193,27 +208,40 @@ class _Output:
         record = blanket.to_dict()
         if self.has_reasons:
             record["explanation"] = blanket.explain().to_dict()
-        if self.n_halves is not None:
-            record["stability"] = self._measure(blanket).to_dict()
+        stability = self._measure(blanket)
+        if stability is not None:
+            record["stability"] = stability.to_dict()
         return record
 
-    def _measure(self, blanket: Blanket) -> Stability:
-        n_halves = self.n_halves or 0
-        with ProgressBar(is_wanted=not self.is_quiet) as bar:
-            return blanket.stability(
-                n_halves, progress=lambda done: bar.show("half-samples", done, n_halves)
-            )
+    def _measure(self, blanket: Blanket) -> Stability | None:
+        """Search half-samples; if that is interrupted, return what those so far say."""
+        if self.halves is None or self.stopped:
+            return None
+        n_halves, seed = self.halves
+        try:
+            with ProgressBar() as bar:
+                return blanket.stability(
+                    n_halves,
+                    seed=seed,
+                    progress=lambda done: bar.show("half-samples", done, n_halves),
+                )
+        except Interrupted as interrupt:
+            self.stopped.append(interrupt)
+            return cast("Stability", interrupt.finished)
 
     def _explain(self, blanket: Blanket) -> None:
         if self.has_reasons:
             write("")
             show(blanket.explain())
-        if self.n_halves is not None:
+        stability = self._measure(blanket)
+        if stability is not None:
             write("")
-            show(self._measure(blanket))
+            show(stability)
 
-    def _draw(self, draw: Callable[[], Axes]) -> None:
+    def _finish(self, draw: Callable[[], Axes]) -> None:
         if self.plot is not None:
             from komb.views.pictures.canvas import save_picture
 
             save_picture(draw(), self.plot)
+        for interrupt in self.stopped:
+            raise interrupt

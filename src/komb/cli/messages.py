@@ -16,7 +16,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 
-from komb.cli.options import flag_of
 from komb.errors import Argument, InPython, KombError, Part, UnknownNameError, Value
 
 _FLAGS = {
@@ -27,7 +26,19 @@ _FLAGS = {
 }
 """What parameters are called on the command line, where that is not their name."""
 
-_REPEATED = ("start", "include", "exclude")  # options that name one column each
+_SINGULAR = {"types": "--type", "na_values": "--na-value", "groups": "--group"}  # one each time
+_REPEATED = ("start", "include", "exclude", "given")  # options that name one column each
+
+
+def flag_of(parameter: str) -> str:
+    """Return the option that stands for a parameter on the command line.
+
+    Examples
+    --------
+    >>> flag_of("max_separator"), flag_of("na_values")
+    ('--max-separator', '--na-value')
+    """
+    return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
 def in_shell(error: KombError, flags: Mapping[str, str] | None = None) -> str:
@@ -57,8 +68,6 @@ def _flag(parameter: str, flags: Mapping[str, str]) -> str:
 
 def _assign(parameter: str, value: object, flags: Mapping[str, str]) -> str:
     """Write an option with its value, as it is typed."""
-    if parameter == "start" and isinstance(value, str):
-        parameter = "start_method"
     flag = _flag(parameter, flags)
     if flag.isupper():
         return f"{flag}={shlex.quote(str(value))}"

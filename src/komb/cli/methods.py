@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from komb.cli.exits import exit_codes
-from komb.cli.options import flag_of
+from komb.cli.messages import flag_of
 from komb.cli.output import show
 from komb.views.text import NOTHING, Grid, Sheet
 

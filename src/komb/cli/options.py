@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from komb.citests.option import Option
+from komb.cli.messages import flag_of
 from komb.errors import Argument, FileError, ParameterError
 from komb.search import algorithms
 from komb.search.registry import all_options
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_SINGULAR = {"types": "--type", "na_values": "--na-value", "groups": "--group"}  # one each time
 _EXAMPLE = "Write e.g. ", Argument("discretize", {"age": [18, 65]}), "."
 _READING, _SEARCH = "Reading the data", "Search"  # panels of the help
 
@@ -123,9 +123,9 @@ def _search_options() -> dict[str, tuple[Any, Any]]:
     """Return what every search can be asked for, by parameter."""
     many = list[str] | None
 
-    def columns(flag: str, help_text: str) -> tuple[Any, Any]:
+    def columns(flag: str, help_text: str, panel: str = _SEARCH) -> tuple[Any, Any]:
         text = f"{help_text} May be repeated."
-        return _option(many, _SEARCH, flag, metavar="COLUMN", help=text)
+        return _option(many, panel, flag, metavar="COLUMN", help=text)
 
     return {
         "method": _option(str, _SEARCH, help="Algorithm; see 'komb methods'."),
@@ -136,7 +136,7 @@ def _search_options() -> dict[str, tuple[Any, Any]]:
         ),
         "start": columns("--start", "Start from this column."),
         "include": columns("--include", "Always include this column."),
-        "exclude": columns("--exclude", "Exclude this column."),
+        "exclude": columns("--exclude", "Leave this column out, whatever it holds.", _READING),
         "given": columns("--given", "Hold this column fixed in every test."),
         "knowledge": _option(
             str | None, _SEARCH, metavar="FILE",
@@ -160,13 +160,13 @@ def _declared(option: Option) -> tuple[Any, Any]:
 
 
 def show_default(option: Option) -> str:
-    """Say what holds for which method if an option is left out.
+    """Say what holds if an option is left out: for which method, or for every test.
 
     Examples
     --------
-    >>> from komb.search.options import ORDER
-    >>> show_default(ORDER)
-    'auto as far as the limits on tests allow, komb 1'
+    >>> from komb.search.options import MAX_CONDITIONING
+    >>> show_default(MAX_CONDITIONING)
+    '3 for bamb, hiton-mb, lrh, mmmb, pcmb, stmb; no limit for gs, iamb'
     """
     takers: dict[str, list[str]] = {}
     for info in algorithms().values():
@@ -174,7 +174,8 @@ def show_default(option: Option) -> str:
             value = info.defaults[option.name]
             said = option.if_left_out if value is None else str(value)
             takers.setdefault(said, []).append(info.name)
-    return ", ".join(f"{'/'.join(names)} {said}" for said, names in takers.items() if said)
+    of_methods = (f"{said} for {', '.join(names)}" for said, names in takers.items() if said)
+    return "; ".join(of_methods) if takers else option.if_left_out
 
 
 READING = tuple(_reading_options())
@@ -207,17 +208,6 @@ def takes_options(
         return command
 
     return decorate
-
-
-def flag_of(parameter: str) -> str:
-    """Return the option that stands for a parameter on the command line.
-
-    Examples
-    --------
-    >>> flag_of("max_separator"), flag_of("na_values")
-    ('--max-separator', '--na-value')
-    """
-    return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
 def to_search(options: dict[str, Any]) -> dict[str, Any]:

@@ -271,7 +271,9 @@ class DiscreteTable:
         try:
             return self._positions[name]
         except (KeyError, TypeError):  # TypeError: not even hashable
-            raise UnknownNameError.among("column", name, self.names) from None
+            homes = [group for group, columns in self.groups.items() if name in columns]
+            remedy = f"It is part of the group {homes[0]!r}: name that." if homes else ""
+            raise UnknownNameError.among("column", name, self.names, remedy=remedy) from None
 
     def column(self, name: Name) -> list[object]:
         """Return the original values of a column, or the labels of their bins if it was cut.

@@ -34,21 +34,11 @@ Witnesses = Mapping[int, Variables | None]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Variables that are joined, and what is known of the direction.
+    """Variables that are joined, and what is known of the direction."""
 
-    Attributes
-    ----------
-    edges : tuple of pairs
-        The lower number first.
-    directed : frozenset of pairs
-        Those of which the direction is known, from cause to effect.
-    groups : tuple of frozensets
-        Variables that depend on each other only together.
-    """
-
-    edges: tuple[Edge, ...]
-    directed: frozenset[Edge]
-    groups: tuple[Variables, ...]
+    edges: tuple[Edge, ...]  # the lower number first
+    directed: frozenset[Edge]  # those of which the direction is known, from cause to effect
+    groups: tuple[Variables, ...]  # variables that depend on each other only together
 
 
 def join(run: Run, blankets: Iterable[Blanket], symmetry: Symmetry, network: nx.DiGraph) -> None:

@@ -78,27 +78,15 @@ def known_directions(run: Run, columns: Iterable[int]) -> Directions:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one member is to the target; variables are positions.
+    """What one member is to the target; variables are positions."""
 
-    Attributes
-    ----------
-    kind
-        ``"undecided"`` if a set separates the member and nothing tells why it is one.
-    direction
-        Of a neighbour.
-    separator
-        What separates the member from the target; ``None`` if nothing does.
-    children
-        Of a spouse: the children that it has in common with the target.
-    partners
-        Members together with which it depends on the target.
-    """
-
-    kind: Kind
-    direction: Direction | None = None
+    kind: Kind  # ``"undecided"`` if a set separates the member and nothing tells why it is one
+    direction: Direction | None = None  # of a neighbour
+    # what separates the member from the target; ``None`` if nothing does
     separator: Variables | None = None
+    # of a spouse: the children that it has in common with the target
     children: tuple[int, ...] = ()
-    partners: tuple[int, ...] = ()
+    partners: tuple[int, ...] = ()  # members together with which it depends on the target
 
 
 def find_parts(

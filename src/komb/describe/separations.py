@@ -73,15 +73,6 @@ def _counts(session: Session, target: int, x: int, given: Variables) -> bool:
 class Separations:
     """Separators of pairs, each looked for when it is first asked for.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    variables : frozenset of int
-        What pairs and separators are made of.
-    max_separator : int
-        How many variables a separator may have.
-
     Examples
     --------
     >>> import networkx as nx
@@ -94,8 +85,8 @@ class Separations:
 
     def __init__(self, session: Session, variables: Variables, max_separator: int) -> None:
         self.session = session
-        self.variables = variables
-        self.max_separator = max_separator
+        self.variables = variables  # what pairs and separators are made of
+        self.max_separator = max_separator  # how many variables a separator may have
         self._found: dict[int, dict[int, Variables]] = {}
 
     def of(self, variable: int) -> dict[int, Variables]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from komb.search.grounds import AlphaGrounds, GroundedChoice
+from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Choice
 
 LEVEL = 0.05
@@ -56,7 +56,8 @@ def choose_alpha(n_rows: int, n_columns: int) -> Choice:
 
     by_rows = float(chdtrc(1.0, math.log(max(2, n_rows))))
     alpha = min(LARGEST_ALPHA, by_rows * math.sqrt(COLUMNS_OF_ALPHA / max(1, n_columns)))
-    return GroundedChoice(float(f"{alpha:.2g}"), grounds=AlphaGrounds(n_rows, n_columns))
+    facts = (fact(Kind.FALLS_WITH, n_rows, n_columns),)
+    return GroundedChoice(float(f"{alpha:.2g}"), facts=facts)
 
 
 def share_of_level(order: int) -> float:

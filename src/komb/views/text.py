@@ -36,18 +36,12 @@ _SIDES: dict[str, _Side] = {">": "right", "^": "center"}
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table; every cell is text already.
+    """A table; every cell is text already."""
 
-    Attributes
-    ----------
-    columns
-        Headings; one that ends in ``>`` has its column set flush right, one that ends in ``^``
-        centred. If all are empty, the line of headings is left out.
-    rows
-        Cells, one for each heading. A table without rows is not drawn.
-    """
-
+    # headings: one that ends in > has its column flush right, one that ends in ^ centred; if all
+    # are empty, the line of headings is left out
     columns: tuple[str, ...]
+    # cells, one for each heading; a table without rows is not drawn
     rows: tuple[tuple[str, ...], ...]
 
     @property
@@ -112,17 +106,6 @@ class Grid:
 class Sheet:
     """What to show.
 
-    Attributes
-    ----------
-    title, facts
-        Two lines above the tables; the second may be empty.
-    warnings
-        Sentences between those and the tables, not to be overlooked.
-    grids
-        The tables.
-    notes
-        Sentences below the tables.
-
     Examples
     --------
     >>> grid = Grid(("name", "size>", "ok^"), (("a", "1", "x"), ("bc", "1000", "")))
@@ -137,11 +120,11 @@ class Sheet:
     Note.
     """
 
-    title: str
-    facts: str = ""
-    grids: tuple[Grid, ...] = ()
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    title: str  # the line on top
+    facts: str = ""  # the line below it, which may be empty
+    grids: tuple[Grid, ...] = ()  # the tables
+    notes: tuple[str, ...] = ()  # sentences below the tables
+    warnings: tuple[str, ...] = ()  # sentences between those and the tables, not to be overlooked
 
     def __str__(self) -> str:
         return self.to_text()

@@ -33,16 +33,16 @@ def hold_fixed(table: DiscreteTable, given: Sequence[Name], *, takes_numbers: bo
     >>> held.table.names, held.fixed, held.notes["strata"]
     (('y', 'sex'), ('sex',), (2, 'combinations of values held fixed'))
     """
-    for name in given:
-        if name not in table.names:
-            raise UnknownNameError.among("column", name, table.names, "given")
-    columns = [(name, numbers_of(table, name)) for name in given]
+    try:
+        columns = [(name, numbers_of(table, name)) for name in dict.fromkeys(given)]
+    except UnknownNameError as error:
+        raise error.concerning("given") from None
     continuous = [(name, x) for name, x in columns if x is not None and is_continuous(x)]
     numeric = tuple(name for name, _ in continuous)
     are_ranked = takes_numbers and table.has_ranks and table.numbers.keys() >= {*numeric}
     if not (are_ranked and table.numbers.keys() - given):
         numeric = ()
-    rest = [name for name in given if name not in numeric]
+    rest = [name for name, _ in columns if name not in numeric]
     if not rest:
         return Held(table, numeric)
     strata = strata_name(rest)

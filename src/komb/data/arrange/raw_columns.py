@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.encode.inputs import check_lengths
 from komb.data.encode.numbers import Floats, to_numbers
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
@@ -54,11 +55,10 @@ def count_rows(data: Any) -> int | None:
     if isinstance(data, DiscreteTable):
         return data.n_rows
     if isinstance(data, Mapping):
-        data = next(iter(data.values()), None)
-    try:
-        return len(data)
-    except TypeError:
-        return None
+        sizes = {name: len(column) for name, column in data.items() if hasattr(column, "__len__")}
+        check_lengths(sizes)
+        return next(iter(sizes.values()), None)
+    return len(data) if hasattr(data, "__len__") else None
 
 
 def numbers_of(data: Any, name: Name) -> Floats | None:
@@ -104,7 +104,7 @@ def numbers_in(values: Any) -> Floats | None:
             return to_numbers(nw.from_native(values, series_only=True))
         except TypeError:  # an array of some other library
             return to_numbers(np.asarray(values))
-    return to_numbers(list(values))
+    return to_numbers(list(values)) if isinstance(values, Iterable) else None
 
 
 def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
@@ -136,6 +136,8 @@ def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
             return nw.from_native(values, series_only=True)[rows.tolist()].to_native()
         except TypeError:
             return np.asarray(values)[rows]
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        return values  # encoding says what is wrong
     return [values[row] for row in rows.tolist()]
 
 

@@ -44,7 +44,7 @@ def read_weights(data: object, weights: WeightColumn) -> tuple[str, Floats]:
     """
     where = "for every row" if weights.values is not None else f"in every row of {weights.name!r}"
     rule = f"be numbers from 0 on {where}"
-    numbers, n_rows = _numbers(data, weights), count_rows(data)
+    n_rows, numbers = count_rows(data), _numbers(data, weights)
     if numbers is None or numbers.ndim != 1:
         remedy = "Pass numbers, or name a column of them."
         raise DataError.because("weights", rule, weights.name, remedy, shown="other values")

@@ -164,14 +164,19 @@ def _convert_array(data: Array, request: Request) -> Columns:
 def _convert_mapping(data: Mapping[Any, Any], request: Request) -> Columns:
     columns = {name: _column(name, data[name]) for name in request.names_left(list(data))}
     sizes = {name: len(column.values) for name, column in columns.items()}
+    check_lengths(sizes)
+    n_rows = next(iter(sizes.values()), 0)
+    check_shape(tuple(columns), n_rows)
+    return request.encode(columns, n_rows)
+
+
+def check_lengths(sizes: Mapping[Name, int]) -> None:
+    """Raise unless columns are equally long."""
     if len(set(sizes.values())) > 1:
         shortest, longest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         shown = f"{sizes[shortest]} values in {shortest!r} and {sizes[longest]} in {longest!r}"
         rule, remedy = "have columns of one length", "Make them equally long."
         raise DataError.because("data", rule, sizes, remedy, shown=shown)
-    n_rows = next(iter(sizes.values()), 0)
-    check_shape(tuple(columns), n_rows)
-    return request.encode(columns, n_rows)
 
 
 def _convert_frame(data: Any, request: Request) -> Columns:

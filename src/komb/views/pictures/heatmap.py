@@ -23,20 +23,11 @@ _FEW, _MANY = 12, 60  # columns
 
 
 class Cell(NamedTuple):
-    """One member of one target.
+    """One member of one target."""
 
-    Attributes
-    ----------
-    bits
-        The evidence for it; ``None`` for a member by request.
-    is_together
-        Whether it depends on the target only given others.
-    is_one_sided
-        Whether the member's own blanket was searched, and does not have the target.
-    """
-
-    bits: float | None
-    is_together: bool = False
+    bits: float | None  # the evidence for it; ``None`` for a member by request
+    is_together: bool = False  # whether it depends on the target only given others
+    # whether the member's own blanket was searched, and does not have the target
     is_one_sided: bool = False
 
 

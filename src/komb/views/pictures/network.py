@@ -45,26 +45,14 @@ _RADIUS, _SPACING = 1.35, 0.3  # inches, at least: of the circle, and between me
 
 
 class Spoke(NamedTuple):
-    """A member as it is drawn.
+    """A member as it is drawn."""
 
-    Attributes
-    ----------
-    name
-        The column.
-    witness
-        What it depends on the target given; ``None`` for a member by request.
-    bits
-        The evidence for it; ``None`` without a test.
-    label
-        That in words.
-    is_last_of_all
-        Whether the method conditions on all other members, needed or not.
-    """
-
-    name: Name
+    name: Name  # the column
+    # what it depends on the target given; ``None`` for a member by request
     witness: tuple[Name, ...] | None
-    bits: float | None
-    label: str
+    bits: float | None  # the evidence for it; ``None`` without a test
+    label: str  # that in words
+    # whether the method conditions on all other members, needed or not
     is_last_of_all: bool = False
 
     @property
