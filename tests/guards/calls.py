@@ -100,17 +100,18 @@ def write_report(data: Data, target: str, path: Path) -> Any:
 
 def select(data: Data, target: str) -> list[str]:
     """Fit a selector, and return which of the features it lets through."""
+    reading, known = dict(data.reading), dict(data.known)
     features, values = _split(data.raw, target)
-    selector = _selector(data).fit(features, values)
+    weights = reading.pop("weights", None)
+    counted = {}
+    if weights is not None:
+        counted["sample_weight"] = features[weights]
+        features = features.drop(columns=[weights])
+    selector = komb.MarkovBlanketSelector(
+        given=known.pop("given", ()), options=known or None, reading=reading or None
+    ).fit(features, values, **counted)
     assert selector.transform(features).shape[1] == selector.get_support().sum()
     return [str(name) for name in selector.get_feature_names_out()]
-
-
-def _selector(data: Data) -> Any:
-    known = dict(data.known)
-    given = known.pop("given", ())
-    reading = dict(data.reading) or None
-    return komb.MarkovBlanketSelector(given=given, options=known or None, reading=reading)
 
 
 def _split(raw: Any, target: str) -> tuple[Any, Any]:
@@ -148,11 +149,13 @@ def read_table(path: Path, **options: Any) -> komb.DiscreteTable:
     return komb.read_table(path, **options)
 
 
-def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.StoredTable:
+def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.DiscreteTable:
     """Write a table to disk, and open it."""
+    later = {name: data.reading[name] for name in ("groups", "weights") if name in data.reading}
+    first = {name: data.reading[name] for name in data.reading if name not in later}
     limit = {} if memory_limit is None else {"memory_limit": memory_limit}
-    komb.encode(data.raw, path, **{**data.reading, **limit})
-    return komb.read_table(path, memory_limit=memory_limit)
+    komb.encode(data.raw, path, **{**first, **limit})
+    return komb.read_table(path, **later, **limit)
 
 
 def run_command(path: Path, target: str, arguments: Sequence[str]) -> int:

@@ -246,7 +246,7 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
             cuts={name: cuts for name, cuts in self.data.cuts.items() if not is_ranked(name)},
-            choices={**finding.found.choices, **self.choices} if is_table else {},
+            choices={**self._choices(finding.found), **self.choices},
             seconds=finding.seconds,
             remarks=self._remarks(finding.found),
             types={
@@ -255,6 +255,13 @@ class Run:
             },
         )
         return blanket.attached(self, finding.found.separators)
+
+    def _choices(self, found: Found) -> dict[str, Choice]:
+        """What a search chose; for a model only what a user could have set: it has no levels."""
+        if isinstance(self.data, DiscreteTable):
+            return dict(found.choices)
+        options = self.search.algorithm.defaults
+        return {name: choice for name, choice in found.choices.items() if name in options}
 
     def _ranked(self) -> frozenset[Name]:
         """Columns that are tested by their ranks."""
