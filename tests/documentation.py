@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 def steady(text: str) -> str:
     """Leave out what differs from run to run or with the engine's inner workings."""
-    text = re.sub(r" +([\d.,]+ m?s|time)\b", " TIME", text)  # with the blanks that align it
+    text = re.sub(r"(?: +|(?<=\())([\d.,]+ m?s|time)\b", " TIME", text)  # with blanks that align it
     return re.sub(r"from \d+ contingency tables ", "from N contingency tables ", text)
 
 

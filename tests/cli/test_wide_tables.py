@@ -44,7 +44,7 @@ def test_a_file_of_phenotypes(run: Run, bed: Path, tmp_path: Path) -> None:
     assert run(*arguments, "--discretize", "quantile", "--bins", "3") == (0, "rs2\n", "")
 
 
-def test_the_report_says_how_the_files_were_read(run: Run, bed: Path, tmp_path: Path) -> None:
+def test_a_report(run: Run, bed: Path, tmp_path: Path) -> None:
     file, page = tmp_path / "x.pheno", tmp_path / "x.html"
     file.write_text("".join(f"f{i} p{i} {i % 7 + i / 100}\n" for i in range(600)))
     given = ("--phenotype", file, "--discretize", "quantile", "-k", "0", "--no-comparison")
@@ -52,7 +52,6 @@ def test_the_report_says_how_the_files_were_read(run: Run, bed: Path, tmp_path: 
     assert (code, err) == (0, "")
     text = page.read_text().replace("&#39;", "'")
     assert str(bed) in text
-    assert "quantile" in text
 
 
 def test_options_of_other_files(run: Run, bed: Path, tmp_path: Path) -> None:

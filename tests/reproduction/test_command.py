@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from komb import cli
-from komb.cli import output
 from komb.reproduction import Record
 from komb.reproduction.experiments import EVERYTHING, SUITES, Cell, read_rows
 from tests.reproduction.files import write_samples
@@ -57,7 +55,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 def wait_for_records(out: Path, count: int) -> None:
     """Wait until so many searches are finished."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180  # other programs may be busy
     while count_records(out) < count:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -177,16 +175,3 @@ class TestBadInput:
 def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "--help")
     assert f"{'|'.join([*SUITES, EVERYTHING])}" in "".join(out.split())
-
-
-def test_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    with output.CountBar("searches") as bar:
-        bar.show(0, 34)
-        bar.show(17, 34)
-    assert "17/34" in screen.getvalue()

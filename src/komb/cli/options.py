@@ -7,6 +7,7 @@ Those of searches are made from what algorithms and tests declare
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Container, Iterable
@@ -252,7 +253,11 @@ def read_data(data: Path, asked: dict[str, Any], target: str | None = None) -> D
     from komb.data.read.table_files import read_frame, read_table
     from komb.data.reading import table
 
-    reading = to_reading(asked) | {"exclude": asked["exclude"] or (), "target": target}
+    reading = to_reading(asked)
+    if asked["discretize"] or asked["groups"]:  # which may depend on it
+        reading["target"] = target
+    if not os.path.isdir(data):  # the columns of a table on disk have been read
+        reading["exclude"] = asked["exclude"] or ()
     if not is_standard_input(data):
         return read_table(data, **reading)
     of_text = {key: reading.pop(key) for key in ("delimiter", "has_header") if key in reading}

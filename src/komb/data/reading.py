@@ -156,7 +156,8 @@ def table(
     """
     treatment = check_treatment(discretize, bins, missing, types, na_values)
     columns, weighing = check_groups("groups", groups), check_weights(weights)
-    left_out = list_names("exclude", exclude)
+    known = data.reading.get("exclude", ()) if isinstance(data, DiscreteTable) else ()
+    left_out = [name for name in list_names("exclude", exclude) if name not in known]
     if not isinstance(target, Hashable):
         rule, shown = "be the name of a column", f"a {type(target).__name__}"
         remedy = "Put its values into the table as a column and pass that column's name."
@@ -180,9 +181,11 @@ def table(
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
-    if connection is None or isinstance(found, PartsTable):
+    if isinstance(found, PartsTable):
         return found
-    return replace(found, connection=connection)
+    if left_out:
+        found = replace(found, reading={**found.reading, "exclude": (*known, *left_out)})
+    return found if connection is None else replace(found, connection=connection)
 
 
 def read(
