@@ -58,12 +58,13 @@ def test_it_introduces_itself(name: str) -> None:
         assert sentence.endswith(".")
         assert "\n" not in sentence
     parameters = inspect.signature(info.search).parameters
-    taken = {option.replace("time_budget", "budget") for option in info.options}
+    options = {option.name for option in info.options}
+    taken = set(options)
     taken |= {"alpha"} if info.choose_alpha is not None else set()
     assert set(parameters) == {"session", "task", *taken}
     documented = info.search.__doc__ or ""
     assert all(re.search(rf"^ *{option} : ", documented, re.M) for option in taken)
-    assert set(info.defaults) == set(info.options)
+    assert set(info.defaults) == options
 
 
 # -------------------------------------------------------------------------------------------- roles
