@@ -221,28 +221,6 @@ def statistic_symbol(decider: str) -> str:
     return decider
 
 
-def has_df_rule(name: str) -> bool:
-    """Tell whether the option ``df`` makes a difference to a test; not if nothing is known of it.
-
-    Examples
-    --------
-    >>> has_df_rule("g"), has_df_rule("auto")
-    (True, False)
-    """
-    return _described(name).has_df_rule
-
-
-def takes_numbers(name: str) -> bool:
-    """Tell whether a test takes numbers by their values; not if nothing is known of it.
-
-    Examples
-    --------
-    >>> takes_numbers("auto"), takes_numbers("g")
-    (True, False)
-    """
-    return _described(name).takes_numbers
-
-
 def unreliable_note(name: str, tests: str) -> str:
     """Say what it means, and what helps, if this many tests were unreliable.
 
