@@ -80,15 +80,7 @@ class Run:
         search: Search,
         parameter: str = "target",
     ) -> tuple[Run, tuple[int, ...]]:
-        """Read data and check everything; nothing is counted. Returns positions of targets too.
-
-        Examples
-        --------
-        >>> import komb
-        >>> run, targets = Run.open(komb.boolean_table("and", 9), ["Y"], Search.of(exclude=["X1"]))
-        >>> run.names, targets
-        (('X2', 'X3', 'Y'), (2,))
-        """
+        """Read data and check everything; nothing is counted. Returns positions of targets too."""
         opened = open_data(data, targets, search)
         checked = check_search(search, opened)
         return cls(opened.data, search, **checked), find_targets(
@@ -257,7 +249,7 @@ class Run:
         return blanket.attached(self, finding.found.separators)
 
     def _choices(self, found: Found) -> dict[str, Choice]:
-        """What a search chose; for a model only what a user could have set: it has no levels."""
+        """Return what a search chose; for a model only what a user could have set."""
         if isinstance(self.data, DiscreteTable):
             return dict(found.choices)
         options = self.search.algorithm.defaults
