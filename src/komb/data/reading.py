@@ -176,13 +176,25 @@ def table(
             check_sight(connection.client, data)
             data = data.counted_by(connection)
     check_names("target", targets, data)
+    if isinstance(data, DiscreteTable):
+        known = data.reading.get("exclude", ())
+        left_out = [name for name in left_out if name not in known or name in data.names]
     found = read(
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
-    if connection is None or isinstance(found, PartsTable):
+    if isinstance(found, PartsTable):
         return found
-    return replace(found, connection=connection)
+    found = _noting(found, left_out)
+    return found if connection is None else replace(found, connection=connection)
+
+
+def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+    """Have a table know which columns were left out, so that others can be read like it."""
+    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
+    if not excluded:
+        return found
+    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
 
 
 def read(
