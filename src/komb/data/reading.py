@@ -156,8 +156,7 @@ def table(
     """
     treatment = check_treatment(discretize, bins, missing, types, na_values)
     columns, weighing = check_groups("groups", groups), check_weights(weights)
-    known = data.reading.get("exclude", ()) if isinstance(data, DiscreteTable) else ()
-    left_out = [name for name in list_names("exclude", exclude) if name not in known]
+    left_out = list_names("exclude", exclude)
     if not isinstance(target, Hashable):
         rule, shown = "be the name of a column", f"a {type(target).__name__}"
         remedy = "Put its values into the table as a column and pass that column's name."
@@ -177,15 +176,25 @@ def table(
             check_sight(connection.client, data)
             data = data.counted_by(connection)
     check_names("target", targets, data)
+    if isinstance(data, DiscreteTable):
+        known = data.reading.get("exclude", ())
+        left_out = [name for name in left_out if name not in known or name in data.names]
     found = read(
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
     if isinstance(found, PartsTable):
         return found
-    if left_out:
-        found = replace(found, reading={**found.reading, "exclude": (*known, *left_out)})
+    found = _noting(found, left_out)
     return found if connection is None else replace(found, connection=connection)
+
+
+def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+    """Have a table know which columns were left out, so that others can be read like it."""
+    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
+    if not excluded:
+        return found
+    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
 
 
 def read(
