@@ -32,8 +32,8 @@ import numpy.typing as npt
 import komb
 from common import print_table
 from komb.data.table import DiscreteTable
-from komb.reproduction.datasets import BundledNetwork
 from komb.describe.partial_graph import PartialGraph
+from komb.reproduction.datasets import BundledNetwork
 
 Matrix = npt.NDArray[np.bool_]  # [a, b]: a -> b, or a - b if [b, a] as well
 Learn = Callable[[DiscreteTable], Matrix]
