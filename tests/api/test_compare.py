@@ -11,15 +11,12 @@ import polars as pl
 import pytest
 
 import komb
-from komb.api.options import SearchOptions
 from komb.api.progress import Progress
-from komb.api.settings import Settings
 from komb.data.table import encode_table
 from komb.errors import (
     DataError,
     InputError,
     Interrupted,
-    MissingValuesError,
     ParameterError,
     UnknownNameError,
 )
@@ -28,11 +25,7 @@ from komb.search.task import Found, Task
 from tests.optional import pandas as pd
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
-ORDERS: dict[str, dict[str, Any]] = {
-    "k=0": {"method": "komb", "order": 0},
-    "k=1": {"method": "komb", "order": 1},
-    "k=2": {"method": "komb", "order": 2},
-}
+SOME = ["iamb", "komb", "auto"]
 CHAIN = komb.DiscreteNetwork(
     parents={"a": [], "b": ["a"], "c": ["b", "d"], "d": []},
     tables={
@@ -58,62 +51,21 @@ def recorder() -> Iterator[list[dict[str, Any]]]:
     registry.ALGORITHMS.remove("nothing")
 
 
-class TestRows:
-    def test_all_methods_by_default(self) -> None:
+class TestMethods:
+    def test_all_by_default_each_as_it_runs_by_itself(self) -> None:
         comparison = komb.compare(XOR, "Y")
         assert list(comparison.blankets) == list(komb.algorithms())
         for name, blanket in comparison.blankets.items():
-            assert blanket == komb.markov_blanket(XOR, "Y", method=name, alpha=0.01)
-
-    def test_all_have_one_level_unless_told_otherwise(self) -> None:
-        comparison = komb.compare(XOR, "Y")
-        assert {found.parameters["alpha"] for found in comparison.blankets.values()} == {0.01}
-        assert "\nevery method at alpha 0.01, " in str(comparison)
-        assert not comparison.blankets["auto"].choices.keys() & {"alpha"}
-        rows = {"auto": {"alpha": None}, "own": {"method": "auto"}, "gs": {}}
-        told = komb.compare(XOR, "Y", methods=rows)
-        assert [found.parameters["alpha"] for found in told.blankets.values()] == [
-            0.023,
-            0.01,
-            0.01,
-        ]
-        assert "every method" not in str(told)
-        assert "own, gs: alpha 0.01" in str(told) or "alpha 0.023" in str(told)
-        left = komb.compare(XOR, "Y", methods=["auto", "gs"], alpha=None)
-        assert left.blankets["auto"] == komb.markov_blanket(XOR, "Y")
+            assert blanket == komb.markov_blanket(XOR, "Y", method=name)
+        assert comparison.blankets["auto"].parameters["alpha"] == 0.023
+        assert comparison.blankets["komb"].parameters["alpha"] == 0.01
 
     def test_chosen_ones_in_their_order(self) -> None:
-        names = list(komb.algorithms())[::-1]
+        names = ["komb", "gs", "auto"]
         for chosen in (names, tuple(names), iter(names), np.array(names)):
             assert list(komb.compare(XOR, "Y", methods=chosen).blankets) == names
 
-    def test_rows_with_options_of_their_own(self) -> None:
-        comparison = komb.compare(XOR, "Y", methods=ORDERS, alpha=0.02)
-        found = {label: blanket.members for label, blanket in comparison.blankets.items()}
-        assert found == {"k=0": (), "k=1": ("X1", "X2"), "k=2": ("X1", "X2")}
-        for order, blanket in enumerate(comparison.blankets.values()):
-            assert blanket == komb.markov_blanket(XOR, "Y", method="komb", order=order, alpha=0.02)
-
-    def test_every_option_can_be_of_a_row(self) -> None:
-        own: dict[str, Any] = {
-            "order": 2,
-            "max_separator": 3,
-            "alpha": 0.05,
-            "test": "g",
-            "df": "adjusted",
-            "start": ["X1"],
-            "include": ["E1"],
-        }
-        rows = {"one": {"method": "komb", **own}, "other": {"method": "komb"}}
-        blankets = komb.compare(XOR, "Y", methods=rows).blankets
-        assert blankets["one"] == komb.markov_blanket(XOR, "Y", method="komb", **own)
-        assert blankets["other"] == komb.markov_blanket(XOR, "Y", method="komb")
-
-    def test_a_label_that_is_a_method_need_not_say_it_again(self) -> None:
-        comparison = komb.compare(XOR, "Y", methods={"komb": {"order": 0}})
-        assert comparison.blankets["komb"] == komb.markov_blanket(XOR, "Y", method="komb", order=0)
-
-    def test_common_options_reach_every_row(self) -> None:
+    def test_common_options_reach_every_method(self) -> None:
         common: dict[str, Any] = {
             "alpha": 0.05,
             "test": "chi2",
@@ -122,7 +74,9 @@ class TestRows:
             "include": iter(["E1"]),
             "exclude": iter(["E3"]),
         }
-        for blanket in komb.compare(XOR, "Y", **common).blankets.values():
+        comparison = komb.compare(XOR, "Y", **common)
+        assert "\nevery method at alpha 0.05, " in str(comparison)
+        for blanket in comparison.blankets.values():
             reported = {key: blanket.parameters[key] for key in common}
             assert reported == {
                 "alpha": 0.05,
@@ -138,27 +92,32 @@ class TestRows:
         comparison = komb.compare(XOR, "Y", methods=["nothing", "komb"], order=2, max_separator=1)
         assert recorder == [{}]
         assert comparison.blankets["komb"].parameters["order"] == 2
-        assert comparison.blankets["nothing"].parameters["order"] is None
+        assert "order" not in comparison.blankets["nothing"].parameters
 
     @pytest.mark.parametrize("option", ["order", "max_separator", "max_conditioning"])
     def test_options_reach_all_methods_that_take_them(self, option: str) -> None:
         options: dict[str, Any] = {option: 2}
         for name, blanket in komb.compare(XOR, "Y", **options).blankets.items():
-            is_taken = option in komb.algorithms()[name].options
-            assert (blanket.parameters[option] == 2) == is_taken
+            is_taken = option in komb.algorithms()[name].defaults
+            assert (blanket.parameters.get(option) == 2) == is_taken
 
     def test_an_option_that_nobody_takes_is_refused(self, recorder: list[dict[str, Any]]) -> None:
         with pytest.raises(ParameterError, match=r"'order' must be left out.*got 2.*: nothing\."):
             komb.compare(XOR, "Y", methods=["nothing"], order=2)
         assert not recorder
-        komb.compare(XOR, "Y", methods=["nothing"])
+        komb.compare(XOR, "Y", methods=["nothing"], order=None)
         assert recorder == [{}]
 
-    def test_starting_from_a_method(self, recorder: list[dict[str, Any]]) -> None:
-        comparison = komb.compare(XOR, "Y", methods=["nothing"], order=2, start="komb")
-        assert comparison.blankets["nothing"].parameters["start"] == "komb"
-        komb.compare(XOR, "Y", methods=["komb"], start="nothing")
-        assert recorder == [{}, {}]
+    def test_a_model_answers_all_of_them(self) -> None:
+        comparison = komb.compare(CHAIN, "b", methods=["gs", "auto", "komb"], truth=CHAIN)
+        for blanket in comparison.blankets.values():
+            assert blanket.members == ("a", "c", "d")
+            assert (blanket.n_rows, blanket.parameters["test"]) == (0, "distribution")
+        assert comparison.scores is not None
+        assert comparison.scores["gs"].f1 == 1
+        assert "distribution" in str(comparison)
+        with pytest.raises(ParameterError, match="'alpha' must be left out for a network"):
+            komb.compare(CHAIN, "b", alpha=0.05)
 
 
 class TestTable:
@@ -171,34 +130,18 @@ class TestTable:
             return encode_table(data, *arguments, **options)
 
         monkeypatch.setattr("komb.data.reading.encode_table", spy)
-        comparison = komb.compare(frame, "Y", methods=ORDERS)
+        comparison = komb.compare(frame, "Y", methods=SOME)
         assert len(seen) == 1
         assert seen[0] is frame
-        assert comparison == komb.compare(XOR, "Y", methods=ORDERS)
-
-    def test_every_row_is_checked_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        seen: list[SearchOptions] = []
-
-        def spy(options: SearchOptions, *table: Any) -> Settings:
-            seen.append(options)
-            return of(options, *table)
-
-        of = Settings.of
-        monkeypatch.setattr(Settings, "of", spy)
-        komb.compare(XOR, "Y", methods=ORDERS)
-        assert len(seen) == len(ORDERS)
-
-    def test_every_row_starts_from_nothing(self) -> None:
-        rows = {"first": {"method": "komb"}, "second": {"method": "komb"}}
-        first, second = komb.compare(XOR, "Y", methods=rows).blankets.values()
-        assert first.tests == second.tests
-        assert first.tables == second.tables
+        plain = komb.compare(XOR, "Y", methods=SOME)
+        for name, blanket in comparison.blankets.items():
+            assert blanket.details == plain.blankets[name].details
 
     def test_excluded_columns_are_not_looked_at(self) -> None:
         data = {str(name): XOR.column(name) for name in XOR.names} | {"note": [None] * 500}
-        comparison = komb.compare(data, "Y", methods=ORDERS, exclude=["note"])
-        alone = komb.markov_blanket(data, "Y", method="komb", order=1, exclude=["note"])
-        assert comparison.blankets["k=1"] == alone
+        comparison = komb.compare(data, "Y", methods=SOME, exclude=["note"])
+        alone = komb.markov_blanket(data, "Y", method="komb", exclude=["note"])
+        assert comparison.blankets["komb"] == alone
 
     def test_kernels_are_ready_before_the_clock_starts(
         self, monkeypatch: pytest.MonkeyPatch
@@ -215,16 +158,16 @@ class TestTable:
         assert events == ["kernels", "clock", "clock"]
 
     def test_numbered_columns(self) -> None:
-        comparison = komb.compare(XOR.codes.T, np.int64(2), methods=ORDERS, truth=[1, 0])
+        comparison = komb.compare(XOR.codes.T, np.int64(2), methods=SOME, truth=[1, 0])
         assert comparison.target == 2
         assert comparison.truth == (0, 1)
         assert comparison.members == (0, 1)
 
     def test_members_are_in_the_order_of_the_table(self) -> None:
-        rows = {"a": {"method": "komb", "include": ["E2"]}, "b": {"method": "komb", "order": 0}}
-        assert komb.compare(XOR, "Y", methods=rows).members == ("X1", "X2", "E2")
-        assert komb.compare(XOR, "Y", methods={"b": rows["b"]}).members == ()
-        assert komb.compare(XOR, "Y", methods={"b": rows["b"]}, truth=["E3"]).members == ("E3",)
+        found = komb.compare(XOR, "Y", methods=["komb", "iamb"], include=["E2"])
+        assert found.members == ("X1", "X2", "E2")
+        assert komb.compare(XOR, "Y", methods=["iamb"]).members == ()
+        assert komb.compare(XOR, "Y", methods=["iamb"], truth=["E3"]).members == ("E3",)
 
 
 class TestTruth:
@@ -290,29 +233,10 @@ def bad_arguments() -> Iterator[tuple[dict[str, Any], type[InputError], list[str
     yield {"methods": ["komb", None]}, UnknownNameError, ["no method None", "Known: "]
     yield {"methods": [["komb"]]}, UnknownNameError, ["no method ['komb']"]
     rule = "'methods' must name each method once; got 'komb'"
-    yield {"methods": ["komb", "komb"]}, ParameterError, [rule, "{'method': 'komb'}"]
-    rule = "'methods' must have text for labels"
-    yield {"methods": {1: {"method": "komb"}}}, ParameterError, [rule, "got 1"]
-    yield {"methods": {"": {"method": "komb"}}}, ParameterError, [rule, "got ''"]
-    rule = "'methods' must map 'k=1' to a dictionary of options"
-    yield {"methods": {"k=1": "komb"}}, ParameterError, [rule, "got 'komb'", "{'method': 'komb'}"]
-    rule = "'methods' must say for 'k=1' which method is meant"
-    yield {"methods": {"k=1": {"order": 1}}}, ParameterError, [rule, "{'order': 1}", "Add"]
-    yield {"methods": {"k=1": {"method": "kmb"}}}, UnknownNameError, ["no method 'kmb'"]
-    where = "In methods['k=1']: "
-    for key in ("ordre", "data", "target", "progress", "truth", "exclude", 1):
-        rows = {"k=1": {"method": "komb", key: 1}}
-        yield {"methods": rows}, UnknownNameError, [where, f"no option {key!r}", "'order'"]
-    for option, value, part in (
-        ("order", -1, "'order' must be a whole number"),
-        ("order", 9, "'order' must be at most 4"),
-        ("alpha", 2, "'alpha' must be a number between 0 and 1"),
-        ("test", "gsci", "no test 'gsci'"),
-        ("start", ["x1"], "In 'start': There is no column 'x1'"),
-        ("include", ["Y"], "'include' must not name the target"),
-    ):
-        rows = {"komb": {}, "k=1": {"method": "komb", option: value}}  # behind one that is right
-        yield {"methods": rows}, InputError, [where, part]
+    yield {"methods": ["komb", "komb"]}, ParameterError, [rule, "all but one"]
+    yield {"methods": {"k": {"method": "komb"}}}, UnknownNameError, ["no method 'k'"]
+    yield {"ordre": 1}, UnknownNameError, ["no option 'ordre'", "mean 'order'"]
+    yield {"method": "komb"}, ParameterError, ["'method' must be left out here", "methods=["]
     yield {"target": "y"}, UnknownNameError, ["'target'", "no column 'y'", "mean 'Y'"]
     yield {"target": ["Y"]}, ParameterError, ["'target' must be the name"]
     yield {"alpha": 1}, ParameterError, ["'alpha' must be a number between 0 and 1"]
@@ -353,26 +277,7 @@ class TestBadInput:
         for part in parts:
             assert part in str(caught.value)
 
-    @pytest.mark.parametrize("name", komb.algorithms())
-    def test_options_of_other_methods_are_refused_in_a_row(self, name: str) -> None:
-        options = ("order", "max_separator", "max_conditioning")
-        for option in set(options) - set(komb.algorithms()[name].options):
-            with pytest.raises(ParameterError, match=rf"In methods\['row'\]: '{option}'"):
-                komb.compare(XOR, "Y", methods={"row": {"method": name, option: 2}})
-
-    @pytest.mark.parametrize(
-        "changes",
-        [{"alpha": 1}, {"target": "y"}, {"exclude": ["Y"]}, {"include": ["Y"]}, {"test": "h"}],
-    )
-    def test_rows_are_not_blamed_for_what_is_common(self, changes: dict[str, Any]) -> None:
-        arguments: dict[str, Any] = {"target": "Y", "methods": ORDERS, **changes}
-        with pytest.raises(InputError) as caught:
-            komb.compare(XOR, **arguments)
-        assert "In methods" not in str(caught.value)
-
     def test_data(self) -> None:
-        with pytest.raises(MissingValuesError, match="1 in 1 column"):
-            komb.compare({"Y": [0, None], "X": [0, 1]}, "Y", types="strict")
         with pytest.raises(DataError, match="at least 2 columns"):
             komb.compare({"Y": [0, 1]}, "Y")
         with pytest.raises(DataError, match="'Y', which is 1 in every row"):
@@ -382,8 +287,8 @@ class TestBadInput:
 class TestProgress:
     def test_reports_say_which_method_it_is(self) -> None:
         seen: list[Progress] = []
-        komb.compare(XOR, "Y", methods=ORDERS, progress=seen.append)
-        assert {report.phase.partition(": ")[0] for report in seen} == set(ORDERS)
+        komb.compare(XOR, "Y", methods=SOME, progress=seen.append)
+        assert {report.phase.partition(": ")[0] for report in seen} == set(SOME)
         assert "grow" in {report.phase.partition(": ")[2] for report in seen}
         assert {(report.position, report.n_targets) for report in seen} == {(0, 3), (1, 3), (2, 3)}
 
@@ -399,15 +304,15 @@ class TestInterruption:
 
     def test_complete_methods_are_kept(self) -> None:
         with pytest.raises(Interrupted, match="after 2 of 3 methods") as caught:
-            komb.compare(XOR, "Y", methods=ORDERS, truth=["X1", "E1"], progress=self.stop_at("k=2"))
+            komb.compare(XOR, "Y", methods=SOME, truth=["X1", "E1"], progress=self.stop_at("auto"))
         finished = caught.value.finished
         assert isinstance(finished, komb.Comparison)
-        assert list(finished.blankets) == ["k=0", "k=1"]
+        assert list(finished.blankets) == ["iamb", "komb"]
         assert finished.members == ("X1", "X2", "E1")
         assert finished.scores is not None
         assert isinstance(caught.value, KeyboardInterrupt)
 
     def test_none_is_complete(self) -> None:
         with pytest.raises(Interrupted, match="after 0 of 3 methods") as caught:
-            komb.compare(XOR, "Y", methods=ORDERS, progress=self.stop_at("k=0"))
+            komb.compare(XOR, "Y", methods=SOME, progress=self.stop_at("iamb"))
         assert "Nothing was searched" in str(caught.value.finished)

@@ -111,7 +111,7 @@ class TestData:
         assert set(other.members) == set(blanket)
 
     def test_nothing_is_computed_before_it_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(explain, "explain_blanket", lambda *_: pytest.fail("asked"))
+        monkeypatch.setattr(explain, "explain", lambda *_: pytest.fail("asked"))
         komb.markov_blanket(XOR, "Y")
 
 

@@ -93,7 +93,7 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
 def test_an_order_with_too_many_sets_is_left_out() -> None:
     from komb.search._budget import Budget
     from komb.search.auto import find_blanket
-    from komb.search.grounds import GroundedOmission, TooMany
+    from komb.search.grounds import GroundedOmission, Kind, fact
     from komb.search.task import Task
     from komb.sessions.data import DataSession
 
@@ -101,7 +101,7 @@ def test_an_order_with_too_many_sets_is_left_out() -> None:
     found = find_blanket(DataSession(hidden_pair()), task, order=2, budget=Budget(max_sets=100))
     [omission] = found.omissions
     assert isinstance(omission, GroundedOmission)
-    assert (omission.order, omission.limit) == (2, TooMany(741, 100, "set of columns"))
+    assert (omission.order, omission.limit) == (2, fact(Kind.TOO_MANY_SETS, 741, 100))
 
 
 def test_a_table_that_is_counted_in_parts(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import komb
-from komb.errors import InputError, MissingValuesError, ParameterError, UnknownNameError
+from komb.errors import InputError, ParameterError, UnknownNameError
 from komb.sessions.data import DataSession
 from tests.counts.tables import make_table
 
@@ -36,8 +36,6 @@ def test_other_columns_are_not_looked_at() -> None:
     }
     data["gone"] = [None, 1] * 50
     assert not komb.ci_test(data, "x", "y").independent
-    with pytest.raises(MissingValuesError):
-        komb.ci_test(data, "x", "y", ["gone"], types="strict")
     assert komb.ci_test(data, "x", "y", ["gone"]).n_rows == 100
     matrix = np.array([[0, 1, 2], [1, 0, 2]] * 20)
     assert not komb.ci_test(matrix, 0, 1).independent
@@ -49,7 +47,25 @@ def test_columns_are_cut() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=400)
     data = {"x": x, "y": x + rng.normal(size=400)}
-    assert not komb.ci_test(data, "x", "y", discretize="quantile").independent
+    assert komb.ci_test(data, "x", "y").test == "linear"
+    cut = komb.ci_test(komb.table(data, discretize="quantile"), "x", "y")
+    assert not cut.independent
+    assert cut.df == 9
+
+
+def test_a_model_answers() -> None:
+    network = komb.boolean_network("parity", n_parents=2)
+    for model in (network, network.graph):
+        assert komb.ci_test(model, "X1", "X2").independent
+        assert not komb.ci_test(model, "X1", "X2", ["Y"]).independent
+    result = komb.ci_test(network, "X1", "Y")
+    assert (result.independent, result.n_rows, result.test) == (True, 0, "distribution")
+    assert "X1 and Y: independent" in str(result)
+    assert not komb.ci_test(network.graph, "X1", "Y").independent
+    with pytest.raises(ParameterError, match="'alpha' must be left out for a network"):
+        komb.ci_test(network, "X1", "Y", alpha=0.05)
+    with pytest.raises(UnknownNameError, match="In 'given': There is no variable 'Z'"):
+        komb.ci_test(network, "X1", "Y", ["Z"])
 
 
 def test_what_it_prints() -> None:
@@ -70,7 +86,10 @@ def test_what_it_prints() -> None:
         (("x", "y", ["q"]), {}, UnknownNameError, ["given", "no column 'q'", "'z'"]),
         (("x", "y"), {"test": "G"}, UnknownNameError, ["Did you mean 'g'"]),
         (("x", "y"), {"alpha": 2}, ParameterError, ["'alpha'", "between 0 and 1"]),
-        (("x", "y"), {"df": "both"}, ParameterError, ["'df'", "'observed' or 'adjusted'"]),
+        (("x", "y"), {"test": "g", "df": "both"}, ParameterError, ["'df' must be 'observed' or"]),
+        (("x", "y"), {"df": "adjusted"}, ParameterError, ["for test 'auto', which", "chi2, g"]),
+        (("x", "y"), {"order": 1}, UnknownNameError, ["no option 'order'"]),
+        (("x", "y"), {"include": ["z"]}, UnknownNameError, ["no option 'include'"]),
     ],
 )
 def test_bad_input(arguments: Any, options: Any, error: type[InputError], words: list[str]) -> None:

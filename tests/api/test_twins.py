@@ -1,11 +1,15 @@
 """What a user is told, against the naive twins: every search, every test, every way of counting.
 
-Nothing here depends on how answers come about, but for the names in ``CONSTANTS`` and ``SHORTCUTS``.
+Nothing here depends on how answers come about, but for the names in ``CONSTANTS``, ``SHORTCUTS``.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +33,7 @@ CONSTANTS: dict[str, Any] = {
     "sessions.data._TESTS_PER_BATCH": 1,
     "sessions.formula_memory.REMEMBERED_BYTES": 1,
     "sessions.formula_memory._PLACES_AT_FIRST": 8,
+    "sessions.formula_tests._COLUMNS_AT_FIRST": 1,
     "sessions.formula_tests._ROWS_PER_CALL": 1,
     "sessions.formula_walk._MOST_BYTES": 1,
     "sessions.lot_buffers._COLUMNS_AT_FIRST": 1,
@@ -87,7 +92,7 @@ def check(name: str, table: DiscreteTable, target: int, **options: Any) -> Witne
     return expected
 
 
-# ------------------------------------------------------------------------------- nothing is left out
+# ------------------------------------------------------------------------------ nothing is left out
 
 
 def test_every_search_has_a_twin() -> None:
@@ -120,7 +125,7 @@ def test_every_test(name: str) -> None:
 # ------------------------------------------------------------------------------------- large sets
 
 
-def make_deep_table(n_parents: int, n_odd: int, n_rows: int = 300) -> DiscreteTable:
+def make_deep_table(n_parents: int, n_odd: int, n_rows: int = 150) -> DiscreteTable:
     """Column 0 is the parity of the next ones; the others differ from 0 in three rows each.
 
     So there are large sets that take nothing away: tables given all of them have rows enough.
@@ -137,7 +142,7 @@ def make_deep_table(n_parents: int, n_odd: int, n_rows: int = 300) -> DiscreteTa
 @pytest.mark.parametrize("test", ["g", "g-sci"])
 @pytest.mark.parametrize(
     ("order", "max_separator", "n_parents"),
-    [(3, 3, 4), (3, 6, 4), (4, 5, 5), (1, 8, 2)],
+    [(3, 3, 4), (3, 4, 4), (1, 6, 2)],
 )
 def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) -> None:
     """Witnesses and separators of many columns, more than there is room for at first."""
@@ -151,13 +156,34 @@ def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) 
     check("komb", table, 0, test=test, alpha=0.01, start=[1, 2, *start], **options)
 
 
+def search_without_room() -> None:
+    """Have everything start small, and search in one blanket and from nothing."""
+    names = [
+        "formula_tests._COLUMNS_AT_FIRST", "formula_walk._MOST_BYTES",
+        "lot_buffers._COLUMNS_AT_FIRST", "lot_buffers._ITEMS_AT_FIRST",
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        have_small(patch, [f"sessions.{name}" for name in names])
+        table = make_deep_table(4, 3, 60)
+        for start in (range(1, 8), range(5, 8), ()):
+            check("komb", table, 0, test="g", alpha=0.01, start=start, order=3, max_separator=3)
+
+
+def test_no_room_is_overrun() -> None:
+    """Kernels write wherever they are told; as plain Python they say where there is no room."""
+    code = "from tests.api import test_twins; test_twins.search_without_room()"
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code], check=True, env=plain, cwd=root)
+
+
 # -------------------------------------------------------------------------------- ways of counting
 
 SHAPES: dict[str, tuple[list[int | str], int]] = {
     "few": ([2, 3, "parity", 2, "copy", 4], 200),
     "thin": ([2, 3, "parity", 20, 200, "id"], 300),
     "bitmaps": ([16, 17, 2, 3, "parity", 15], 500),
-    "labels": ([3, 40, 40, 2, "parity"], 1500),
+    "labels": ([3, 40, 40, 2, "parity"], 600),
 }
 
 
@@ -182,11 +208,11 @@ def make_large_strata(n_rows: int = 4000) -> DiscreteTable:
     return DiscreteTable.from_codes(np.column_stack([y, x, cause, rng.integers(0, 2, n_rows)]))
 
 
-@pytest.mark.parametrize("test", ["chi2", "g", "g-sci", "sci"])
+@pytest.mark.parametrize("test", ["chi2", "g"])
 def test_more_combinations_than_a_table_has_room_for(test: str) -> None:
     table = make_large_strata()
     for target in (0, 3):
-        for name in ("komb", "iamb", "gs"):
+        for name in ("komb", "iamb"):
             check(name, table, target, test=test, alpha=0.2)
 
 

@@ -235,6 +235,8 @@ class TestHoldingFixed:
         table = komb.table({"a": [0, 1], "b": [0, 1], "a, b": [0, 1]})
         with pytest.raises(InputError, match="In 'given': There is no column 'z'"):
             hold_fixed(table, ["z"])
+        with pytest.raises(InputError, match=r"In 'given'.*It is part of the group 'gene': name"):
+            hold_fixed(komb.table(DATA, groups=GENE), ["s1"])
         with pytest.raises(ParameterError, match="leave the name 'a, b' to the strata"):
             hold_fixed(table, ["a", "b"])
 
@@ -336,6 +338,25 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_bad_input(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         komb.table(DATA, **options)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (5, "'data' must be a pandas, polars or pyarrow table"),
+        ("t.csv", r"Read the file first: komb\.read_table"),
+        ({}, "at least one row and one column"),
+        (np.arange(3), "'data' must be a pandas"),
+        ({"w": [1, 2, 1], "x": [1, 2], "y": [0, 1]}, "'data' must have columns of one length"),
+        ({"w": 5, "x": [1, 2]}, "'weights' must be numbers from 0 on in every row of 'w'"),
+        ({"w": [2, 0], "x": 5}, "'data' must map names to columns of values"),
+        ({"w": [2, 0], "x": "ab"}, "'data' must map names to columns of values"),
+    ],
+    ids=str,
+)
+def test_what_is_no_table(data: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        komb.table(data, weights="w")
 
 
 @pytest.mark.parametrize(

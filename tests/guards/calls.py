@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import komb
 from komb import cli
-from komb.api.options import SearchOptions
-from komb.api.preparation import prepare
+from komb.api.options import Search
 from komb.api.run import Run
-from komb.api.truth import open_truth
 from komb.errors import InputError
 from komb.sessions.session import Session
+
+NO_TEST = "-"  # of a model, which knows
 
 Query = tuple[str, str, tuple[str, ...]]
 """A target, a candidate, and what is held fixed."""
@@ -30,7 +30,7 @@ REFUSALS: tuple[type[Exception], ...] = (InputError, TypeError, AttributeError)
 
 @dataclass(frozen=True)
 class Data:
-    """A table or model, and what has to be said of it in every call."""
+    """A table or model, how its columns are read, and what has to be said in every search."""
 
     raw: Any
     reading: Mapping[str, Any] = field(default_factory=dict)  # of columns, rows and memory
@@ -39,6 +39,10 @@ class Data:
     @property
     def options(self) -> dict[str, Any]:
         return {**self.reading, **self.known}
+
+    def read(self) -> Any:
+        """The table, read as has to be said; what is read by itself goes to komb as it is."""
+        return komb.table(self.raw, **self.reading) if self.reading else self.raw
 
 
 class Answer(NamedTuple):
@@ -64,38 +68,48 @@ def where() -> str:
 
 
 def find(data: Data, target: str, **options: Any) -> komb.Blanket:
-    return komb.markov_blanket(data.raw, target, **data.options, **options)
-
-
-def find_stability(data: Data, target: str, halves: int) -> Any:
-    return find(data, target, stability=halves).stability
+    test = options.get("test", "auto")
+    if "df" not in [option.name for option in komb.tests()[test].options]:
+        options.pop("df", None)  # is refused where it was ignored
+    if options.get("start") == "iamb":
+        first = find(data, target, **{**options, "method": "iamb", "start": ()})
+        options = {**options, "start": first.members}
+    return komb.markov_blanket(data.read(), target, **data.known, **options)
 
 
 def find_all(data: Data, targets: Iterable[str] | None = None, **options: Any) -> komb.Blankets:
-    return komb.markov_blankets(data.raw, targets, **data.options, **options)
+    return komb.markov_blankets(data.read(), targets, **data.known, **options)
 
 
 def compare(data: Data, target: str, methods: Sequence[str]) -> komb.Comparison:
-    return komb.compare(data.raw, target, methods=methods, **data.options)
+    return komb.compare(data.read(), target, methods=methods, **data.known)
 
 
 def run_test(data: Data, x: str, y: str, given: Sequence[str] = ()) -> komb.TestResult:
     held = [*data.known.get("given", ()), *given]  # what is known else is for searches
-    return komb.ci_test(data.raw, x, y, held, **data.reading)
+    return komb.ci_test(data.read(), x, y, held)
 
 
 def walk_path(data: Data, target: str, orders: Sequence[int]) -> komb.BlanketPath:
-    return komb.blanket_path(data.raw, target, orders=orders, max_separators=[1], **data.options)
+    return komb.blanket_path(data.read(), target, orders=orders, max_separators=[1], **data.known)
 
 
 def write_report(data: Data, target: str, path: Path) -> Any:
-    return komb.report(data.raw, target, path, methods=["iamb"], **data.options)
+    return komb.report(data.read(), target, path, methods=["iamb"], **data.known)
 
 
 def select(data: Data, target: str) -> list[str]:
     """Fit a selector, and return which of the features it lets through."""
+    reading, known = dict(data.reading), dict(data.known)
     features, values = _split(data.raw, target)
-    selector = komb.MarkovBlanketSelector(**data.options).fit(features, values)
+    weights = reading.pop("weights", None)
+    counted = {}
+    if weights is not None:
+        counted["sample_weight"] = features[weights]
+        features = features.drop(columns=[weights])
+    selector = komb.MarkovBlanketSelector(
+        given=known.pop("given", ()), options=known or None, reading=reading or None
+    ).fit(features, values, **counted)
     assert selector.transform(features).shape[1] == selector.get_support().sum()
     return [str(name) for name in selector.get_feature_names_out()]
 
@@ -110,7 +124,7 @@ def _split(raw: Any, target: str) -> tuple[Any, Any]:
 
 
 def roles(blanket: komb.Blanket) -> Mapping[Any, Any]:
-    return blanket.roles
+    return blanket.roles()
 
 
 def effects(blanket: komb.Blanket) -> Any:
@@ -123,22 +137,25 @@ def read_back(blanket: komb.Blanket) -> komb.Blanket:
 
 def explain_elsewhere(blanket: komb.Blanket, data: Data) -> komb.Explanation:
     """Explain a blanket that another process has found."""
-    return pickle.loads(pickle.dumps(blanket)).explain(data.raw)  # type: ignore[no-any-return]
+    found: komb.Blanket = pickle.loads(pickle.dumps(blanket))
+    return found.with_table(data.raw).explain()
 
 
 def make_table(data: Data) -> komb.DiscreteTable:
-    return komb.DiscreteTable.from_data(data.raw, **data.reading)
+    return komb.table(data.raw, **data.reading)
 
 
 def read_table(path: Path, **options: Any) -> komb.DiscreteTable:
     return komb.read_table(path, **options)
 
 
-def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.StoredTable:
+def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.DiscreteTable:
     """Write a table to disk, and open it."""
+    later = {name: data.reading[name] for name in ("groups", "weights") if name in data.reading}
+    first = {name: data.reading[name] for name in data.reading if name not in later}
     limit = {} if memory_limit is None else {"memory_limit": memory_limit}
-    komb.encode(data.raw, path, **{**data.reading, **limit})
-    return komb.open_table(path, memory_limit=memory_limit)
+    komb.encode(data.raw, path, **{**first, **limit})
+    return komb.read_table(path, **later, **limit)
 
 
 def run_command(path: Path, target: str, arguments: Sequence[str]) -> int:
@@ -156,10 +173,6 @@ def names_of_tests() -> list[str]:
 
 def names_of_methods() -> list[str]:
     return list(komb.algorithms())
-
-
-def options_of(method: str) -> tuple[str, ...]:
-    return tuple(komb.algorithms()[method].options)
 
 
 def ask(data: Data, test: str, queries: Sequence[Query]) -> list[Answer]:
@@ -186,12 +199,9 @@ def ask(data: Data, test: str, queries: Sequence[Query]) -> list[Answer]:
 
 def _open(data: Data, test: str) -> tuple[Sequence[Any], Session]:
     """Open the session that a search would have, or ask the model."""
-    truth = open_truth(data.raw)
-    if truth is not None:
-        return truth.names, truth.session
-    options = SearchOptions(method="komb", test=test, **data.options)
-    prepared = prepare(data.raw, None, options)
-    return prepared.table.names, Run(prepared.table, prepared.settings).open_session()
+    asked = data.known if test == NO_TEST else {"test": test, **data.known}
+    run, _ = Run.open(data.read(), None, Search.of(method="komb", **asked))
+    return run.names, run.open_session()
 
 
 def small_tables() -> dict[str, Data]:

@@ -27,7 +27,6 @@ TESTS, SEARCHES = FOLDER / "tests.npz", FOLDER / "searches.json.gz"
 
 QUERIES = 210  # of each kind of table, asked of every test
 MOST_HELD = 4  # columns in a condition
-NO_TEST = "-"  # of a model, which knows
 KEPT_BITS = 40  # of a mantissa: far more than are compared, and files are a third smaller
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +50,7 @@ def draw_queries(names: tuple[str, ...], n: int = QUERIES) -> list[Query]:
     random = np.random.default_rng(len(names))
     drawn: dict[Query, None] = {}
     while len(drawn) < n:
-        y, x, *held = random.permutation(len(names)).tolist()[: 2 + len(drawn) % 5]
+        y, x, *held = random.permutation(len(names)).tolist()[: 2 + len(drawn) % (MOST_HELD + 1)]
         drawn[names[y], names[x], tuple(names[z] for z in sorted(held))] = None
     return list(drawn)
 
@@ -75,7 +74,7 @@ def _log2(p_value: float | None) -> float | None:
 def tests_for(name: str, kind: Kind) -> list[str]:
     """All tests; but permutations of many rows take minutes, and count them as they count few."""
     if kind.is_model:
-        return [NO_TEST]
+        return [calls.NO_TEST]
     return [test for test in calls.names_of_tests() if (name, test) != ("long", "perm")]
 
 

@@ -112,6 +112,7 @@ def _stored(folder: Path) -> Data:
 
 def _limited(folder: Path) -> Data:
     table = calls.store(Data(_frame()), folder / "l.komb", LITTLE_MEMORY)
+    assert isinstance(table, komb.StoredTable)
     assert not table.fits
     return Data(table, {"memory_limit": LITTLE_MEMORY})
 
@@ -132,7 +133,9 @@ def _dask(_: Path) -> Data:
 def _network(_: Path) -> Data:
     noisy = [[0.9, 0.1], [0.1, 0.9]]
     parents = {"a": [], "b": [], "y": ["a", "b"], "c": ["y"], "d": []}
-    tables = {name: [0.5, 0.5] for name in "abd"} | {"y": [noisy, [[0.2, 0.8], [0.6, 0.4]]]}
+    tables = {name: [0.5, 0.5] for name in ("a", "b", "d")} | {
+        "y": [noisy, [[0.2, 0.8], [0.6, 0.4]]]
+    }
     return Data(komb.DiscreteNetwork(parents, tables | {"c": noisy}))
 
 
@@ -188,7 +191,7 @@ def resume(case: Case) -> None:
 
 
 def stability(case: Case) -> None:
-    assert calls.find_stability(case.data, case.target, 2).n_halves == 2
+    assert case.blanket.stability(2).n_halves == 2
 
 
 def all_targets(case: Case) -> None:

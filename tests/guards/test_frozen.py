@@ -74,7 +74,16 @@ def test_a_single_test_says_the_same(kinds: Any, name: str) -> None:
     for place, (y, x, z) in enumerate(freeze.draw_queries(kind.names)[:5]):
         was = TESTS[f"{name}/auto"]
         assert isinstance(was, Table)
-        assert compare.is_close(was.numbers[0, place], calls.run_test(kind.data, x, y, z).statistic)
+        statistic = calls.run_test(kind.data, x, y, z).statistic
+        assert statistic is not None
+        assert compare.is_close(was.numbers[0, place], statistic)
+
+
+@pytest.mark.parametrize("test", calls.names_of_tests())
+def test_a_lot_of_tests_decides_as_each_of_them_does(kinds: Any, test: str) -> None:
+    kind = kinds("levels")
+    for answer in calls.ask(kind.data, test, freeze.draw_queries(kind.names, 20)):
+        assert answer.is_decided_so == answer.is_independent
 
 
 def test_enough_is_frozen() -> None:

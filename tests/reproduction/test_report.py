@@ -16,6 +16,7 @@ MANIFEST: dict[str, Any] = {
     "komb": "1.0",
     "began": "2026-07-01T12:00:00+00:00",
     "resumed": [],
+    "fingerprints": {"Alarm1": "x"},
     "suites": ["intro"],
     "arguments": {
         "suites": ["intro"], "data": None, "networks": ["Alarm1"], "samples": 2, "time_cap": 60.0,
@@ -105,7 +106,7 @@ class TestPage:
             f"komb reproduce intro --out {tmp_path} --networks Alarm1 --samples 2 --time-cap 60.0"
         )
         assert f"```sh\n{command}\n```" in page
-        assert "not those of the paper. Began 2026-07-01T12:00:00+00:00, took 90 s." in page
+        assert "pgmpy, so not as in the paper. Began 2026-07-01T12:00:00+00:00, took 90 s." in page
         assert "M4, 8 cores, macOS; komb 1.0, python 3.11." in page
         page = write(tmp_path, resumed=["2026-07-02"])
         assert ", resumed 2026-07-02, took 90 s since then." in page

@@ -6,7 +6,7 @@ from typing import Any
 
 from komb.search import _region, _thresholds, auto
 from komb.search.auto import find_blanket
-from komb.search.grounds import GroundedChoice, SeparatorGrounds
+from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Task
 from komb.sessions.questions import Variables
 from komb.sessions.session import Session
@@ -64,10 +64,9 @@ def check_twin(
     witnesses, separators = search_naively(twin, task, alpha, **options)
     assert dict(found.witnesses) == witnesses
     largest = max(map(len, separators.values()), default=0)
-    is_asked = options.get("max_separator") is not None
-    grounds = SeparatorGrounds(largest, is_asked)
-    bound = found.choices["max_separator"].value
-    assert found.choices["max_separator"] == GroundedChoice(bound, grounds=grounds)
+    chosen = found.choices["max_separator"]
+    assert isinstance(chosen, GroundedChoice)
+    assert fact(Kind.SEPARATOR_NEEDED, largest) in chosen.facts
     for member, sets in found.equivalents.items():
         for x in frozenset().union(*sets):
             assert member in separators[x]

@@ -20,7 +20,7 @@ from komb.data.table import DiscreteTable
 from komb.search import _region, auto
 from komb.search._budget import Budget
 from komb.search.auto import find_blanket
-from komb.search.grounds import GroundedChoice, GroundedOmission, OrderGrounds, TooMany
+from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
 from komb.sessions import separators
 from komb.sessions.data import DataSession
@@ -215,7 +215,7 @@ def test_an_order_that_is_too_low_shows_nothing() -> None:
     found = find_blanket(oracle, everyone(oracle, 3), order=1)
     assert not found.witnesses
     assert (found.choices["order"].value, found.choices["threshold"].value) == (1, None)
-    assert found.choices["order"] == GroundedChoice(1, grounds=OrderGrounds((), "asked"))
+    assert found.choices["order"] == GroundedChoice(1, facts=(fact(Kind.ASKED),))
     assert found.omissions == ()
 
 
@@ -225,9 +225,10 @@ def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) 
     found = find_blanket(oracle, everyone(oracle, 3))
     assert not found.witnesses
     assert found.choices["order"].value == 1
-    grounds = OrderGrounds((), TooMany(3, 2), omitted=2)
-    assert found.choices["order"] == GroundedChoice(1, grounds=grounds)
-    assert found.omissions == (GroundedOmission(2, 3, 0.0, limit=TooMany(3, 2)),)
+    limit = fact(Kind.TOO_MANY_TESTS, 3, 2)
+    facts = (fact(Kind.ORDER_OMITTED, 2), limit)
+    assert found.choices["order"] == GroundedChoice(1, facts=facts)
+    assert found.omissions == (GroundedOmission(2, 3, 0.0, limit=limit),)
 
 
 def test_the_budget_bounds_orders_that_are_asked_for() -> None:

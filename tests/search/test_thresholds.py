@@ -21,7 +21,7 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search.grounds import AlphaGrounds, GroundedChoice
+from komb.search.grounds import GroundedChoice, Kind, fact
 from tests import naive
 
 bits_of_tests = st.lists(st.floats(0.1, 60), max_size=15)
@@ -109,7 +109,9 @@ def test_a_parameter_that_pays_by_the_bayesian_information_criterion(n_rows: int
     expected = float(chi2.sf(math.log(n_rows), 1))
     choice = choose_alpha(n_rows, COLUMNS_OF_ALPHA)
     assert choice.value == pytest.approx(expected, rel=0.05)  # two digits
-    assert choice == GroundedChoice(choice.value, grounds=AlphaGrounds(n_rows, COLUMNS_OF_ALPHA))
+    assert choice == GroundedChoice(
+        choice.value, facts=(fact(Kind.FALLS_WITH, n_rows, COLUMNS_OF_ALPHA),)
+    )
 
 
 def test_the_promise_is_one_in_twenty() -> None:

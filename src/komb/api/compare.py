@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from komb.api.opening import find_columns
-from komb.api.options import Search, check_known
+from komb.api.options import COLUMN_LISTS, Search, check_absent, check_known
 from komb.api.progress import Observer, Reporter, check_progress
 from komb.api.run import Run
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
@@ -101,6 +101,9 @@ def compare(
 
 def plan_searches(methods: list[str], search: Mapping[str, Any]) -> dict[str, Search]:
     """Give each method the options that it takes; one that none of them takes is an error."""
+    check_absent(search, {"method": ("Name methods with ", Argument("methods", [*methods]), ".")})
+    lists = {name: list_names(name, search[name]) for name in COLUMN_LISTS if name in search}
+    search = {**search, **lists}  # whatever can be read only once is read here
     test = search.get("test", "auto")
     others = {name for info in algorithms().values() for name in info.defaults}
     taken = {method: declared_options(method, test) for method in methods}

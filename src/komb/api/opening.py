@@ -49,6 +49,7 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
         _check_not_grouped("target", target, table)
         if target in table.types:  # or else it is looked for later
             find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+    find_columns("given", search.given, table)  # says why a column was left out
     held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table
@@ -143,26 +144,13 @@ def _check_fit(algorithm: AlgorithmInfo, search: Search, alpha: float) -> None:
 
 
 def find_columns(parameter: str, names: Iterable[Name], data: Data) -> tuple[int, ...]:
-    """Return the positions of several columns, each once, in the order of the table.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> find_columns("start", ["X3", "X1"], boolean_table("and", 9))
-    (0, 2)
-    """
+    """Return the positions of several columns, each once, in the order of the table."""
     listed = list_names(parameter, names)
     return tuple(sorted({find_column(parameter, name, data) for name in listed}))
 
 
 def find_column(parameter: str, name: Name, data: Data) -> int:
-    """Return the position of a column, or say which parameter named what is not there.
-
-    Examples
-    --------
-    >>> find_column("target", "x", DiscreteTable.from_data({"x": [0, 1]}))
-    0
-    """
+    """Return the position of a column, or say which parameter named what is not there."""
     try:
         return data.index(name)
     except UnknownNameError as error:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias
 from komb.citests.option import Option, check_share
 from komb.data.knowledge import Knowledge
 from komb.data.names import Name, list_names
-from komb.errors import Argument, InputError, ParameterError, UnknownNameError
+from komb.errors import Argument, InputError, ParameterError, Text, UnknownNameError
 
 TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
 """A test by name, by its class, or a function (x, y, z) -> p-value."""
@@ -22,24 +22,28 @@ TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
 FIXED_ALPHA = 0.01
 """Level of the tests where the method does not choose it."""
 
+COLUMN_LISTS = ("start", "include", "exclude", "given")
+"""Options that are lists of columns."""
+
 PAPER_TEST = "g-sci"
 """What the kOMB paper tests with."""
 
 
 def check_known(kind: str, name: object, known: Iterable[str], parameter: str = "") -> None:
-    """Raise unless a name is known; it may be anything.
-
-    Examples
-    --------
-    >>> check_known("test", ["g"], ["g", "chi2"])
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: There is no test ['g']. Known: 'g', 'chi2'.
-    """
+    """Raise unless a name is known; it may be anything."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among(kind, name, known, parameter or kind)
 
 
-def _check_test(value: object) -> None:
+def check_absent(given: Mapping[str, Any], remedies: Mapping[str, Text]) -> None:
+    """Raise if a keyword of other searches is given that has another name here, or no use."""
+    for name, remedy in remedies.items():
+        if name in given:
+            raise ParameterError.because(name, "be left out here", given[name], remedy)
+
+
+def check_test(value: object) -> None:
+    """Raise unless this is the name of a test, a class or a function."""
     from komb.citests import tests
 
     if callable(value):
@@ -89,10 +93,9 @@ class Search:
         from komb.search import algorithms
 
         check_known("method", method, algorithms(), "method")
-        _check_test(test)
+        check_test(test)
         columns: dict[str, Any] = {
-            name: tuple(list_names(name, others.pop(name, ())))
-            for name in ("start", "include", "exclude", "given")
+            name: tuple(list_names(name, others.pop(name, ()))) for name in COLUMN_LISTS
         }
         search = cls(
             method=method,

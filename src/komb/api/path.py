@@ -12,20 +12,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from komb.api.options import PAPER_TEST, Search
+from komb.api.options import PAPER_TEST, Search, check_absent
 from komb.api.oracle import find_oracle
 from komb.api.progress import Observer, Reporter, check_progress
 from komb.api.run import Run
 from komb.citests.option import check_bound
 from komb.data.checks import check_count
 from komb.data.names import Name
-from komb.errors import Argument, InPython, Interrupted, ParameterError
+from komb.errors import Argument, InPython, Interrupted, ParameterError, Text
 from komb.results.blanket import Blanket
 from komb.results.path import BlanketPath, Cell
 from komb.search.options import ORDER
 from komb.views.text import plural
 
 _HIGHEST_ORDER = 3  # of the default grid, which is the paper's
+_OTHERWISE: dict[str, Text] = {
+    "method": "A path is always of method 'komb'.",
+    "order": ("List several: ", Argument("orders", [1, 2]), "."),
+    "max_separator": ("List several: ", Argument("max_separators", [1, 2]), "."),
+}
 
 
 def blanket_path(
@@ -85,6 +90,7 @@ def blanket_path(
     {0: (), 1: (), 2: ('X1', 'X2', 'X3')}
     """
     check_progress(progress)
+    check_absent(search, _OTHERWISE)
     if find_oracle(data) is None:
         search.setdefault("test", PAPER_TEST)
     run, [position] = Run.open(data, [target], Search.of(method="komb", **search))

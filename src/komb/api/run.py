@@ -80,15 +80,7 @@ class Run:
         search: Search,
         parameter: str = "target",
     ) -> tuple[Run, tuple[int, ...]]:
-        """Read data and check everything; nothing is counted. Returns positions of targets too.
-
-        Examples
-        --------
-        >>> import komb
-        >>> run, targets = Run.open(komb.boolean_table("and", 9), ["Y"], Search.of(exclude=["X1"]))
-        >>> run.names, targets
-        (('X2', 'X3', 'Y'), (2,))
-        """
+        """Read data and check everything; nothing is counted. Returns positions of targets too."""
         opened = open_data(data, targets, search)
         checked = check_search(search, opened)
         return cls(opened.data, search, **checked), find_targets(
@@ -246,7 +238,7 @@ class Run:
             unreliable=counts.unreliable,
             identifiers=self._identifiers(finding.target),
             cuts={name: cuts for name, cuts in self.data.cuts.items() if not is_ranked(name)},
-            choices={**finding.found.choices, **self.choices} if is_table else {},
+            choices={**self._choices(finding.found), **self.choices},
             seconds=finding.seconds,
             remarks=self._remarks(finding.found),
             types={
@@ -255,6 +247,13 @@ class Run:
             },
         )
         return blanket.attached(self, finding.found.separators)
+
+    def _choices(self, found: Found) -> dict[str, Choice]:
+        """Return what a search chose; for a model only what a user could have set."""
+        if isinstance(self.data, DiscreteTable):
+            return dict(found.choices)
+        options = self.search.algorithm.defaults
+        return {name: choice for name, choice in found.choices.items() if name in options}
 
     def _ranked(self) -> frozenset[Name]:
         """Columns that are tested by their ranks."""
@@ -274,7 +273,10 @@ class Run:
             options.pop("level", None)  # nothing is left to chance
             return {**options, "test": self.data.answers_by, **columns, **said}
         test = {"alpha": self.alpha, "test": name_of_test(search.test), **self._test_options()}
-        return {**options, **test, **columns, **said, **self.data.reading}
+        reading = dict(self.data.reading)
+        if self.data.has_missing:  # the maker of a table with marks has said what they mean
+            reading["missing"] = "testwise"
+        return {**options, **test, **columns, **said, **reading}
 
     def _test_options(self) -> dict[str, Any]:
         defaults = {"df": "observed", "seed": 0}

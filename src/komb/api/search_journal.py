@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from komb import __version__
+from komb.api.oracle import Oracle
 from komb.api.run import Run
 from komb.data.read.file_bytes import to_path
 from komb.errors import Argument, ParameterError
@@ -18,14 +19,7 @@ JournalPath = str | os.PathLike[str] | None
 
 
 def check_journal(resume: object) -> None:
-    """Raise unless this is the name of a file, or nothing.
-
-    Examples
-    --------
-    >>> check_journal(True)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'resume' must be the name of a file; got True. Pass ...
-    """
+    """Raise unless this is the name of a file, or nothing."""
     if resume is not None and not isinstance(resume, str | os.PathLike):
         remedy = "Pass one such as 'run.journal'; it is made if it is not there."
         raise ParameterError.because("resume", "be the name of a file", resume, remedy)
@@ -34,10 +28,10 @@ def check_journal(resume: object) -> None:
 @contextmanager
 def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[SweepJournal | None]:
     """Open the journal of a search, if one is wanted; one of another search is refused."""
-    if resume is None:
+    if resume is None or isinstance(run.data, Oracle):  # a model counts nothing
         yield None
         return
-    table = run.table
+    table = run.data
     if not table.is_in_memory:
         rule = "be left out for a table that is counted part by part: it has no long sweeps to note"
         remedy = "Leave it out, or raise ", Argument("memory_limit", "8 GB"), " so that it fits."

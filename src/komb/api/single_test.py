@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from komb.api.opening import check_for_models, find_column
-from komb.api.options import FIXED_ALPHA, Search, TestOption
+from komb.api.options import FIXED_ALPHA, Search, TestOption, check_test
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
+from komb.citests.registry import find_test, name_of_test, options_of, tests
 from komb.data.encode.treatment import check_treatment
 from komb.data.names import Name, list_names
 from komb.data.table import encode_table
@@ -62,6 +63,8 @@ def ci_test(
     >>> komb.ci_test(table, "X1", "Y", given=["X2"]).independent
     False
     """
+    check_test(test)
+    _check_options(test, options)
     search = Search.of(method="komb", alpha=alpha, test=test, **options)
     held = list(dict.fromkeys(list_names("given", given)))
     for parameter, name in (("x", x), ("y", y)):
@@ -79,6 +82,20 @@ def ci_test(
         df=outcome.df, p_value=outcome.p_value,
         test=run.decider(outcome), reliable=outcome.reliable, n_rows=run.data.n_rows,
     )  # fmt: skip
+
+
+def _check_options(test: TestOption, options: Mapping[str, Any]) -> None:
+    """Raise if a test does not declare an option."""
+    own = [option.name for option in options_of(find_test(test))]
+    for name, value in options.items():
+        if name in own or value is None:
+            continue
+        takers = [info.name for info in tests().values() if name in {o.name for o in info.options}]
+        if not takers:
+            raise UnknownNameError.among("option", name, ["given", "test", "alpha", *own], name)
+        rule = f"be left out for test {name_of_test(test)!r}, which has no such option"
+        remedy = f"Leave it out, or use a test that has it: {', '.join(takers)}."
+        raise ParameterError.because(name, rule, value, remedy)
 
 
 def _open(data: object, wanted: Mapping[str, list[Name]], search: Search) -> Run:

@@ -200,7 +200,8 @@ def read(
     memory_limit: int | str | None = None,
 ) -> DiscreteTable:
     """Read data by options that are checked: weights, then codes, then groups."""
-    if groups is None and weights is None:
+    names = column_names(data)
+    if not names or (groups is None and weights is None):  # without names it is no table
         return encode_table(data, treatment, exclude=exclude, target=target)
     check_names("groups", columns_of(groups), data)
     data, kind, numbers = _load(data, groups, weights), "", None
@@ -209,8 +210,7 @@ def read(
         kind, numbers = read_weights(data, weights)
         exclude = [*exclude, *weights.names]
         if kind == FREQUENCY:
-            n_columns = len(column_names(data))
-            data = take_rows(data, repeated_rows(numbers, n_columns, memory_limit))
+            data = take_rows(data, repeated_rows(numbers, len(names), memory_limit))
     found = encode_table(data, treatment, exclude=exclude, target=target)
     blocks = find_blocks(found, apart) if groups == PREFIX else groups
     assert not isinstance(blocks, str)

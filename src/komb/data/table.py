@@ -271,7 +271,9 @@ class DiscreteTable:
         try:
             return self._positions[name]
         except (KeyError, TypeError):  # TypeError: not even hashable
-            raise UnknownNameError.among("column", name, self.names) from None
+            homes = [group for group, columns in self.groups.items() if name in columns]
+            remedy = f"It is part of the group {homes[0]!r}: name that." if homes else ""
+            raise UnknownNameError.among("column", name, self.names, remedy=remedy) from None
 
     def column(self, name: Name) -> list[object]:
         """Return the original values of a column, or the labels of their bins if it was cut.
@@ -415,13 +417,7 @@ def encode_table(
     target: Name = None,
     only: Collection[Name] | None = None,
 ) -> DiscreteTable:
-    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked.
-
-    Examples
-    --------
-    >>> encode_table({"x": [1, 2], "y": [0, 0]}, Treatment(), exclude=["x"]).names
-    ('y',)
-    """
+    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked."""
     if isinstance(data, DiscreteTable):
         data._check_untreated(treatment)
         if not exclude and only is None:

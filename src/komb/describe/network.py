@@ -34,21 +34,11 @@ Witnesses = Mapping[int, Variables | None]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Variables that are joined, and what is known of the direction.
+    """Variables that are joined, and what is known of the direction."""
 
-    Attributes
-    ----------
-    edges : tuple of pairs
-        The lower number first.
-    directed : frozenset of pairs
-        Those of which the direction is known, from cause to effect.
-    groups : tuple of frozensets
-        Variables that depend on each other only together.
-    """
-
-    edges: tuple[Edge, ...]
-    directed: frozenset[Edge]
-    groups: tuple[Variables, ...]
+    edges: tuple[Edge, ...]  # the lower number first
+    directed: frozenset[Edge]  # those of which the direction is known, from cause to effect
+    groups: tuple[Variables, ...]  # variables that depend on each other only together
 
 
 def join(run: Run, blankets: Iterable[Blanket], symmetry: Symmetry, network: nx.DiGraph) -> None:
@@ -76,19 +66,7 @@ def find_network(
     symmetry: Symmetry = "and",
     directions: Directions = NO_DIRECTIONS,
 ) -> Network:
-    """Join the variables of some blankets to a network.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> from komb.sessions.questions import EMPTY
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 2), (1, 2), (2, 3)]), range(4))
-    >>> members = {0: (1, 2), 1: (0, 2), 2: (0, 1, 3), 3: (2,)}
-    >>> blankets = {y: dict.fromkeys(some, EMPTY) for y, some in members.items()}
-    >>> sorted(find_network(oracle, blankets, max_separator=2).directed)
-    [(0, 2), (1, 2), (2, 3)]
-    """
+    """Join the variables of some blankets to a network."""
     return _Joining(session, blankets, max_separator, symmetry).join(directions)
 
 

@@ -44,15 +44,7 @@ class Directions(NamedTuple):
     forbidden: frozenset[Edge] = frozenset()
 
     def implied(self, edges: Iterable[Edge]) -> frozenset[Edge]:
-        """Return the directions that these edges must have, each edge named in one order.
-
-        Examples
-        --------
-        >>> sorted(Directions(required=frozenset({(0, 1)}), forbidden=frozenset({(1, 2)})).implied(
-        ...     [(1, 0), (1, 2), (0, 2)]
-        ... ))
-        [(0, 1), (2, 1)]
-        """
+        """Return the directions that these edges must have, each edge named in one order."""
         both = [pair for a, b in edges for pair in ((a, b), (b, a))]
         return frozenset(
             (a, b) for a, b in both if (a, b) in self.required or (b, a) in self.forbidden
@@ -66,20 +58,6 @@ NO_DIRECTIONS = Directions()
 class PartialGraph:
     """Edges with marks at their ends.
 
-    Parameters
-    ----------
-    neighbours : dict
-        For each variable those that it is joined to.
-    direct : set of pairs
-        Edges that are edges of the network itself, in both orders.
-
-    Attributes
-    ----------
-    heads : set of pairs
-        ``(a, b)`` for an arrowhead at ``b``.
-    tails : set of pairs
-        ``(a, b)`` for a tail at ``a``.
-
     Examples
     --------
     A collider at 2, and what follows for 3: 2 -> 3.
@@ -91,10 +69,10 @@ class PartialGraph:
     [(0, 2), (1, 2), (2, 3)]
     """
 
-    neighbours: dict[int, set[int]]
-    direct: Collection[Edge]
-    heads: set[Edge] = field(default_factory=set)
-    tails: set[Edge] = field(default_factory=set)
+    neighbours: dict[int, set[int]]  # for each variable those that it is joined to
+    direct: Collection[Edge]  # edges that are edges of the network itself, in both orders
+    heads: set[Edge] = field(default_factory=set)  # ``(a, b)`` for an arrowhead at ``b``
+    tails: set[Edge] = field(default_factory=set)  # ``(a, b)`` for a tail at ``a``
     _others: set[Triple] = field(default_factory=set)  # triples in both orders, no colliders
 
     def orient(

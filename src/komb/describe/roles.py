@@ -78,27 +78,15 @@ def known_directions(run: Run, columns: Iterable[int]) -> Directions:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one member is to the target; variables are positions.
+    """What one member is to the target; variables are positions."""
 
-    Attributes
-    ----------
-    kind
-        ``"undecided"`` if a set separates the member and nothing tells why it is one.
-    direction
-        Of a neighbour.
-    separator
-        What separates the member from the target; ``None`` if nothing does.
-    children
-        Of a spouse: the children that it has in common with the target.
-    partners
-        Members together with which it depends on the target.
-    """
-
-    kind: Kind
-    direction: Direction | None = None
+    kind: Kind  # ``"undecided"`` if a set separates the member and nothing tells why it is one
+    direction: Direction | None = None  # of a neighbour
+    # what separates the member from the target; ``None`` if nothing does
     separator: Variables | None = None
+    # of a spouse: the children that it has in common with the target
     children: tuple[int, ...] = ()
-    partners: tuple[int, ...] = ()
+    partners: tuple[int, ...] = ()  # members together with which it depends on the target
 
 
 def find_parts(
@@ -108,18 +96,7 @@ def find_parts(
     max_separator: int,
     directions: Directions = NO_DIRECTIONS,
 ) -> dict[int, Part]:
-    """Say what each member of a blanket is to the target.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([("a", "y"), ("y", "c"), ("b", "c")]), "aycb")
-    >>> from komb.sessions.questions import EMPTY
-    >>> parts = find_parts(oracle, 1, {0: EMPTY, 2: EMPTY, 3: frozenset({2})}, max_separator=3)
-    >>> [(part.kind, part.direction) for part in parts.values()]
-    [('neighbour', 'undecided'), ('neighbour', 'effect'), ('spouse', None)]
-    """
+    """Say what each member of a blanket is to the target."""
     blanket = frozenset(witnesses)
     separations = Separations(session, blanket | {target}, max_separator)
     own = separations.of(target)

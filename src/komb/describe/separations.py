@@ -34,14 +34,6 @@ def find_separators(
     """For each candidate that can be separated from the target, the first set that does it.
 
     Sets are the subsets of ``pool`` without the candidate, by size and then in table order.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> chain = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2)]))
-    >>> find_separators(chain, 0, {1, 2}, frozenset({1, 2}), 1)
-    {2: frozenset({1})}
     """
     found: dict[int, Variables] = {}
     waiting = set(candidates)
@@ -73,15 +65,6 @@ def _counts(session: Session, target: int, x: int, given: Variables) -> bool:
 class Separations:
     """Separators of pairs, each looked for when it is first asked for.
 
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    variables : frozenset of int
-        What pairs and separators are made of.
-    max_separator : int
-        How many variables a separator may have.
-
     Examples
     --------
     >>> import networkx as nx
@@ -94,8 +77,8 @@ class Separations:
 
     def __init__(self, session: Session, variables: Variables, max_separator: int) -> None:
         self.session = session
-        self.variables = variables
-        self.max_separator = max_separator
+        self.variables = variables  # what pairs and separators are made of
+        self.max_separator = max_separator  # how many variables a separator may have
         self._found: dict[int, dict[int, Variables]] = {}
 
     def of(self, variable: int) -> dict[int, Variables]:
@@ -138,16 +121,7 @@ class Separations:
 
 
 def largest_separator(session: Session, n_members: int) -> int:
-    """How many members a separator may have: with an oracle all, as far as that is affordable.
-
-    Examples
-    --------
-    >>> from komb.sessions.data import DataSession
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> session = DataSession(boolean_table("and", 500))
-    >>> [largest_separator(session, n_members) for n_members in (2, 10, 25, 300)]
-    [2, 3, 1, 1]
-    """
+    """How many members a separator may have: with an oracle all, as far as that is affordable."""
     size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
     n_pairs = n_members * (n_members + 1) // 2
     while size > 1 and n_pairs * count_subsets(n_members - 1, size) > MOST_TESTS:

@@ -75,12 +75,6 @@ def draw_halves(n_rows: int, n_halves: int, seed: int) -> Iterator[Rows]:
     """Yield the rows of each half, one of a pair after the other.
 
     Halves have ``n_rows // 2`` rows; of an odd number of rows each pair leaves out one.
-
-    Examples
-    --------
-    >>> first, second = draw_halves(6, 2, seed=0)
-    >>> sorted([*first.tolist(), *second.tolist()])
-    [0, 1, 2, 3, 4, 5]
     """
     rng = np.random.default_rng(seed)
     size = n_rows // 2
@@ -99,15 +93,7 @@ class Tally:
     together: Counter[frozenset[int]] = field(default_factory=Counter)
 
     def add(self, witnesses: Witnesses) -> None:
-        """Count the blanket of one half-sample; members by request were not found.
-
-        Examples
-        --------
-        >>> tally = Tally()
-        >>> tally.add({0: frozenset({1}), 1: frozenset({0}), 2: None})
-        >>> dict(tally.found), list(tally.together.values())
-        ({0: 1, 1: 1}, [1])
-        """
+        """Count the blanket of one half-sample; members by request were not found."""
         own = {x: witness for x, witness in witnesses.items() if witness is not None}
         self.n_halves += 1
         self.found.update(list(own))

@@ -86,12 +86,13 @@ def show_origin(manifest: Mapping[str, Any], out: str) -> Iterator[str]:
             shown = ",".join(value) if isinstance(value, list | tuple) else str(value)
             words += [f"--{name.replace('_', '-')}", shown]
     yield f"```sh\n{shlex.join(words)}\n```"
-    drawn = "Samples drawn from the networks in pgmpy, so not those of the paper."
-    given = "Networks: the samples of the MMHC supplement, as in the paper."
+    source = "drawn from those in pgmpy, so not as in the paper"
+    if arguments["data"] is not None:
+        source = "the samples of the MMHC supplement, as in the paper"
+    networks = f"Networks: {source}. " if manifest["fingerprints"] else ""
     resumed = "".join(f", resumed {when}" for when in manifest["resumed"])
     took = f"took {show_seconds(manifest['seconds'])}{' since then' if resumed else ''}"
-    began = f"Began {manifest['began']}{resumed}, {took}."
-    yield f"{drawn if arguments['data'] is None else given} {began}"
+    yield f"{networks}Began {manifest['began']}{resumed}, {took}."
     versions = {"komb": manifest["komb"], **manifest["versions"]}
     made_with = ", ".join(f"{name} {number}" for name, number in versions.items())
     yield f"{machine['cpu']}, {plural(machine['cores'], 'core')}, {machine['system']}; {made_with}."

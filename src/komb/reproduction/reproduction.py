@@ -206,21 +206,21 @@ def _read_manifest(out: Path, resume: bool) -> dict[str, Any] | None:
             statement = f"{str(out)!r} has results without a manifest."
             raise FileError(statement, _ANOTHER_FOLDER) from None
         return None
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise FileError(f"Cannot read {str(path)!r}: {why}.", _ANOTHER_FOLDER) from None
-    except (ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         found = None
-    kinds = {"komb": str, "began": str, "resumed": list, "suites": list, "fingerprints": dict}
-    is_sound = isinstance(found, dict) and isinstance(found.get("arguments"), dict)
-    if not is_sound or not all(isinstance(found.get(name), kinds[name]) for name in kinds):
+    kinds = {
+        "komb": str, "began": str, "resumed": list, "suites": list, "arguments": dict,
+        "fingerprints": dict,
+    }  # fmt: skip
+    found = found if isinstance(found, dict) else {}
+    if not all(isinstance(found.get(name), kind) for name, kind in kinds.items()):
         statement = f"{str(path)!r} is not the manifest of a run."
         raise FileError(statement, ("Restore it. ", _ANOTHER_FOLDER))
     if not resume:
         shown = f"{str(out)!r}, which has those of a run that began at {found['began']}"
         remedy = "Pass ", Argument("resume", True), " to continue it, or name another folder."
         raise ParameterError.because("out", "be a folder without results", out, remedy, shown=shown)
-    return dict(found)
+    return found
 
 
 def _describe_run(

@@ -280,6 +280,12 @@ class Claim(NamedTuple):
     may_tie: bool = False
     is_of_the_paper: bool = True
 
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """From where the favourites began; only kOMB has a choice."""
+        is_of_komb = any(contest.favourite.method == "komb" for contest in self.contests)
+        return ("", "iamb") if is_of_komb else ("",)
+
 
 class Finding(NamedTuple):
     """Whether a claim holds under some conditions, and the numbers that say so."""
@@ -352,13 +358,9 @@ def check_claims(
     runs = group_runs(records)
     checked = []
     for claim in CLAIMS:
-        is_of_komb = any(contest.favourite.method == "komb" for contest in claim.contests)
-        starts = ("", "iamb") if is_of_komb else ("",)
-        findings = (
-            [_judge(claim, runs, start) for start in starts]
-            if claim.contests
-            else [_check_sizes(separators)]
-        )
+        findings = [_judge(claim, runs, start) for start in claim.starts]
+        if claim.suite == "separators":
+            findings = [_check_sizes(separators)]
         untested = Finding("", "not tested", f"This runs it: {how_to_add(claim.suite, out)}")
         checked.append((claim, [finding for finding in findings if finding] or [untested]))
     return checked
@@ -377,9 +379,10 @@ def _hold(contest: Contest, runs: Runs, start: str) -> _Score | None:
         found = (run for key in keys for run in runs.get(key, ()))
         return {(run.dataset, run.sample, run.target): run.f1 for run in found}
 
-    _, favourite, rival, test = contest
-    ours = scores(favourite, PAPERS_TEST)
-    theirs = scores(rival, test) if rival else dict.fromkeys(ours, 1.0)
+    ours = scores(contest.favourite, PAPERS_TEST)
+    theirs = dict.fromkeys(ours, 1.0)
+    if contest.rival is not None:
+        theirs = scores(contest.rival, contest.rivals_test)
     common = sorted(ours.keys() & theirs.keys())
     if {dataset for dataset, *_ in common} != set(contest.datasets):
         return None
@@ -393,10 +396,9 @@ def _judge(claim: Claim, runs: Runs, start: str) -> Finding | None:
     held = [score for score in scores.values() if score]
     if not held:
         return None
-    first = claim.contests[0]
-    is_of_komb = first.favourite.method == "komb"
-    conditions = Variant(start=start).origin if is_of_komb else "all on the same test"
-    needed, least = sum(map(paper.runs_of, first.datasets)), min(n_runs for *_, n_runs in held)
+    conditions = Variant(start=start).origin if claim.starts[1:] else "all on the same test"
+    needed = sum(map(paper.runs_of, claim.contests[0].datasets))
+    least = min(n_runs for *_, n_runs in held)
     fewer = f" (from {plural(least, 'run')}, not {needed})" if least < needed else ""
     lost = [s for s in held if s[1] < s[2] or (s[1] == s[2] and not claim.may_tie)]
     if lost:

@@ -26,13 +26,7 @@ _TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 
 
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
-    """Make a dataframe of results, typed alike whether it has rows or not.
-
-    Examples
-    --------
-    >>> make_frame({"label": ["komb"], "members": [["age", 3]]}, "polars").row(0)
-    ('komb', ['age', '3'])
-    """
+    """Make a dataframe of results, typed alike whether it has rows or not."""
     if backend not in ("polars", "pandas"):
         remedy = "Leave it out for polars."
         raise ParameterError.because("backend", "be 'polars' or 'pandas'", backend, remedy)

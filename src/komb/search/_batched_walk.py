@@ -22,18 +22,7 @@ _BRANCHES_AT_FIRST, _BRANCHES_AT_ONCE, _BRANCHES_AT_MOST = 1, 64, 4096
 
 
 class BatchedWalk:
-    """Walks that ask for several branches of the tree at once.
-
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    target : int
-    candidates : frozenset of int
-        What groups and witnesses are made of.
-    order, max_separator : int
-        The largest sizes of a witness and of a separator.
-    """
+    """Walks that ask for several branches of the tree at once."""
 
     def __init__(
         self,
@@ -45,7 +34,7 @@ class BatchedWalk:
     ) -> None:
         self._session = session
         self._target = target
-        self._candidates = candidates
+        self._candidates = candidates  # what groups and witnesses are made of
         self._max_separator = max_separator
         self._settled = SettledGroups(order)
 

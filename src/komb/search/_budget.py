@@ -24,25 +24,15 @@ class Budget:
     A search asks before each step, and names the steps that it leaves out in
     :attr:`Found.omissions <komb.search.task.Found>`.
 
-    Attributes
-    ----------
-    seconds : float or None
-        Time that the search may take; ``None`` is any time. What is found then depends on the
-        machine.
-    max_tests : int
-        Tests that one step of the search may take. It depends on nothing but the table.
-    max_sets : int
-        Sets of columns that one step may condition on.
-
     Examples
     --------
     >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
     (False, True)
     """
 
-    seconds: float | None = None
-    max_tests: int = MAX_TESTS
-    max_sets: int = MAX_SETS
+    seconds: float | None = None  # None: any time; otherwise the machine has a say in what is found
+    max_tests: int = MAX_TESTS  # of one step; this depends on nothing but the table
+    max_sets: int = MAX_SETS  # sets of columns that one step may condition on
     _began: float = field(default_factory=_now, compare=False)
 
     @property

@@ -21,18 +21,10 @@ from komb.sessions.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What a search for parents and children found.
+    """What a search for parents and children found."""
 
-    Attributes
-    ----------
-    members : frozenset of int
-        Variables that no set it tried separates from the target.
-    separators : mapping
-        Every other variable, with the set that separates it.
-    """
-
-    members: Variables
-    separators: Mapping[int, Variables]
+    members: Variables  # variables that no set it tried separates from the target
+    separators: Mapping[int, Variables]  # every other variable, with the set that separates it
 
 
 FindNeighbours = Callable[[int], Neighbours]

@@ -45,18 +45,12 @@ class NeighbourSearch:
     none is waiting, each member is tested given the others. What becomes of one variable does not
     depend on when the others are tested given a newcomer, so the one that is asked about is tested
     first, and once it is separated the rest can wait.
-
-    Attributes
-    ----------
-    members : dict
-        Those admitted so far, with the bits of their weakest dependence.
-    separators : dict
-        Others, each with what separates it.
     """
 
     region: Region
     variable: int
-    separators: dict[int, Variables]
+    separators: dict[int, Variables]  # others, each with what separates it
+    # those admitted so far, with the bits of their weakest dependence
     members: dict[int, float] = field(default_factory=dict)
     _waiting: dict[int, float] = field(default_factory=dict)
     _first: list[int] = field(default_factory=list)
@@ -223,21 +217,11 @@ class NeighbourSearch:
 
 @dataclass(slots=True)
 class Region:
-    """What a session has learnt about neighbours.
-
-    Parameters
-    ----------
-    session : Session
-        Answers the questions.
-    variables : frozenset of int
-        Everything, targets included.
-    max_separator : int
-        How many variables a separator may have.
-    """
+    """What a session has learnt about neighbours."""
 
     session: Session
-    variables: Variables
-    max_separator: int
+    variables: Variables  # everything, targets included
+    max_separator: int  # how many variables a separator may have
     _searches: dict[int, NeighbourSearch] = field(default_factory=dict)
     _alone: dict[int, dict[int, float]] = field(default_factory=dict)
 

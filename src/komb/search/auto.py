@@ -41,17 +41,7 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search.grounds import (
-    GroundedChoice,
-    GroundedOmission,
-    Limit,
-    NothingBelow,
-    OrderGrounds,
-    SeparatorGrounds,
-    ThresholdGrounds,
-    TimeSpent,
-    TooMany,
-)
+from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
 from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
@@ -107,18 +97,7 @@ def find_blanket(
     alpha: float | None = None,
     time_budget: float | None = None,
 ) -> Found:
-    """Find a blanket, with as many conditions as the data call for.
-
-    Examples
-    --------
-    >>> from komb.sessions.distribution import DistributionOracle
-    >>> from komb.data.models.boolean_functions import boolean_network
-    >>> xor = boolean_network("parity", n_parents=2)
-    >>> task = Task(target=2, candidates=frozenset({0, 1}))
-    >>> found = find_blanket(DistributionOracle(xor.joint()), task)
-    >>> found.witnesses, found.choices["order"].value
-    ({0: frozenset({1}), 1: frozenset({0})}, 1)
-    """
+    """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
     search = _Search(session, task, largest, level, alpha, Budget(time_budget))
     find_neighbours(search)
@@ -404,7 +383,7 @@ class _Search:
     separated: set[int] = field(default_factory=set)  # dependent ones that those do separate
     sight: list[Sight] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
-    limit: Limit | None = None  # what ended the search, if it was one
+    limit: Fact | None = None  # what ended the search, if it was one
     region: Region = field(init=False)
     from_target: NeighbourSearch = field(init=False)
     single: float = field(init=False)  # bits that a single test needs
@@ -512,7 +491,7 @@ class _Search:
         most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.session.test_cost)
         if self.session.n_rows is None or n_tests <= most:
             return False
-        self._note_omission(size, n_tests, TooMany(n_tests, most), n_separated)
+        self._note_omission(size, n_tests, fact(Kind.TOO_MANY_TESTS, n_tests, most), n_separated)
         return True
 
     def leave_out(self, size: int, *, is_asked: bool) -> bool:
@@ -521,18 +500,18 @@ class _Search:
         n_sets = math.comb(len(self.task.candidates), size)
         most = self.budget.max_tests if is_asked else MOST_TESTS[size]
         if self.budget.seconds is not None and self.budget.is_spent():
-            self.limit = TimeSpent(self.budget.seconds, n_tests)
+            self.limit = fact(Kind.TIME_SPENT, self.budget.seconds, n_tests)
         elif n_tests > most:
-            self.limit = TooMany(n_tests, most)
+            self.limit = fact(Kind.TOO_MANY_TESTS, n_tests, most)
         elif n_sets > self.budget.max_sets:
-            self.limit = TooMany(n_sets, self.budget.max_sets, "set of columns")
+            self.limit = fact(Kind.TOO_MANY_SETS, n_sets, self.budget.max_sets)
         else:
             return False
         self._note_omission(size, n_tests, self.limit)
         return True
 
     def _note_omission(
-        self, size: int, n_tests: int, limit: Limit, n_columns: int | None = None
+        self, size: int, n_tests: int, limit: Fact, n_columns: int | None = None
     ) -> None:
         done = max(1, self.session.counts.tests)
         seconds = n_tests * self.budget.seconds_used / done
@@ -562,30 +541,34 @@ def _describe(
     """Say what was chosen, and why."""
     largest = max((len(witness) for witness in witnesses.values() if witness), default=0)
     used = max((len(separator) for separator in search.separators.values()), default=0)
-    grounds = SeparatorGrounds(used, is_asked=max_separator is not None)
+    bound = fact(Kind.DEFAULT if max_separator is None else Kind.ASKED)
     return {
         "order": GroundedChoice(
-            max(reached, largest), grounds=_order_grounds(search, reached, order)
+            max(reached, largest), facts=tuple(_order_facts(search, reached, order))
         ),
-        "max_separator": GroundedChoice(search.max_separator, grounds=grounds),
+        "max_separator": GroundedChoice(
+            search.max_separator, facts=(bound, fact(Kind.SEPARATOR_NEEDED, used))
+        ),
         "threshold": _describe_threshold(search),
     }
 
 
-def _order_grounds(search: _Search, reached: int, asked: int | None) -> OrderGrounds:
-    n_tests = tuple(sight.n_tests for sight in search.sight[1:])
+def _order_facts(search: _Search, reached: int, asked: int | None) -> Iterator[Fact]:
+    for sight in search.sight[1:]:
+        yield fact(Kind.ORDER_SEARCHED, sight.order, sight.n_tests)
     if search.limit is not None:
-        return OrderGrounds(n_tests, search.limit, omitted=reached + 1)
-    if asked is not None:
-        return OrderGrounds(n_tests, "asked")
-    return OrderGrounds(n_tests, "largest" if reached == max(MOST_TESTS) else "exhausted")
+        yield from (fact(Kind.ORDER_OMITTED, reached + 1), search.limit)
+    elif asked is not None:
+        yield fact(Kind.ASKED)
+    else:
+        yield fact(Kind.LARGEST_ORDER if reached == max(MOST_TESTS) else Kind.EXHAUSTED)
 
 
 def _describe_threshold(search: _Search) -> Choice:
     n_tests = len(search.task.candidates)
     if math.isinf(search.needed):
         least = 2.0 ** -family_bits(n_tests, search.level * share_of_level(0))
-        return GroundedChoice(None, grounds=NothingBelow(least, n_tests))
+        return GroundedChoice(None, facts=(fact(Kind.NOTHING_BELOW, least, n_tests),))
+    dependent = fact(Kind.DEPENDENT, len(search.alone), n_tests)
     threshold = float(f"{2.0**-search.needed:.2g}") if search.needed else None
-    grounds = ThresholdGrounds(len(search.alone), n_tests, FALSE_SHARE)
-    return GroundedChoice(threshold, grounds=grounds)
+    return GroundedChoice(threshold, facts=(dependent, fact(Kind.FALSE_SHARE, FALSE_SHARE)))

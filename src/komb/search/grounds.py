@@ -1,4 +1,4 @@
-"""Why a search chose what it chose, and left out what it left out, in numbers.
+"""Why a search chose what it chose, and left out what it left out: facts, in numbers.
 
 :mod:`komb.views.choices_text` has the words.
 """
@@ -6,74 +6,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import Enum, auto
+from typing import NamedTuple
 
 from komb.search.task import Choice, Omission
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSpent:
-    """The time budget was spent before these tests."""
+class Kind(Enum):
+    """What a fact is about; its numbers are named behind."""
 
-    seconds: float
-    n_tests: int
-
-
-@dataclass(frozen=True, slots=True)
-class TooMany:
-    """The work would exceed a limit."""
-
-    count: int
-    limit: int
-    unit: Literal["test", "set of columns"] = "test"
-
-
-Limit = TimeSpent | TooMany
-
-
-@dataclass(frozen=True, slots=True)
-class OrderGrounds:
-    """Where the orders that were searched end; ``n_tests`` are those of order 1, 2 and so on."""
-
-    n_tests: tuple[int, ...]
-    end: Literal["asked", "largest", "exhausted"] | Limit
-    omitted: int | None = None  # the order that a limit left out
+    ORDER_SEARCHED = auto()  # order, tests
+    ORDER_OMITTED = auto()  # order
+    TIME_SPENT = auto()  # seconds, tests that are left
+    TOO_MANY_TESTS = auto()  # tests, limit
+    TOO_MANY_SETS = auto()  # sets of columns, limit
+    LARGEST_ORDER = auto()
+    EXHAUSTED = auto()
+    ASKED = auto()
+    DEFAULT = auto()
+    SEPARATOR_NEEDED = auto()  # columns
+    NOTHING_BELOW = auto()  # p-value, tests
+    DEPENDENT = auto()  # columns that are, all columns
+    FALSE_SHARE = auto()  # at most
+    FALLS_WITH = auto()  # rows, columns
 
 
-@dataclass(frozen=True, slots=True)
-class SeparatorGrounds:
-    """How many columns the largest separator has, and who set the bound."""
+class Fact(NamedTuple):
+    """One fact behind a choice or an omission."""
 
-    needed: int
-    is_asked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdGrounds:
-    """How many columns are marginally dependent at the false discovery rate."""
-
-    n_dependent: int
-    n_tests: int
-    false_share: float
+    kind: Kind
+    numbers: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NothingBelow:
-    """No marginal p-value is below what the number of tests calls for."""
-
-    p_value: float
-    n_tests: int
-
-
-@dataclass(frozen=True, slots=True)
-class AlphaGrounds:
-    """What the level of single tests falls with."""
-
-    n_rows: int
-    n_columns: int
-
-
-Grounds = OrderGrounds | SeparatorGrounds | ThresholdGrounds | NothingBelow | AlphaGrounds
+def fact(kind: Kind, *numbers: float) -> Fact:
+    """Return a fact with its numbers."""
+    return Fact(kind, numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +48,7 @@ class GroundedChoice(Choice):
     """A choice whose reason is still to be put into words."""
 
     reason: str = field(default="", init=False)
-    grounds: Grounds = field(kw_only=True)
+    facts: tuple[Fact, ...] = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +56,4 @@ class GroundedOmission(Omission):
     """An omission whose reason is still to be put into words."""
 
     reason: str = field(default="", init=False)
-    limit: Limit = field(kw_only=True)
+    limit: Fact = field(kw_only=True)

@@ -38,19 +38,6 @@ def show_brief(test: Evidence) -> str:
 class Wording:
     """What all sentences about one blanket share.
 
-    Attributes
-    ----------
-    target
-        Whose blanket it is.
-    method
-        The algorithm.
-    members
-        The blanket.
-    max_separator
-        How many of them were tried together as a separator of another one.
-    is_automatic
-        Whether the search chose how strong the evidence must be.
-
     Examples
     --------
     >>> from komb.results.explanation import Evidence, Reason
@@ -60,11 +47,11 @@ class Wording:
     is marginally dependent on lamp: G = 12.50, df 2, p = 0.0019. There is no other member ...
     """
 
-    target: Name
+    target: Name  # whose blanket it is
     method: str
     members: tuple[Name, ...]
-    max_separator: int
-    is_automatic: bool = False
+    max_separator: int  # how many of them were tried together as a separator of another one
+    is_automatic: bool = False  # whether the search chose how strong the evidence must be
 
     def say(self, reason: Reason) -> str:
         """Put a reason into words."""

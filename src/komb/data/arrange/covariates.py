@@ -25,24 +25,17 @@ def hold_fixed(table: DiscreteTable, given: Sequence[Name], *, takes_numbers: bo
 
     Those with many different numbers stay as they are, if the test takes numbers and other columns
     are tested as such. The others become one column of strata, at the end of the table.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"sex": ["f", "m", "f"], "y": [0, 1, 0]})
-    >>> held = hold_fixed(table, ["sex"])
-    >>> held.table.names, held.fixed, held.notes["strata"]
-    (('y', 'sex'), ('sex',), (2, 'combinations of values held fixed'))
     """
-    for name in given:
-        if name not in table.names:
-            raise UnknownNameError.among("column", name, table.names, "given")
-    columns = [(name, numbers_of(table, name)) for name in given]
+    try:
+        columns = [(name, numbers_of(table, name)) for name in dict.fromkeys(given)]
+    except UnknownNameError as error:
+        raise error.concerning("given") from None
     continuous = [(name, x) for name, x in columns if x is not None and is_continuous(x)]
     numeric = tuple(name for name, _ in continuous)
     are_ranked = takes_numbers and table.has_ranks and table.numbers.keys() >= {*numeric}
     if not (are_ranked and table.numbers.keys() - given):
         numeric = ()
-    rest = [name for name in given if name not in numeric]
+    rest = [name for name, _ in columns if name not in numeric]
     if not rest:
         return Held(table, numeric)
     strata = strata_name(rest)

@@ -46,13 +46,7 @@ class WeightColumn(NamedTuple):
 
 
 def check_weights(weights: object) -> WeightColumn | None:
-    """Check what can be checked before there is a table; weights are frequencies if not named.
-
-    Examples
-    --------
-    >>> check_weights("w"), check_weights({"survey": [0.5, 1.5]})
-    (WeightColumn(name='w', kind='frequency', values=None), WeightColumn(name=None, ...))
-    """
+    """Check what can be checked before there is a table; weights are frequencies if not named."""
     pair = [*weights.items()] if isinstance(weights, Mapping) else [(FREQUENCY, weights)]
     if len(pair) == 1 and _is_column(pair[0][1]):
         kind, values = pair[0]
@@ -89,16 +83,7 @@ def check_weight_column(parameter: str, weights: object) -> WeightColumn | None:
 
 
 def check_groups(parameter: str, groups: object) -> dict[Name, tuple[Name, ...]] | str | None:
-    """Check what can be checked before there is a table.
-
-    Examples
-    --------
-    >>> check_groups("groups", {"gene": ["rs1", "rs2"]})
-    {'gene': ('rs1', 'rs2')}
-    >>> check_groups("groups", {"a": ["x", "y"], "b": ["y", "z"]})
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'groups' must have no column in two groups; got 'y' in 'a' and ...
-    """
+    """Check what can be checked before there is a table."""
     if groups is None or (isinstance(groups, str) and groups == PREFIX):
         return groups
     if not isinstance(groups, Mapping):
@@ -131,14 +116,7 @@ def columns_of(groups: Mapping[Name, tuple[Name, ...]] | str | None) -> tuple[Na
 
 
 def check_apart(named: Mapping[str, Iterable[Name]], others: Mapping[str, Iterable[Name]]) -> None:
-    """Raise if a parameter names a column that another parameter names, too.
-
-    Examples
-    --------
-    >>> check_apart({"weights": ["n"]}, {"target": ["n"]})
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'weights' must have no column in common with 'target'; got 'n'...
-    """
+    """Raise if a parameter names a column that another parameter names, too."""
     home: dict[Name, str] = {name: key for key, names in others.items() for name in names}
     for parameter, names in named.items():
         for name in names:

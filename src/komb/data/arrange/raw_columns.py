@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.encode.inputs import check_lengths
 from komb.data.encode.numbers import Floats, to_numbers
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
@@ -16,13 +17,7 @@ from komb.errors import UnknownNameError
 
 
 def column_names(data: Any) -> list[Name]:
-    """Return the names of the columns; none if data are not a table.
-
-    Examples
-    --------
-    >>> column_names({"x": [1], "y": [2]}), column_names(np.zeros((1, 2))), column_names(7)
-    (['x', 'y'], [0, 1], [])
-    """
+    """Return the names of the columns; none if data are not a table."""
     if isinstance(data, DiscreteTable):
         return list(data.names)
     if isinstance(data, np.ndarray):
@@ -34,14 +29,7 @@ def column_names(data: Any) -> list[Name]:
 
 
 def check_names(parameter: str, wanted: Any, data: Any) -> None:
-    """Raise if a parameter names a column that is not there; encoding says what else is wrong.
-
-    Examples
-    --------
-    >>> check_names("given", ["z"], {"x": [1], "y": [2]})
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: In 'given': There is no column 'z'. Known: 'x', 'y'.
-    """
+    """Raise if a parameter names a column that is not there; encoding says what else is wrong."""
     names = column_names(data)
     known = set(names)
     for name in wanted:
@@ -54,23 +42,14 @@ def count_rows(data: Any) -> int | None:
     if isinstance(data, DiscreteTable):
         return data.n_rows
     if isinstance(data, Mapping):
-        data = next(iter(data.values()), None)
-    try:
-        return len(data)
-    except TypeError:
-        return None
+        sizes = {name: len(column) for name, column in data.items() if hasattr(column, "__len__")}
+        check_lengths(sizes)
+        return next(iter(sizes.values()), None)
+    return len(data) if hasattr(data, "__len__") else None
 
 
 def numbers_of(data: Any, name: Name) -> Floats | None:
-    """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers.
-
-    Examples
-    --------
-    >>> numbers_of({"x": [1, None], "y": ["a", "b"]}, "x")
-    array([ 1., nan])
-    >>> numbers_of(DiscreteTable.from_data({"x": [5, 9, 5]}), "x")
-    array([5., 9., 5.])
-    """
+    """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers."""
     if isinstance(data, DiscreteTable):
         return data.numbers[name] if name in data.numbers else _of_codes(data, name)
     if isinstance(data, np.ndarray):
@@ -104,17 +83,11 @@ def numbers_in(values: Any) -> Floats | None:
             return to_numbers(nw.from_native(values, series_only=True))
         except TypeError:  # an array of some other library
             return to_numbers(np.asarray(values))
-    return to_numbers(list(values))
+    return to_numbers(list(values)) if isinstance(values, Iterable) else None
 
 
 def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Return some rows of a table, as often as they are named, in the kind of table it is.
-
-    Examples
-    --------
-    >>> take_rows({"x": ["a", "b"]}, np.array([1, 1]))
-    {'x': ['b', 'b']}
-    """
+    """Return some rows of a table, as often as they are named, in the kind of table it is."""
     if isinstance(data, DiscreteTable):
         return data.take(rows)
     if isinstance(data, np.ndarray):
@@ -136,6 +109,8 @@ def _take(values: Any, rows: npt.NDArray[np.intp]) -> Any:
             return nw.from_native(values, series_only=True)[rows.tolist()].to_native()
         except TypeError:
             return np.asarray(values)[rows]
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        return values  # encoding says what is wrong
     return [values[row] for row in rows.tolist()]
 
 

@@ -31,16 +31,7 @@ class Connection:
 
 
 def connect(cluster: object, data: object = None) -> Connection | None:
-    """Connect to a cluster that is ready for komb, or return None if there is none.
-
-    Examples
-    --------
-    >>> connect(None) is None
-    True
-    >>> connect(7)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'cluster' must be a Dask client, or the address of a scheduler; ...
-    """
+    """Connect to a cluster that is ready for komb, or return None if there is none."""
     is_large = isinstance(data, StoredTable) and not data.fits
     if cluster is None and (is_large or is_dask_frame(data)):
         cluster = active_client()

@@ -24,13 +24,7 @@ from komb.errors import DataError
 
 
 def is_dask_frame(data: object) -> bool:
-    """Whether something is a dataframe of Dask.
-
-    Examples
-    --------
-    >>> is_dask_frame([1, 2])
-    False
-    """
+    """Whether something is a dataframe of Dask."""
     library = type(data).__module__.partition(".")[0]
     return library.startswith("dask") and hasattr(data, "to_delayed")
 

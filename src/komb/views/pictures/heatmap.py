@@ -23,20 +23,11 @@ _FEW, _MANY = 12, 60  # columns
 
 
 class Cell(NamedTuple):
-    """One member of one target.
+    """One member of one target."""
 
-    Attributes
-    ----------
-    bits
-        The evidence for it; ``None`` for a member by request.
-    is_together
-        Whether it depends on the target only given others.
-    is_one_sided
-        Whether the member's own blanket was searched, and does not have the target.
-    """
-
-    bits: float | None
-    is_together: bool = False
+    bits: float | None  # the evidence for it; ``None`` for a member by request
+    is_together: bool = False  # whether it depends on the target only given others
+    # whether the member's own blanket was searched, and does not have the target
     is_one_sided: bool = False
 
 
@@ -70,14 +61,7 @@ def draw_heatmap(
     cells: Mapping[tuple[int, int], Cell],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which target has which member, and how strong the evidence is.
-
-    Examples
-    --------
-    >>> ax = draw_heatmap("Blankets", ["a", "b"], ["a", "b", "c"], {(0, 1): Cell(30.0)})
-    >>> [label.get_text() for label in ax.get_xticklabels()]
-    ['a', 'b', 'c']
-    """
+    """Draw which target has which member, and how strong the evidence is."""
     check_axes(ax)
     from matplotlib.figure import Figure
 

@@ -50,21 +50,11 @@ _OF_TABLES = ("why", "data")  # sections that a model has nothing to say in
 
 @dataclass(frozen=True)
 class Content:
-    """What a page is made of.
-
-    Attributes
-    ----------
-    blanket
-        What was found.
-    comparison
-        What other methods found, if they were asked.
-    source
-        Where the data come from; empty if they were in memory.
-    """
+    """What a page is made of."""
 
     blanket: Blanket
-    comparison: Comparison | None
-    source: str = ""
+    comparison: Comparison | None  # what other methods found, if they were asked
+    source: str = ""  # where the data come from; empty if they were in memory
 
     @cached_property
     def table(self) -> DiscreteTable | None:

@@ -17,36 +17,17 @@ _PIXELS_PER_INCH = 96
 
 
 class Picture(NamedTuple):
-    """A picture as a page holds it.
+    """A picture as a page holds it."""
 
-    Attributes
-    ----------
-    title
-        What is on it, for those who cannot see it.
-    source, width, height
-        An SVG file in base 64 and its size in pixels; empty if the picture could not be drawn.
-    absence
-        Why it could not be drawn.
-    """
-
-    title: str
-    source: str = ""
-    width: int = 0
+    title: str  # what is on it, for those who cannot see it
+    source: str = ""  # an SVG file in base 64; empty if the picture could not be drawn
+    width: int = 0  # in pixels
     height: int = 0
-    absence: str = ""
+    absence: str = ""  # why it could not be drawn
 
 
 def take_picture(draw: Callable[[], Axes], title: str) -> Picture:
-    """Draw a picture for a page; without matplotlib, say that it is not there.
-
-    Examples
-    --------
-    >>> from komb.errors import MissingPackageError
-    >>> def draw():
-    ...     raise MissingPackageError("Plots need matplotlib.")
-    >>> take_picture(draw, "A curve").absence
-    'Plots need matplotlib.'
-    """
+    """Draw a picture for a page; without matplotlib, say that it is not there."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a box stands for a letter without one
         try:

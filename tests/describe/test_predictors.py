@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from komb.data.table import DiscreteTable
-from komb.search.structure.predictors import CHANCE, FALSE_SHARE, add_predictors
+from komb.describe.predictors import CHANCE, FALSE_SHARE, add_predictors
 from komb.sessions.graph import DirectedGraphSource
 from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session

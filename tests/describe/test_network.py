@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from komb.search.structure.joined_blankets import find_network
-from komb.search.structure.partial_graph import Directions
+from komb.describe.network import find_network
+from komb.describe.partial_graph import Directions
 from komb.sessions.distribution import DistributionOracle
 from komb.sessions.questions import EMPTY
 from tests.data.models.equivalence import shared_directions

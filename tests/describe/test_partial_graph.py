@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from komb.search.structure.partial_graph import Directions, Edge, PartialGraph, Triple
+from komb.describe.partial_graph import Directions, Edge, PartialGraph, Triple
 from tests.data.models.equivalence import colliders, shared_directions
 from tests.data.models.graphs import all_dags, random_dag
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data.models.bayesian_network import DiscreteNetwork
-from komb.search.structure.partial_graph import Directions
-from komb.search.structure.parts import Part, find_parts
+from komb.describe.partial_graph import Directions
+from komb.describe.roles import Part, find_parts
 from komb.sessions.data import DataSession
 from komb.sessions.distribution import DistributionOracle
 from komb.sessions.questions import EMPTY
