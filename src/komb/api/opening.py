@@ -42,6 +42,8 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
+    if isinstance(data, DiscreteTable):
+        _check_size(data, ())  # a file of one column was read with a wrong delimiter
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
         _check_not_grouped("target", target, table)
