@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle, find_oracle
 from komb.citests.registry import find_test, make_test, name_of_test
-from komb.data.arrange.covariates import hold_fixed
+from komb.data.arrange.covariates import Held, hold_fixed
 from komb.data.encode.column_errors import and_more
 from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.knowledge import ColumnKnowledge
@@ -50,7 +50,10 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
         if target in table.types:  # or else it is looked for later
             find_column("target" if len(targets or ()) == 1 else "targets", target, table)
     find_columns("given", search.given, table)  # says why a column was left out
-    held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
+    held = Held(table)
+    if search.given:
+        takes_numbers = find_test(search.test).takes_numbers
+        held = hold_fixed(table, search.given, takes_numbers=takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table
     if isinstance(table, StoredTable) and table.fits:

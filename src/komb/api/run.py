@@ -249,7 +249,7 @@ class Run:
         return blanket.attached(self, finding.found.separators)
 
     def _choices(self, found: Found) -> dict[str, Choice]:
-        """Return what a search chose; for a model only what a user could have set."""
+        """Return what a search chose; of a model only what a user could have set."""
         if isinstance(self.data, DiscreteTable):
             return dict(found.choices)
         options = self.search.algorithm.defaults

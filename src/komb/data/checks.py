@@ -91,14 +91,7 @@ def random_pairs(
 
 
 def check_progress(progress: object) -> None:
-    """Raise if a progress callback cannot be called.
-
-    Examples
-    --------
-    >>> check_progress(3)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'progress' must be a function of one argument, or None; got 3. ...
-    """
+    """Raise if a progress callback cannot be called."""
     if progress is not None and not callable(progress):
         rule = "be a function of one argument, or None"
         raise ParameterError.because("progress", rule, progress, "Try progress=print.")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from komb.data.arrange.arrangement import arrange
+
 from komb.data.arrange.plan import Plan, WeightColumn
 from komb.data.arrange.weights import MOST_EXCESS, excess, find_scale, repeated_rows, thin
 from komb.data.encode.treatment import check_treatment
