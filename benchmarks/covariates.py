@@ -278,7 +278,7 @@ def run_weights(arguments: argparse.Namespace) -> None:
                 effective.append(effective_size(weights))
                 data = {**table, "w": weights}
                 rejected["no weights"] += depends(table)
-                by_weight = arranged(data, "survey")
+                by_weight = drawn_by_weight(data)
                 kept.append(len(by_weight["y"]))
                 rejected["drawn by weight"] += depends(by_weight)
                 times = np.maximum(1, np.rint(weights / weights.min())).astype(int)
@@ -321,13 +321,9 @@ def draw_survey(rng: Rng, n_rows: int, design: str, effect: float) -> tuple[Any,
     return {"x": x[rows], "z": z[rows], "y": y[rows]}, 1 / chance[rows]
 
 
-def arranged(data: Any, kind: str) -> dict[str, Any]:
-    """Return the table that a search with weights sees."""
-    from komb.data.arrange.arrangement import arrange
-    from komb.data.arrange.plan import Plan, WeightColumn
-    from komb.data.encode.treatment import Treatment
-
-    table = arrange(data, Treatment(), Plan(weights=WeightColumn("w", kind))).table
+def drawn_by_weight(data: Any) -> dict[str, Any]:
+    """Return the rows that a search with weights of a survey sees."""
+    table = komb.table(data, weights={"w": "survey"})
     return {str(name): table.codes[i] for i, name in enumerate(table.names)}
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.metrics import mutual_info_score
 
 from common import print_table
-from komb.api.effect_sizes import InformationMeter
 from komb.data.table import DiscreteTable
+from komb.describe.effects import InformationMeter
 
 ROUNDING = 1e-12
 

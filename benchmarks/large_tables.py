@@ -72,14 +72,14 @@ def write_files(folder: Path, n_rows: int) -> None:
 
 STEPS = {
     "encode": "komb.encode({source!r}, {table!r}, overwrite=True)",
-    "search": "print(json.dumps(komb.markov_blanket(komb.read_table({table!r}), {target!r}, "
-    "memory_limit='2 GB').to_dict(), default=str))",
+    "search": "print(json.dumps(komb.markov_blanket(komb.read_table({table!r}, "
+    "memory_limit='2 GB'), {target!r}).to_dict(), default=str))",
 }
 MEASURED = """
 import json, sys, tempfile, time, komb
 with tempfile.TemporaryDirectory() as folder:  # have kernels compiled before
     small = komb.encode(komb.boolean_table('parity', 500, n_parents=2), folder + '/t.komb')
-    komb.markov_blanket(small, 'Y', memory_limit=1)
+    komb.markov_blanket(komb.table(small, memory_limit=1), 'Y')
 began, used = time.perf_counter(), time.process_time()
 {code}
 seconds = [time.perf_counter() - began, time.process_time() - used]
@@ -122,10 +122,10 @@ def measure_ratio(folder: Path, n_rows: int) -> None:
     columns = draw_columns(np.random.default_rng(1), n_rows)
     table = komb.DiscreteTable.from_data(columns)
     stored = komb.encode(table, folder / "table.komb")
-    limit = table.nbytes // 10
+    within = komb.table(stored, memory_limit=table.nbytes // 10)
     calls: dict[str, Callable[[], object]] = {
         "in memory": lambda: komb.markov_blanket(table, TARGET),
-        "on disk": lambda: komb.markov_blanket(stored, TARGET, memory_limit=limit),
+        "on disk": lambda: komb.markov_blanket(within, TARGET),
     }
     answers = {name: call() for name, call in calls.items()}
     assert len({str(answer.members) for answer in answers.values()}) == 1  # type: ignore[attr-defined]
@@ -152,7 +152,7 @@ def measure_cluster(folder: Path, n_rows: int) -> None:
     stored = komb.encode(komb.DiscreteTable.from_data(columns), folder / "table.komb")
     del columns
     address = "127.0.0.1:0"
-    limit = stored.nbytes // 10
+    within = komb.table(stored, memory_limit=stored.nbytes // 10)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=address
@@ -160,10 +160,8 @@ def measure_cluster(folder: Path, n_rows: int) -> None:
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         calls: dict[str, Callable[[], komb.Blanket]] = {
-            "2 threads": lambda: komb.markov_blanket(stored, TARGET, memory_limit=limit, n_jobs=2),
-            "2 workers": lambda: komb.markov_blanket(
-                stored, TARGET, memory_limit=limit, cluster=client
-            ),
+            "2 threads": lambda: komb.markov_blanket(within, TARGET, n_jobs=2),
+            "2 workers": lambda: komb.markov_blanket(komb.table(within, cluster=client), TARGET),
         }
         best = dict.fromkeys(calls, float("inf"))
         answers = []

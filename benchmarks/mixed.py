@@ -578,9 +578,9 @@ def calls(options: argparse.Namespace) -> None:
     ]
     komb.markov_blanket({"a": rng.normal(size=100), "b": rng.normal(size=100)}, "a")  # compiles
     lines = []
-    for label, data, target, settings in work:
+    for label, data, target, reading in work:
         started = time.process_time()
-        blanket = komb.markov_blanket(data, target, n_jobs=1, **settings)
+        blanket = komb.markov_blanket(komb.table(data, **reading), target, n_jobs=1)
         seconds = time.process_time() - started
         lines.append(
             (label, target, f"{seconds:.1f}", f"{blanket.tests:,}", str(len(blanket.members)))

@@ -32,8 +32,8 @@ import numpy.typing as npt
 import komb
 from common import print_table
 from komb.data.table import DiscreteTable
+from komb.describe.partial_graph import PartialGraph
 from komb.reproduction.datasets import BundledNetwork
-from komb.search.structure.partial_graph import PartialGraph
 
 Matrix = npt.NDArray[np.bool_]  # [a, b]: a -> b, or a - b if [b, a] as well
 Learn = Callable[[DiscreteTable], Matrix]
@@ -130,7 +130,7 @@ def print_roles(name: str, n_rows: int, samples: Iterable[int]) -> None:
             if len(table.levels[x]) < 2:
                 continue
             blanket = timed("search", partial(komb.markov_blanket, table, target))
-            for role in timed("roles", partial(getattr, blanket, "roles")).values():
+            for role in timed("roles", blanket.roles).values():
                 is_neighbour = role.kind == "neighbour"
                 shown = str(role.direction) if is_neighbour else role.kind
                 said[true_role(truth, role.name, target), shown] += 1

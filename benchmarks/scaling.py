@@ -141,7 +141,7 @@ def case_pairs(n_columns: int, n_rows: int = 5_000, threads: int = 1, missing: f
 
     data = genotypes(n_rows, n_columns, missing)
     treated = np.ma.masked_equal(data, -1) if missing else data
-    komb.markov_blanket(treated[:1_500, -900:], 899, order=1, missing="testwise")
+    komb.markov_blanket(treated[:1_500, -900:], 899, order=1)
     table = komb.DiscreteTable.from_codes(data, missing="testwise" if missing else "error")
     del data, treated
     marks: list[tuple[float, int]] = []

@@ -155,11 +155,11 @@ class TestFind:
     @pytest.mark.parametrize("test", ["auto", "perm"])
     def test_stability(self, run: Run, file: Path, test: str) -> None:
         """The seed is that of the half-samples, and of the test if it draws random numbers."""
-        method, seed = "auto" if test == "auto" else "komb", {"seed": 7} if test == "perm" else {}
+        method, seed = ("auto", None) if test == "auto" else ("komb", 7)
         asked = ("find", file, "-t", "Y", "--method", method, "--test", test, "-k", 1)
         _, out, err = run(*asked, "--stability", 4, "--seed", 7, "--json")
         assert err == ""
-        blanket = komb.markov_blanket(XOR, "Y", method=method, test=test, order=1, **seed)
+        blanket = komb.markov_blanket(XOR, "Y", method=method, test=test, order=1, seed=seed)
         expected = blanket.stability(4, seed=7)
         assert Stability.from_dict(json.loads(out)["stability"]) == expected
         if test == "auto":

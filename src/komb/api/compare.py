@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from komb.api.opening import find_columns
 from komb.api.options import COLUMN_LISTS, Search, check_absent, check_known
-from komb.api.progress import Observer, Reporter, check_progress
+from komb.api.progress import Observer, Reporter
 from komb.api.run import Run
+from komb.data.checks import check_progress
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
 from komb.data.models.markov_field import MarkovField
 from komb.data.names import Name, list_names

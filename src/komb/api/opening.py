@@ -42,6 +42,8 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
+    if isinstance(data, DiscreteTable):
+        _check_size(data, ())  # a file of one column was read with a wrong delimiter
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
         _check_not_grouped("target", target, table)
@@ -145,26 +147,13 @@ def _check_fit(algorithm: AlgorithmInfo, search: Search, alpha: float) -> None:
 
 
 def find_columns(parameter: str, names: Iterable[Name], data: Data) -> tuple[int, ...]:
-    """Return the positions of several columns, each once, in the order of the table.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> find_columns("start", ["X3", "X1"], boolean_table("and", 9))
-    (0, 2)
-    """
+    """Return the positions of several columns, each once, in the order of the table."""
     listed = list_names(parameter, names)
     return tuple(sorted({find_column(parameter, name, data) for name in listed}))
 
 
 def find_column(parameter: str, name: Name, data: Data) -> int:
-    """Return the position of a column, or say which parameter named what is not there.
-
-    Examples
-    --------
-    >>> find_column("target", "x", DiscreteTable.from_data({"x": [0, 1]}))
-    0
-    """
+    """Return the position of a column, or say which parameter named what is not there."""
     try:
         return data.index(name)
     except UnknownNameError as error:

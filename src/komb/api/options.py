@@ -30,27 +30,13 @@ PAPER_TEST = "g-sci"
 
 
 def check_known(kind: str, name: object, known: Iterable[str], parameter: str = "") -> None:
-    """Raise unless a name is known; it may be anything.
-
-    Examples
-    --------
-    >>> check_known("test", ["g"], ["g", "chi2"])
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: There is no test ['g']. Known: 'g', 'chi2'.
-    """
+    """Raise unless a name is known; it may be anything."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError.among(kind, name, known, parameter or kind)
 
 
 def check_absent(given: Mapping[str, Any], remedies: Mapping[str, Text]) -> None:
-    """Raise if a keyword of other searches is given that has another name here, or no use.
-
-    Examples
-    --------
-    >>> check_absent({"order": 2}, {"order": ("Try ", Argument("orders", [2]), ".")})
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'order' must be left out here; got 2. Try orders=[2].
-    """
+    """Raise if a keyword of other searches is given that has another name here, or no use."""
     for name, remedy in remedies.items():
         if name in given:
             raise ParameterError.because(name, "be left out here", given[name], remedy)

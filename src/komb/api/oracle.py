@@ -73,16 +73,7 @@ class Oracle:
 
 
 def find_oracle(data: Any) -> Oracle | None:
-    """Return who answers for a model; None if data are not a model.
-
-    Examples
-    --------
-    >>> import komb
-    >>> find_oracle(komb.boolean_network("parity", n_parents=2)).answers_by
-    'distribution'
-    >>> find_oracle({"x": [0, 1]}) is None
-    True
-    """
+    """Return who answers for a model; None if data are not a model."""
     if isinstance(data, Oracle):
         return data
     if isinstance(data, DiscreteNetwork | MarkovField):

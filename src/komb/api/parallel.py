@@ -31,16 +31,7 @@ _SLICE = 8  # items a worker that are sent at once where results come back toget
 
 
 def check_jobs(n_jobs: object) -> int | None:
-    """Return a number of jobs in joblib's sense, or say why it is none.
-
-    Examples
-    --------
-    >>> check_jobs(-1)
-    -1
-    >>> check_jobs(0)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'n_jobs' must be a whole number other than 0, or None; got 0. ...
-    """
+    """Return a number of jobs in joblib's sense, or say why it is none."""
     if n_jobs is None:
         return None
     try:
@@ -61,13 +52,7 @@ def check_jobs(n_jobs: object) -> int | None:
 
 
 def count_workers(n_jobs: int | None, n_items: int) -> int:
-    """Return how many workers there will be: never more than there are items.
-
-    Examples
-    --------
-    >>> count_workers(None, 10), count_workers(3, 10), count_workers(3, 1)
-    (1, 3, 1)
-    """
+    """Return how many workers there will be: never more than there are items."""
     # What is not loaded is not configured either, and loading it takes a tenth of a second.
     if n_items < 2 or n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
@@ -78,13 +63,7 @@ def count_workers(n_jobs: int | None, n_items: int) -> int:
 
 
 def count_threads(n_jobs: int | None) -> int | None:
-    """Return how many threads may count for one search; None leaves that to the machine.
-
-    Examples
-    --------
-    >>> count_threads(None), count_threads(1), count_threads(3)
-    (None, 1, 3)
-    """
+    """Return how many threads may count for one search; None leaves that to the machine."""
     if n_jobs is None or n_jobs > 0:
         return n_jobs
     import joblib
@@ -127,13 +106,7 @@ class Stopped(Exception):  # noqa: N818 - it is no error
 def spread(
     work: Callable[..., Any], items: Sequence[_Item], shared: Sequence[Any], n_workers: int
 ) -> Generator[tuple[_Item, Any], None, None]:
-    """Do some work on every item, and yield the results as they come.
-
-    Examples
-    --------
-    >>> sorted(spread(pow, [1, 2, 3], [2], n_workers=1))
-    [(1, 1), (2, 4), (3, 9)]
-    """
+    """Do some work on every item, and yield the results as they come."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
@@ -184,10 +157,6 @@ def prepare_worker(parent: int) -> None:
 
     It leaves Ctrl-C to its parent, which ends it; it says nothing; and it ends when its parent is
     gone, for its work is no longer wanted. Threads, and the workers of a cluster, stay as they are.
-
-    Examples
-    --------
-    >>> prepare_worker(os.getpid())
     """
     if os.getppid() != parent or threading.current_thread() is not threading.main_thread():
         return

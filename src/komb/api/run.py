@@ -80,15 +80,7 @@ class Run:
         search: Search,
         parameter: str = "target",
     ) -> tuple[Run, tuple[int, ...]]:
-        """Read data and check everything; nothing is counted. Returns positions of targets too.
-
-        Examples
-        --------
-        >>> import komb
-        >>> run, targets = Run.open(komb.boolean_table("and", 9), ["Y"], Search.of(exclude=["X1"]))
-        >>> run.names, targets
-        (('X2', 'X3', 'Y'), (2,))
-        """
+        """Read data and check everything; nothing is counted. Returns positions of targets too."""
         opened = open_data(data, targets, search)
         checked = check_search(search, opened)
         return cls(opened.data, search, **checked), find_targets(
@@ -274,7 +266,7 @@ class Run:
         search = self.search
         options = {**search.algorithm.defaults, **search.arguments}
         columns = {"start": self.named(self.start), "include": self.named(self.include)}
-        columns["exclude"] = search.exclude  # not in the table, and so in no order
+        columns["exclude"] = search.exclude
         knowledge = None if search.knowledge is None else search.knowledge.to_dict()
         held = {"given": search.given, "knowledge": knowledge}
         said = {name: value for name, value in held.items() if value}

@@ -19,14 +19,7 @@ JournalPath = str | os.PathLike[str] | None
 
 
 def check_journal(resume: object) -> None:
-    """Raise unless this is the name of a file, or nothing.
-
-    Examples
-    --------
-    >>> check_journal(True)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'resume' must be the name of a file; got True. Pass ...
-    """
+    """Raise unless this is the name of a file, or nothing."""
     if resume is not None and not isinstance(resume, str | os.PathLike):
         remedy = "Pass one such as 'run.journal'; it is made if it is not there."
         raise ParameterError.because("resume", "be the name of a file", resume, remedy)

@@ -23,13 +23,7 @@ _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
 
 def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
-    """Have the kernels for searches of a table ready; at once if they are.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> warm_up(boolean_table("and", 10))
-    """
+    """Have the kernels for searches of a table ready; at once if they are."""
     dtype = table.dtype
     name = test if isinstance(test, str) and is_ours(find_test(test)) else "g"
     has_numbers = bool(ranked_numbers(table, test))
@@ -46,12 +40,7 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
 
 
 def compile_moments(dtype: str) -> None:
-    """Compile what says how likely G is, for one type of codes, and nothing else.
-
-    Examples
-    --------
-    >>> compile_moments("uint8")
-    """
+    """Compile what says how likely G is, for one type of codes, and nothing else."""
     from komb.counts.chi_square_kernels import functions
     from komb.counts.contingency import Contingency
     from komb.counts.gamma_tail_kernels import judge_by_g

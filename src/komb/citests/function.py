@@ -87,14 +87,7 @@ class FunctionTest(CITest):
 
 
 def check_signature(function: object) -> None:
-    """Raise unless something can be called as a test is.
-
-    Examples
-    --------
-    >>> check_signature(lambda x, y: 0.5)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'test' must be a function of x, y and z; got '<lambda>'. Define ...
-    """
+    """Raise unless something can be called as a test is."""
     shown = name_of(function) if callable(function) else function
     remedy = "Define it as function(x, y, z), with integer codes, and return a p-value."
     rule = "be a function of x, y and z"
@@ -111,12 +104,5 @@ def check_signature(function: object) -> None:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return what a function or class is called.
-
-    Examples
-    --------
-    >>> def my_test(x, y, z): ...
-    >>> name_of(my_test)
-    'my_test'
-    """
+    """Return what a function or class is called."""
     return str(getattr(function, "__name__", type(function).__name__))

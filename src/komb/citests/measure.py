@@ -257,13 +257,6 @@ class Moments(NamedTuple):
         With skewness ``g`` and ``z`` standard deviations above the mean, that is ``8 / g^2``
         degrees of freedom for ``8 / g^2 + 4 z / g``. A very skewed statistic is mostly one of a few
         values, and the gamma distribution of the same mean and variance counts as well.
-
-        Examples
-        --------
-        >>> by_chi_square = Moments(np.array([3.0]), np.array([6.0]), np.array([24.0]))
-        >>> [(values, freedom)] = by_chi_square.tails(np.array([7.5]))
-        >>> values.round(9).tolist(), freedom.round(9).tolist()
-        ([7.5], [3.0])
         """
         from komb.counts.gamma_tail_kernels import shift_gammas
 
@@ -276,15 +269,7 @@ class Moments(NamedTuple):
 
 
 def check_measurement(measured: object, n_tests: int) -> None:
-    """Raise unless a test measured as it should: it may come from outside.
-
-    Examples
-    --------
-    >>> none = np.zeros(0)
-    >>> check_measurement(Measurement(none, none, none > 0, "mine"), n_tests=2)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'test' must measure 2 statistics, one per test; got 0. Correct ...
-    """
+    """Raise unless a test measured as it should: it may come from outside."""
     remedy = "Correct the method 'measure' of the test: it returns a Measurement of arrays."
     if not isinstance(measured, Measurement):
         raise ParameterError.because("test", "return a Measurement", measured, remedy)

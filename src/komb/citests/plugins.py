@@ -121,13 +121,7 @@ class Registry(Generic[I]):
 
 
 def is_ours(implementation: Any) -> bool:
-    """Whether a class or function is part of komb.
-
-    Examples
-    --------
-    >>> is_ours(Registry), is_ours(dict)
-    (True, False)
-    """
+    """Whether a class or function is part of komb."""
     return str(implementation.__module__).split(".")[0] == "komb"
 
 

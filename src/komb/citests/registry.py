@@ -157,26 +157,14 @@ TestChoice = str | type[CITest] | PValueFunction
 
 
 def find_test(test: TestChoice) -> type[CITest]:
-    """Return the class of a test.
-
-    Examples
-    --------
-    >>> find_test("g").__name__, find_test(lambda x, y, z: 1.0).__name__
-    ('GTest', 'FunctionTest')
-    """
+    """Return the class of a test."""
     if isinstance(test, str):
         return TESTS.find(test).implementation
     return test if _is_class(test) else FunctionTest
 
 
 def name_of_test(test: TestChoice) -> str:
-    """Return what a test goes by; a class or function that was not registered by its own name.
-
-    Examples
-    --------
-    >>> name_of_test("g"), name_of_test(max)
-    ('g', 'max')
-    """
+    """Return what a test goes by; a class or function that was not registered by its own name."""
     return test if isinstance(test, str) else name_of(test)
 
 
@@ -191,13 +179,6 @@ def make_test(
 
     ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
     level that its p-values must be able to reach.
-
-    Examples
-    --------
-    >>> make_test("G")
-    Traceback (most recent call last):
-    ...
-    komb.errors.UnknownNameError: There is no test 'G'. Did you mean 'g'? Known: ...
     """
     implementation = find_test(test)  # an unknown name is the first thing to hear of
     _check_df("df", df)
@@ -208,13 +189,7 @@ def make_test(
 
 
 def statistic_symbol(decider: str) -> str:
-    """Return what the statistic of a deciding test is called in print.
-
-    Examples
-    --------
-    >>> statistic_symbol("g"), statistic_symbol("x2"), statistic_symbol("unheard of")
-    ('G', 'X2', 'unheard of')
-    """
+    """Return what the statistic of a deciding test is called in print."""
     for info in TESTS.all().values():
         if decider in info.implementation.symbols:
             return info.implementation.symbols[decider]
@@ -222,13 +197,7 @@ def statistic_symbol(decider: str) -> str:
 
 
 def unreliable_note(name: str, tests: str) -> str:
-    """Say what it means, and what helps, if this many tests were unreliable.
-
-    Examples
-    --------
-    >>> unreliable_note("auto", "3 of 120 tests")
-    '3 of 120 tests had nothing to compare and count as independent: given the columns ...'
-    """
+    """Say what it means, and what helps, if this many tests were unreliable."""
     return _described(name).unreliable_note.format(test=name, tests=tests)
 
 

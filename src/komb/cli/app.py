@@ -30,7 +30,7 @@ def make_app(wanted: Container[str] = COMMANDS) -> typer.Typer:
     """Put the commands together; only those that are wanted are loaded, the others have a name."""
     app = typer.Typer(
         name="komb",
-        help="Markov blankets of discrete data, including members that matter only in combination.",
+        help="Markov blankets of tables, including members that matter only in combination.",
         add_completion=False,
         pretty_exceptions_enable=False,
     )

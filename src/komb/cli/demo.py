@@ -44,13 +44,7 @@ def demo() -> None:
 
 
 def demo_table() -> DiscreteTable:
-    """Return the table of the demonstration.
-
-    Examples
-    --------
-    >>> demo_table()
-    DiscreteTable(1000 rows x 14 columns, 2 levels)
-    """
+    """Return the table of the demonstration."""
     return boolean_table("parity", 1000, n_parents=3, noise=0.1, n_irrelevant=10, seed=0)
 
 

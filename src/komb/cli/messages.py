@@ -31,13 +31,7 @@ _REPEATED = ("start", "include", "exclude", "given")  # options that name one co
 
 
 def flag_of(parameter: str) -> str:
-    """Return the option that stands for a parameter on the command line.
-
-    Examples
-    --------
-    >>> flag_of("max_separator"), flag_of("na_values")
-    ('--max-separator', '--na-value')
-    """
+    """Return the option that stands for a parameter on the command line."""
     return _SINGULAR.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
@@ -98,13 +92,7 @@ def _show(value: object) -> str:
 
 
 def _hint_at_repeating(error: KombError) -> str:
-    """Say how to name several columns, to who put commas between them; a name may have commas.
-
-    Examples
-    --------
-    >>> _hint_at_repeating(UnknownNameError.among("column", "a, b", ["a", "b"], "exclude"))
-    ' To name several columns, repeat the option: --exclude a --exclude b.'
-    """
+    """Say how to name several columns, to who put commas between them; a name may have commas."""
     if not isinstance(error, UnknownNameError) or error.kind != "column":
         return ""
     if error.parameter not in _REPEATED or "," not in str(error.value):

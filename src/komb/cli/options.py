@@ -161,14 +161,7 @@ def _declared(option: Option) -> tuple[Any, Any]:
 
 
 def show_default(option: Option) -> str:
-    """Say what holds if an option is left out: for which method, or for every test.
-
-    Examples
-    --------
-    >>> from komb.search.options import MAX_CONDITIONING
-    >>> show_default(MAX_CONDITIONING)
-    '3 for bamb, hiton-mb, lrh, mmmb, pcmb, stmb; no limit for gs, iamb'
-    """
+    """Say what holds if an option is left out: for which method, or for every test."""
     takers: dict[str, list[str]] = {}
     for info in algorithms().values():
         if option.name in info.defaults:
@@ -282,13 +275,7 @@ def _standard_input() -> IO[bytes]:
 
 
 def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:
-    """Return what ``--na-value`` says: values for all columns, or for each of some.
-
-    Examples
-    --------
-    >>> to_na_values(["-9", "unknown"]), to_na_values(["age=99", "age=98"])
-    (['-9', 'unknown'], {'age': ['99', '98']})
-    """
+    """Return what ``--na-value`` says: values for all columns, or for each of some."""
     parts = [entry.rpartition("=") for entry in entries or ()]
     if not any(equals for _, equals, _ in parts):
         return list(entries or ())
@@ -303,13 +290,7 @@ def to_na_values(entries: list[str] | None) -> list[str] | dict[str, list[str]]:
 
 
 def to_groups(entries: list[str] | None) -> str | dict[str, list[str]] | None:
-    """Return what ``--group`` says: the columns of each group, or how to find them.
-
-    Examples
-    --------
-    >>> to_groups(["gene=rs1,rs2", "site=a,b"]), to_groups(["prefix"])
-    ({'gene': ['rs1', 'rs2'], 'site': ['a', 'b']}, 'prefix')
-    """
+    """Return what ``--group`` says: the columns of each group, or how to find them."""
     if not entries:
         return None
     if len(entries) == 1 and "=" not in entries[0]:
@@ -326,13 +307,7 @@ def to_groups(entries: list[str] | None) -> str | dict[str, list[str]] | None:
 
 
 def to_weights(text: str | None) -> str | dict[str, str] | None:
-    """Return the column that holds weights, with what they mean if that is said.
-
-    Examples
-    --------
-    >>> to_weights("w"), to_weights("w=survey")
-    ('w', {'w': 'survey'})
-    """
+    """Return the column that holds weights, with what they mean if that is said."""
     if text is None:
         return None
     name, equals, kind = text.rpartition("=")
@@ -340,13 +315,7 @@ def to_weights(text: str | None) -> str | dict[str, str] | None:
 
 
 def to_discretize(entries: list[str] | None) -> str | dict[str, str | list[float]] | None:
-    """Return what ``--discretize`` says: one way for all columns, or a rule for each of some.
-
-    Examples
-    --------
-    >>> to_discretize(["quantile"]), to_discretize(["age=18,65", "height=mdl"])
-    ('quantile', {'age': [18.0, 65.0], 'height': 'mdl'})
-    """
+    """Return what ``--discretize`` says: one way for all columns, or a rule for each of some."""
     found = _by_column("discretize", entries, _to_rule)
     if isinstance(found, list):
         rule = "say of which column these are cut points"
@@ -390,13 +359,7 @@ def _to_bins(parameter: str, text: str) -> int:
 
 
 def contradiction(first: str, second: str, why: str) -> ParameterError:
-    """Return the error about two options that do not go together.
-
-    Examples
-    --------
-    >>> print(contradiction("json", "csv", "both say what to print"))
-    'json' and 'csv' both say what to print. Leave out one of them.
-    """
+    """Return the error about two options that do not go together."""
     statement = Argument(first), " and ", Argument(second), f" {why}."
     return ParameterError(statement, "Leave out one of them.")
 

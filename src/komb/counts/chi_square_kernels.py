@@ -33,13 +33,7 @@ _NAMES = ("chdtrc", "chdtri")
 
 @lru_cache(maxsize=1)
 def functions() -> Any:
-    """Addresses of the functions that kernels call.
-
-    Examples
-    --------
-    >>> len(functions())
-    2
-    """
+    """Addresses of the functions that kernels call."""
     from scipy.special import cython_special
 
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer

@@ -49,13 +49,6 @@ def block_sets(sets: Int64Array, n_levels: Int64Array, most_cells: float) -> Blo
     block has one more column than a set, the one for which the numbers of all columns add up to a
     multiple of how many columns there are. So every set is in one block, and a block has as many
     sets as columns.
-
-    Examples
-    --------
-    >>> triples = np.array([[0, 1, 2], [0, 1, 4], [0, 2, 4], [1, 2, 4]])
-    >>> blocks = block_sets(triples, np.full(7, 10), 1e4)
-    >>> blocks.columns.tolist(), blocks.first.tolist()
-    ([[0, 1, 2, 4]], [0, 4])
     """
     group_of = _group(n_levels, most_cells ** (1.0 / sets.shape[1]))
     blocks, block_of = _by_groups(sets, group_of, n_levels, most_cells)
@@ -112,14 +105,7 @@ def _complete(sets: Int64Array, n_levels: FloatArray, most_cells: float) -> Int6
 
 
 def merge_sets(sets: Sequence[Columns], n_levels: Sequence[int], most_cells: float) -> Blocks:
-    """Find blocks for sets of any sizes: each set joins the first block that it fits.
-
-    Examples
-    --------
-    >>> blocks = merge_sets([(0, 1), (2, 3), (1, 2)], [2, 2, 2, 2], 8)
-    >>> blocks.columns.tolist(), blocks.sizes.tolist(), blocks.order.tolist()
-    ([[0, 1, 2], [2, 3, 0]], [3, 2], [0, 2, 1])
-    """
+    """Find blocks for sets of any sizes: each set joins the first block that it fits."""
     left = sorted(range(len(sets)), key=lambda place: (sets[place], place))
     blocks: list[Columns] = []
     block_of = np.zeros(len(sets), dtype=np.int64)

@@ -85,16 +85,7 @@ if not IS_COMPILED:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, and keep the result on disk if possible.
-
-    Examples
-    --------
-    >>> @kernel
-    ... def add(x, y):
-    ...     return x + y
-    >>> add.__name__
-    'add'
-    """
+    """Compile a function when it is first called, and keep the result on disk if possible."""
     if not IS_COMPILED:
         return _in_python(function)
     options: dict[str, Any] = {"nogil": True, "_nrt": False}
@@ -120,11 +111,5 @@ def _in_python(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def popcount(word: Any) -> np.int64:
-    """Count the set bits of a 64-bit word in Python.
-
-    Examples
-    --------
-    >>> int(popcount(np.uint64(7)))
-    3
-    """
+    """Count the set bits of a 64-bit word in Python."""
     return np.int64(int(word).bit_count())

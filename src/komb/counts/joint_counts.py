@@ -157,24 +157,12 @@ class JointCounter(ABC):
 
 
 def count_cells(shape: Sequence[int]) -> int:
-    """How many combinations of codes there are.
-
-    Examples
-    --------
-    >>> count_cells((2, 3)), count_cells(())
-    (6, 1)
-    """
+    """How many combinations of codes there are."""
     return math.prod(shape)
 
 
 def words_of(shape: Sequence[int]) -> list[list[int]]:
-    """Places of the columns that each word of a key combines.
-
-    Examples
-    --------
-    >>> words_of((2, 3)), words_of((1 << 40, 1 << 40, 2))
-    ([[0, 1]], [[0], [1, 2]])
-    """
+    """Places of the columns that each word of a key combines."""
     words: list[list[int]] = [[]]
     cells = 1
     for place, width in enumerate(shape):
@@ -189,14 +177,7 @@ def words_of(shape: Sequence[int]) -> list[list[int]]:
 def gather(
     columns: Columns, shape: tuple[int, ...], codes: npt.NDArray[np.integer], counts: Int64Array
 ) -> JointCounts:
-    """Add up the counts of equal combinations, given by their codes column by column.
-
-    Examples
-    --------
-    >>> found = gather((0, 1), (2, 2), np.array([[1, 0, 1], [1, 1, 1]]), np.array([1, 2, 3]))
-    >>> found.keys.tolist(), found.counts.tolist()
-    ([[1, 3]], [2, 4])
-    """
+    """Add up the counts of equal combinations, given by their codes column by column."""
     keys = []
     for places in words_of(shape):
         key = np.zeros(codes.shape[1], dtype=np.int64)
@@ -221,14 +202,7 @@ def _collapse(
 
 
 def add_counts(left: Sequence[JointCounts], right: Sequence[JointCounts]) -> list[JointCounts]:
-    """Add the counts of one lot in two parts of a table.
-
-    Examples
-    --------
-    >>> one = JointCounts((0,), (2,), np.array([1, 2]))
-    >>> add_counts([one], [one])[0].counts.tolist()
-    [2, 4]
-    """
+    """Add the counts of one lot in two parts of a table."""
     return [_add(one, other) for one, other in zip(left, right, strict=True)]
 
 

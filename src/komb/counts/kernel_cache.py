@@ -172,13 +172,7 @@ def is_to_be_kept() -> bool:
 
 
 def find_folders() -> list[Path]:
-    """Return the folders that kernels may be in, as the module's docstring has them.
-
-    Examples
-    --------
-    >>> len(find_folders()) > 0
-    True
-    """
+    """Return the folders that kernels may be in, as the module's docstring has them."""
     here = Path(__file__).resolve().parent
     place = _DIGEST(str(here).encode()).hexdigest()[:16]  # two installations do not share files
     named = os.environ.get(VARIABLE) or getattr(numba.config, "CACHE_DIR", "")
@@ -217,15 +211,7 @@ def user_cache_folder() -> Path | None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether a folder is the user's own, and no one else can write in it; made if missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     is_private(Path(parent, "mine"))
-    True
-    """
+    """Tell whether a folder is the user's own, and no one else can write in it; made if missing."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
@@ -255,11 +241,6 @@ def source_stamp() -> str:
     """Return a digest of all sources that kernels are compiled from.
 
     It is of all of them, not of a kernel's own file, so that kernels can call others.
-
-    Examples
-    --------
-    >>> len(source_stamp())
-    16
     """
     digest = _DIGEST(__version__.encode())
     for package in _PACKAGES_WITH_KERNELS:
@@ -288,15 +269,7 @@ def read_checked(path: Path) -> bytes | None:
 
 
 def write_checked(path: Path, payload: bytes) -> None:
-    """Write a file in one step, so that no other process ever sees a part of it.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_checked(Path(folder, "x"), b"kernel")
-    ...     read_checked(Path(folder, "x"))
-    b'kernel'
-    """
+    """Write a file in one step, so that no other process ever sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.tmp")
     try:

@@ -24,13 +24,7 @@ LEAST_BYTES = 32 << 20
 
 
 def counts_limit(memory_limit: int | str | None) -> int:
-    """Return how many bytes counts may take if all of a search may take so many.
-
-    Examples
-    --------
-    >>> counts_limit("1 GB")
-    500000000
-    """
+    """Return how many bytes counts may take if all of a search may take so many."""
     return max(int(SHARE * check_limit(memory_limit)), LEAST_BYTES)
 
 

@@ -30,12 +30,6 @@ def n_threads() -> int:
     """Return how many threads may count here: one per processor, unless somebody says otherwise.
 
     One in the workers of a pool (joblib's or Python's own), which are one per processor already.
-
-    Examples
-    --------
-    >>> with use_threads(3):
-    ...     n_threads()
-    3
     """
     allowed = _allowed.get()
     if allowed is not None:
@@ -45,14 +39,7 @@ def n_threads() -> int:
 
 @contextmanager
 def use_threads(count: int | None) -> Iterator[None]:
-    """Have the code inside count with this many threads; with None as if nothing had been said.
-
-    Examples
-    --------
-    >>> with use_threads(2), use_threads(1):
-    ...     n_threads()
-    1
-    """
+    """Have the code inside count with this many threads; with None as if nothing had been said."""
     token = _allowed.set(count)
     try:
         yield
@@ -82,11 +69,6 @@ def map_in_order(
     """Do some work on every item, by some threads; yield the results in the order of the items.
 
     If the caller stops early, or is interrupted, no thread is left running.
-
-    Examples
-    --------
-    >>> list(map_in_order(abs, [-1, -2, 3], threads=2))
-    [1, 2, 3]
     """
     if threads == 1:
         yield from map(work, items)

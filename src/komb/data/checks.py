@@ -29,14 +29,6 @@ def check_count(
     """Return ``value`` as an ``int``, or raise unless it is a whole number in range.
 
     Where a parameter has a number for each of some columns, ``column`` says whose it is.
-
-    Examples
-    --------
-    >>> check_count("n_rows", 10, 1)
-    10
-    >>> check_count("n_rows", 0, 1)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'n_rows' must be a whole number, at least 1; got 0. Try n_rows=1.
     """
     at_most = "" if maximum is None else f" and at most {maximum}"
     of_column = "" if column is None else f", for {column!r}"
@@ -53,13 +45,7 @@ def check_count(
 
 
 def check_number(parameter: str, value: object, low: float, high: float, example: float) -> float:
-    """Return ``value`` as a ``float``, or raise unless it lies between two bounds.
-
-    Examples
-    --------
-    >>> check_number("noise", 1, 0, 1, 0.1)
-    1.0
-    """
+    """Return ``value`` as a ``float``, or raise unless it lies between two bounds."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -73,25 +59,14 @@ def check_number(parameter: str, value: object, low: float, high: float, example
 
 
 def check_cardinality(value: object) -> tuple[int, int]:
-    """Return the fewest and most levels, given as one number or as a pair.
-
-    Examples
-    --------
-    >>> check_cardinality(3), check_cardinality((2, 4))
-    ((3, 3), (2, 4))
-    """
+    """Return the fewest and most levels, given as one number or as a pair."""
     pair = value if isinstance(value, Sequence) and len(value) == 2 else (value, value)
     low = check_count("cardinality", pair[0], 2)
     return low, check_count("cardinality", pair[1], low)
 
 
 def check_cells(cardinalities: Iterable[int]) -> None:
-    """Raise if an exact joint distribution would be too large to be computed.
-
-    Examples
-    --------
-    >>> check_cells([2] * 10)
-    """
+    """Raise if an exact joint distribution would be too large to be computed."""
     sizes = list(cardinalities)
     cells = math.prod(sizes)
     if cells > MAX_CELLS or len(sizes) > 32:  # numpy arrays have no more than 32 or 64 axes
@@ -105,15 +80,7 @@ def check_cells(cardinalities: Iterable[int]) -> None:
 def random_pairs(
     n_variables: int, n_edges: int | None, degree: float, rng: np.random.Generator
 ) -> tuple[list[tuple[int, int]], int]:
-    """Shuffle all pairs of variables, and settle how many of them shall become edges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pairs, n_edges = random_pairs(4, None, 2.0, np.random.default_rng(0))
-    >>> len(pairs), n_edges
-    (6, 4)
-    """
+    """Shuffle all pairs of variables, and settle how many of them shall become edges."""
     pairs = list(combinations(range(n_variables), 2))
     if n_edges is None:
         mean = check_number("degree", degree, 0, math.inf, 2.0)
@@ -121,3 +88,10 @@ def random_pairs(
     else:
         wanted = check_count("n_edges", n_edges, 0, len(pairs))
     return [pairs[position] for position in rng.permutation(len(pairs))], wanted
+
+
+def check_progress(progress: object) -> None:
+    """Raise if a progress callback cannot be called."""
+    if progress is not None and not callable(progress):
+        rule = "be a function of one argument, or None"
+        raise ParameterError.because("progress", rule, progress, "Try progress=print.")

@@ -284,13 +284,7 @@ class ColumnKnowledge:
         }
 
     def later_than(self, a: int, b: int) -> frozenset[int]:
-        """Return the columns of tiers later than those of both.
-
-        Examples
-        --------
-        >>> ColumnKnowledge((0, 1, 2, None)).later_than(0, 1)
-        frozenset({2})
-        """
+        """Return the columns of tiers later than those of both."""
         first, second = self.tiers[a], self.tiers[b]
         if first is None or second is None:
             return frozenset()
@@ -301,13 +295,7 @@ class ColumnKnowledge:
         return frozenset(x for pair in self.required if column in pair for x in pair - {column})
 
     def moved(self, places: Mapping[int, int], n_columns: int) -> ColumnKnowledge:
-        """Return the same for a table of some of the columns; ``places`` are their new positions.
-
-        Examples
-        --------
-        >>> ColumnKnowledge((0, 1, 2)).moved({0: 0, 2: 1}, 2).tiers
-        (0, 2)
-        """
+        """Return the same for some of the columns; ``places`` are their new positions."""
         tiers: list[int | None] = [None] * n_columns
         for old, new in places.items():
             tiers[new] = self.tiers[old]

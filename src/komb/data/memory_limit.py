@@ -34,16 +34,7 @@ _CGROUP_LIMITS = (
 
 
 def check_limit(memory_limit: object = None) -> int:
-    """Return a limit in bytes, or say why it is none.
-
-    Examples
-    --------
-    >>> check_limit("2 GB"), check_limit("1 KiB"), check_limit(10)
-    (2000000000, 1024, 10)
-    >>> check_limit("much")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'memory_limit' must be a number of bytes ...; got 'much'. ...
-    """
+    """Return a limit in bytes, or say why it is none."""
     parameter, value = "memory_limit", memory_limit
     if value is None:
         parameter, value = VARIABLE, os.environ.get(VARIABLE) or None
@@ -63,13 +54,7 @@ def check_limit(memory_limit: object = None) -> int:
 
 
 def free_memory() -> int:
-    """Return how many bytes this process could use: of the machine, or of its container.
-
-    Examples
-    --------
-    >>> free_memory() > 0
-    True
-    """
+    """Return how many bytes this process could use: of the machine, or of its container."""
     free = [_of_machine()]
     for limit, used in _CGROUP_LIMITS:
         numbers = _read_number(limit), _read_number(used)
@@ -100,14 +85,7 @@ def _read_number(file: str) -> int | None:
 
 
 def refuse_beyond(needed: float, limit: int, what: str, *, is_at_least: bool = False) -> None:
-    """Raise if something needs more memory than there may be.
-
-    Examples
-    --------
-    >>> refuse_beyond(3e9, 10**9, "'x.csv.gz'")
-    Traceback (most recent call last):
-    komb.errors.MemoryLimitError: 'x.csv.gz' needs about 3.0 GB of memory; the limit is 1.0 GB...
-    """
+    """Raise if something needs more memory than there may be."""
     if needed <= limit:
         return
     about = "more than" if is_at_least else "about"
@@ -126,13 +104,7 @@ def refuse_beyond(needed: float, limit: int, what: str, *, is_at_least: bool = F
 
 
 def show_size(size: float) -> str:
-    """Write a number of bytes for people.
-
-    Examples
-    --------
-    >>> show_size(999), show_size(1_500_000), show_size(8e12)
-    ('999 bytes', '1.5 MB', '8.0 TB')
-    """
+    """Write a number of bytes for people."""
     if size < 1000:
         return f"{size:.0f} bytes"
     for power, unit in enumerate(("kB", "MB", "GB", "TB"), 1):

@@ -11,14 +11,7 @@ Name: TypeAlias = Hashable
 
 
 def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
-    """Return several names as a list; a lone name is a mistake, even if it has many letters.
-
-    Examples
-    --------
-    >>> list_names("start", "abc")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'start' must be a list of column names; got 'abc'. Pass a list ...
-    """
+    """Return several names as a list; a lone name is a mistake, even if it has many letters."""
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         remedy = "Pass a list of column names: ", Argument(parameter, [names]), "."
         raise ParameterError.because(parameter, "be a list of column names", names, remedy)
@@ -28,14 +21,7 @@ def list_names(parameter: str, names: Iterable[Name]) -> list[Name]:
 
 
 def check_hashable(parameter: str, names: Iterable[object]) -> None:
-    """Raise if one of several names cannot be that of a column, because it is a list or the like.
-
-    Examples
-    --------
-    >>> check_hashable("given", ["age", ["sex"]])
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'given' must have names of columns in its list; got ['sex']. ...
-    """
+    """Raise if one of several names cannot be that of a column, as a list cannot."""
     for name in names:
         try:
             hash(name)
@@ -45,14 +31,7 @@ def check_hashable(parameter: str, names: Iterable[object]) -> None:
 
 
 def check_apart(named: Mapping[str, Iterable[Name]], others: Mapping[str, Iterable[Name]]) -> None:
-    """Raise if a parameter names a column that another parameter names, too.
-
-    Examples
-    --------
-    >>> check_apart({"weights": ["n"]}, {"target": ["n"]})
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'weights' must have no column in common with 'target'; got 'n'...
-    """
+    """Raise if a parameter names a column that another parameter names, too."""
     home: dict[Name, str] = {name: key for key, names in others.items() for name in names}
     for parameter, names in named.items():
         for name in names:

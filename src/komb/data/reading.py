@@ -186,9 +186,16 @@ def table(
     )  # fmt: skip
     if isinstance(found, PartsTable):
         return found
-    if left_out:
-        found = replace(found, reading={**found.reading, "exclude": (*known, *left_out)})
+    found = _noting(found, left_out)
     return found if connection is None else replace(found, connection=connection)
+
+
+def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+    """Have a table know which columns were left out, so that others can be read like it."""
+    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
+    if not excluded:
+        return found
+    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
 
 
 def read(

@@ -417,13 +417,7 @@ def encode_table(
     target: Name = None,
     only: Collection[Name] | None = None,
 ) -> DiscreteTable:
-    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked.
-
-    Examples
-    --------
-    >>> encode_table({"x": [1, 2], "y": [0, 0]}, Treatment(), exclude=["x"]).names
-    ('y',)
-    """
+    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked."""
     if isinstance(data, DiscreteTable):
         data._check_untreated(treatment)
         if not exclude and only is None:

@@ -59,15 +59,6 @@ def explain(
 
     Of the separators only those that were found are told; see
     :func:`~komb.search.separated.complete_separators`.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> from komb.sessions.data import DataSession
-    >>> table = boolean_table("and", 500, n_parents=2, n_irrelevant=1)
-    >>> task, found = Task(2, frozenset({0, 1, 3})), Found({0: EMPTY, 1: EMPTY})
-    >>> explain(DataSession(table), table.names, task, found, method="gs", parameters={})
-    Explanation('Y': 2 members, 0 left out, 1 unrelated)
     """
     target, witnesses, blanket = task.target, found.witnesses, frozenset(found.witnesses)
     size = affordable_size(len(blanket), tried_separator(parameters))
@@ -100,13 +91,7 @@ def explain(
 
 
 def tried_separator(parameters: Mapping[str, Any]) -> int:
-    """How many columns a search with these parameters tried as a separator, as far as it says.
-
-    Examples
-    --------
-    >>> tried_separator({"max_separator": 2}), tried_separator({"max_conditioning": None})
-    (2, 1)
-    """
+    """How many columns a search with these parameters tried as a separator, as far as it says."""
     sizes = (parameters.get(key) for key in ("max_separator", "max_conditioning"))
     return next((size for size in sizes if size is not None), _USUAL_SEPARATOR)
 

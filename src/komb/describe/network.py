@@ -66,19 +66,7 @@ def find_network(
     symmetry: Symmetry = "and",
     directions: Directions = NO_DIRECTIONS,
 ) -> Network:
-    """Join the variables of some blankets to a network.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> from komb.sessions.questions import EMPTY
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 2), (1, 2), (2, 3)]), range(4))
-    >>> members = {0: (1, 2), 1: (0, 2), 2: (0, 1, 3), 3: (2,)}
-    >>> blankets = {y: dict.fromkeys(some, EMPTY) for y, some in members.items()}
-    >>> sorted(find_network(oracle, blankets, max_separator=2).directed)
-    [(0, 2), (1, 2), (2, 3)]
-    """
+    """Join the variables of some blankets to a network."""
     return _Joining(session, blankets, max_separator, symmetry).join(directions)
 
 

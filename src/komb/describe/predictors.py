@@ -48,16 +48,7 @@ CHANCE = 0.2
 def find_predictors(
     run: Run, blanket: Blanket, scores: Mapping[Name, float], sizes: Mapping[Name, int], room: int
 ) -> list[Name]:
-    """Return the columns to add to a blanket, the first of them first.
-
-    Examples
-    --------
-    >>> import komb
-    >>> table = komb.boolean_table("or", 500, n_parents=3, noise=0.1)
-    >>> blanket = komb.markov_blanket(table, "Y", method="komb", order=0, alpha=1e-40)
-    >>> find_predictors(blanket._run, blanket, {"X1": 9.0}, {"X1": 1}, room=0)
-    []
-    """
+    """Return the columns to add to a blanket, the first of them first."""
     table = run.table
     if {*blanket.members} <= {*run.search.include} or table.n_rows > MOST_ROWS:
         return []
@@ -86,18 +77,7 @@ def add_predictors(
     *,
     n_others: int = 0,
 ) -> list[int]:
-    """Return the columns to add to a blanket, the first of them first.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DirectedGraphSource
-    >>> chain = Session(DirectedGraphSource(nx.DiGraph([(0, 1), (1, 2), (2, 3)])))
-    >>> add_predictors(chain, 3, frozenset({2}), {0: 1, 1: 1}, 9)
-    []
-    >>> add_predictors(chain, 3, frozenset({0}), {1: 1, 2: 1}, 9)
-    [1, 2]
-    """
+    """Return the columns to add to a blanket, the first of them first."""
     left = dict(sizes)
     n_more = max(0, n_others - len(left))
     added: list[int] = []
@@ -117,15 +97,7 @@ def add_predictors(
 
 
 def _joint_chance(bits: Collection[float], n_tests: int) -> float:
-    """Return the p-value of several together (Fisher 1932); those that are not there count as 1.
-
-    Examples
-    --------
-    >>> round(_joint_chance([4.32], 1), 3), round(_joint_chance([4.32] * 3, 3), 4)
-    (0.05, 0.0063)
-    >>> _joint_chance([math.inf], 2)
-    0.0
-    """
+    """Return the p-value of several together (Fisher 1932); those that are not there count as 1."""
     from scipy.special import chdtrc
 
     return float(chdtrc(2.0 * n_tests, 2.0 * math.log(2.0) * math.fsum(bits)))

@@ -96,18 +96,7 @@ def find_parts(
     max_separator: int,
     directions: Directions = NO_DIRECTIONS,
 ) -> dict[int, Part]:
-    """Say what each member of a blanket is to the target.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([("a", "y"), ("y", "c"), ("b", "c")]), "aycb")
-    >>> from komb.sessions.questions import EMPTY
-    >>> parts = find_parts(oracle, 1, {0: EMPTY, 2: EMPTY, 3: frozenset({2})}, max_separator=3)
-    >>> [(part.kind, part.direction) for part in parts.values()]
-    [('neighbour', 'undecided'), ('neighbour', 'effect'), ('spouse', None)]
-    """
+    """Say what each member of a blanket is to the target."""
     blanket = frozenset(witnesses)
     separations = Separations(session, blanket | {target}, max_separator)
     own = separations.of(target)

@@ -34,14 +34,6 @@ def find_separators(
     """For each candidate that can be separated from the target, the first set that does it.
 
     Sets are the subsets of ``pool`` without the candidate, by size and then in table order.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> chain = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2)]))
-    >>> find_separators(chain, 0, {1, 2}, frozenset({1, 2}), 1)
-    {2: frozenset({1})}
     """
     found: dict[int, Variables] = {}
     waiting = set(candidates)
@@ -129,16 +121,7 @@ class Separations:
 
 
 def largest_separator(session: Session, n_members: int) -> int:
-    """How many members a separator may have: with an oracle all, as far as that is affordable.
-
-    Examples
-    --------
-    >>> from komb.sessions.data import DataSession
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> session = DataSession(boolean_table("and", 500))
-    >>> [largest_separator(session, n_members) for n_members in (2, 10, 25, 300)]
-    [2, 3, 1, 1]
-    """
+    """How many members a separator may have: with an oracle all, as far as that is affordable."""
     size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
     n_pairs = n_members * (n_members + 1) // 2
     while size > 1 and n_pairs * count_subsets(n_members - 1, size) > MOST_TESTS:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from komb.errors import Argument, InPython, Interrupted, ParameterError
+from komb.data.checks import check_count, check_progress
+from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.stability import Group, Stability
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ def measure_stability(
 ) -> Stability:
     """Search halves of the rows as the whole table was searched; see ``Blanket.stability``."""
     check_halves("n_halves", n_halves)
+    check_count("seed", seed)
+    check_progress(progress)
     table, target = run.table, run.table.index(blanket.target)
     if table.n_rows < _ROWS_TO_SPLIT:
-        rule = f"be of a table of at least {_ROWS_TO_SPLIT} rows"
-        raise ParameterError.because("blanket", rule, table.n_rows, "Collect more rows.")
+        rule = f"have at least {_ROWS_TO_SPLIT} rows to be split into halves"
+        raise DataError.because("data", rule, table.n_rows, "Collect more rows.")
     began, tally = time.perf_counter(), Tally()
     try:
         for rows in draw_halves(table.n_rows, n_halves, seed):
@@ -75,12 +78,6 @@ def draw_halves(n_rows: int, n_halves: int, seed: int) -> Iterator[Rows]:
     """Yield the rows of each half, one of a pair after the other.
 
     Halves have ``n_rows // 2`` rows; of an odd number of rows each pair leaves out one.
-
-    Examples
-    --------
-    >>> first, second = draw_halves(6, 2, seed=0)
-    >>> sorted([*first.tolist(), *second.tolist()])
-    [0, 1, 2, 3, 4, 5]
     """
     rng = np.random.default_rng(seed)
     size = n_rows // 2
@@ -99,15 +96,7 @@ class Tally:
     together: Counter[frozenset[int]] = field(default_factory=Counter)
 
     def add(self, witnesses: Witnesses) -> None:
-        """Count the blanket of one half-sample; members by request were not found.
-
-        Examples
-        --------
-        >>> tally = Tally()
-        >>> tally.add({0: frozenset({1}), 1: frozenset({0}), 2: None})
-        >>> dict(tally.found), list(tally.together.values())
-        ({0: 1, 1: 1}, [1])
-        """
+        """Count the blanket of one half-sample; members by request were not found."""
         own = {x: witness for x, witness in witnesses.items() if witness is not None}
         self.n_halves += 1
         self.found.update(list(own))

@@ -15,10 +15,10 @@ Backend = Literal["polars", "pandas"]
 
 _NAME_FIELDS = {"target", "member", "column"}
 _LIST_FIELDS = {"witness", "members", "separator", "children", "partners", "given"}  # of names
-_TEXT_FIELDS = {"label", "method", "test", "status", "text", "role", "direction"}
+_TEXT_FIELDS = {"label", "method", "test", "status", "text", "kind", "direction"}
 _COUNT_FIELDS = {"size", "tests", "unreliable", "rank"}
 _FLOAT_FIELDS = {
-    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "stability", "seconds",
+    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "share", "seconds",
     "precision", "recall", "f1", "alone", "added", "unique", "synergy", "redundancy",
     "alone_low", "alone_high", "added_low", "added_high",
 }  # fmt: skip
@@ -26,13 +26,7 @@ _TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 
 
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
-    """Make a dataframe of results, typed alike whether it has rows or not.
-
-    Examples
-    --------
-    >>> make_frame({"label": ["komb"], "members": [["age", 3]]}, "polars").row(0)
-    ('komb', ['age', '3'])
-    """
+    """Make a dataframe of results, typed alike whether it has rows or not."""
     if backend not in ("polars", "pandas"):
         remedy = "Leave it out for polars."
         raise ParameterError.because("backend", "be 'polars' or 'pandas'", backend, remedy)

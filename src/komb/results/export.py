@@ -110,13 +110,7 @@ def _csv_cell(value: object) -> object:
 
 
 def dump_json(value: object, indent: int | None) -> str:
-    r"""Write dictionaries, lists and leaves as JSON; any leaf may be a column's name.
-
-    Examples
-    --------
-    >>> dump_json({"names": ["age", 3, ("a", "tuple")], "p_value": float("nan")}, None)
-    '{"names": ["age", 3, "(\'a\', \'tuple\')"], "p_value": null}'
-    """
+    """Write dictionaries, lists and leaves as JSON; any leaf may be a column's name."""
     plain = _jsonable(value)
     text = json.dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False)
     # A name may hold half a character, which no file can, but JSON has an escape for it.
@@ -124,13 +118,7 @@ def dump_json(value: object, indent: int | None) -> str:
 
 
 def is_encodable(text: str) -> bool:
-    """Tell whether a text can be written in UTF-8.
-
-    Examples
-    --------
-    >>> is_encodable("é"), is_encodable(chr(0xD800))
-    (True, False)
-    """
+    """Tell whether a text can be written in UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -151,11 +139,5 @@ def _jsonable(value: object) -> object:
 
 
 def no_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would take for a formula.
-
-    Examples
-    --------
-    >>> no_formula("=1+1"), no_formula("age")
-    ("'=1+1", 'age')
-    """
+    """Put an apostrophe before text that a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -78,13 +78,7 @@ class Member(Record):
 
 
 def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
-    """Return members as the columns of a dataframe.
-
-    Examples
-    --------
-    >>> member_columns([Member("age", ("sex",))])["witness"]
-    [['sex']]
-    """
+    """Return members as the columns of a dataframe."""
     names = ["member" if entry.name == "name" else entry.name for entry in fields(Member)]
     rows = [list(member.to_dict().values()) for member in details]
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}

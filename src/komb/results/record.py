@@ -117,14 +117,7 @@ def _read(cls: type[Any], record: Mapping[str, Any]) -> Any:
 
 
 def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick out of a record what a dataclass takes, or say what is wrong with the record.
-
-    Examples
-    --------
-    >>> from komb.results.member import Member
-    >>> known_fields(Member, {"name": "age", "witness": None, "comment": "not a field"})
-    {'name': 'age', 'witness': None}
-    """
+    """Pick out of a record what a dataclass takes, or say what is wrong with the record."""
     rule = f"be what {cls.__name__}.to_dict returns"
     if not isinstance(record, Mapping):
         remedy = "Parse JSON first: json.loads(text)."
@@ -144,13 +137,7 @@ def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_entries(mapping: Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """Write a mapping from columns as a list, for keys of JSON are text and names need not be.
-
-    Examples
-    --------
-    >>> to_entries({"age": (18.0, 65.0), 3: "mdl"})
-    [{'column': 'age', 'value': [18.0, 65.0]}, {'column': 3, 'value': 'mdl'}]
-    """
+    """Write a mapping from columns as a list, for keys of JSON are text and names need not be."""
     return [
         {"column": name, "value": list(value) if isinstance(value, tuple) else value}
         for name, value in mapping.items()
@@ -158,13 +145,7 @@ def to_entries(mapping: Mapping[Any, Any]) -> list[dict[str, Any]]:
 
 
 def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
-    """Rebuild a mapping from :func:`to_entries`.
-
-    Examples
-    --------
-    >>> from_entries([{"column": "age", "value": [18.0, 65.0]}])
-    {'age': (18.0, 65.0)}
-    """
+    """Rebuild a mapping from :func:`to_entries`."""
     return {
         entry["column"]: tuple(entry["value"])
         if isinstance(entry["value"], list)
@@ -174,13 +155,7 @@ def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
 
 
 def to_plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a search with lists in the place of tuples and mappings.
-
-    Examples
-    --------
-    >>> to_plain({"order": 1, "include": ("age",), "bins": {"age": 5}})
-    {'order': 1, 'include': ['age'], 'bins': [{'column': 'age', 'value': 5}]}
-    """
+    """Return the parameters of a search with lists in the place of tuples and mappings."""
 
     def plain(key: str, value: object) -> object:
         if isinstance(value, Mapping):
@@ -191,13 +166,7 @@ def to_plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Rebuild parameters from :func:`to_plain`.
-
-    Examples
-    --------
-    >>> from_plain({"include": ["age"], "bins": [{"column": "age", "value": 5}]})
-    {'include': ('age',), 'bins': {'age': 5}}
-    """
+    """Rebuild parameters from :func:`to_plain`."""
     return {
         key: value
         if not isinstance(value, list)

@@ -11,13 +11,7 @@ from komb.sessions.session import Session
 
 
 def strongest(strengths: Mapping[int, float]) -> int:
-    """Return the candidate with the strongest dependence on the target, of several the first.
-
-    Examples
-    --------
-    >>> strongest({4: 1.5, 2: 7.0, 3: 7.0})
-    2
-    """
+    """Return the candidate with the strongest dependence on the target, of several the first."""
     return max(sorted(strengths), key=strengths.__getitem__)
 
 
@@ -60,12 +54,6 @@ def shrink(
 
 
 def dropped_in_turn(blanket: Variables, kept: Variables) -> dict[int, Variables]:
-    """Variables that left a blanket in the order of the table, each with what was left of it.
-
-    Examples
-    --------
-    >>> dropped_in_turn(frozenset({1, 2, 3}), frozenset({2}))
-    {1: frozenset({2, 3}), 3: frozenset({2})}
-    """
+    """Variables that left a blanket in the order of the table, each with what was left of it."""
     dropped = sorted(blanket - kept)
     return {x: blanket.difference(dropped[:count]) for count, x in enumerate(dropped, start=1)}

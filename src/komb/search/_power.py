@@ -12,11 +12,5 @@ LARGER_SHARE = 3.0
 
 
 def power_to_see(share: float) -> Power:
-    """Return the power to see so large a share of a dependence.
-
-    Examples
-    --------
-    >>> power_to_see(0.25)
-    Power(share=0.25, thick_share=0.75, thick_rows_per_cell=50.0)
-    """
+    """Return the power to see so large a share of a dependence."""
     return Power(share, LARGER_SHARE * share, VERY_THICK_ROWS_PER_CELL)

@@ -110,13 +110,7 @@ def describe_sight(session: Session, task: Task, order: int, n_tests: int, neede
 
 
 def least_noncentrality(freedom: float, threshold: float) -> float:
-    """Noncentrality of a chi-square that is beyond a threshold in ``POWER`` of the cases.
-
-    Examples
-    --------
-    >>> round(least_noncentrality(1.0, 0.05), 2)
-    7.85
-    """
+    """Noncentrality of a chi-square that is beyond a threshold in ``POWER`` of the cases."""
     from scipy.special import chdtri, chndtrinc
 
     critical = chdtri(freedom, max(threshold, 1e-300))

@@ -44,13 +44,6 @@ def choose_alpha(n_rows: int, n_columns: int) -> Choice:
     The Bayesian information criterion takes one parameter more if twice the likelihood ratio
     exceeds the logarithm of the number of rows: as a test with one degree of freedom, that is one
     whose level falls with the root of the rows. Here it also falls with the root of the columns.
-
-    Examples
-    --------
-    >>> [choose_alpha(n_rows, 20).value for n_rows in (200, 5000, 1_000_000)]
-    [0.021, 0.0035, 0.0002]
-    >>> choose_alpha(5000, 200).value
-    0.0011
     """
     from scipy.special import chdtrc
 
@@ -61,35 +54,17 @@ def choose_alpha(n_rows: int, n_columns: int) -> Choice:
 
 
 def share_of_level(order: int) -> float:
-    """Return the part of the level that the tests of an order may spend.
-
-    Examples
-    --------
-    >>> [round(share_of_level(order), 3) for order in range(3)]
-    [0.7, 0.21, 0.063]
-    """
+    """Return the part of the level that the tests of an order may spend."""
     return SHARE_OF_ORDER_0 * (1 - SHARE_OF_ORDER_0) ** order
 
 
 def family_bits(n_tests: int, chance: float) -> float:
-    """Return how strong the strongest of ``n_tests`` must be not to be chance (Bonferroni).
-
-    Examples
-    --------
-    >>> round(family_bits(100, chance=0.05), 2)
-    10.97
-    """
+    """Return how strong the strongest of ``n_tests`` must be not to be chance (Bonferroni)."""
     return math.log2(max(1, n_tests) / chance)
 
 
 def bits_of(alpha: float) -> float:
-    """Return the evidence of a p-value that is just small enough.
-
-    Examples
-    --------
-    >>> round(bits_of(0.05), 2)
-    4.32
-    """
+    """Return the evidence of a p-value that is just small enough."""
     return -math.log2(alpha) * _NEARLY
 
 
@@ -100,11 +75,6 @@ def false_discovery_bits(
 
     If nothing is there to be found, then none is strong enough in all but ``false_share`` of the
     cases: that is the test of Simes.
-
-    Examples
-    --------
-    >>> round(false_discovery_bits([8.0, 40.0], n_tests=5), 2), false_discovery_bits([3.0], 1000)
-    (4.64, inf)
     """
     least = math.inf
     for rank, each in enumerate(sorted(bits, reverse=True), start=1):

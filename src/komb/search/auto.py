@@ -97,18 +97,7 @@ def find_blanket(
     alpha: float | None = None,
     time_budget: float | None = None,
 ) -> Found:
-    """Find a blanket, with as many conditions as the data call for.
-
-    Examples
-    --------
-    >>> from komb.sessions.distribution import DistributionOracle
-    >>> from komb.data.models.boolean_functions import boolean_network
-    >>> xor = boolean_network("parity", n_parents=2)
-    >>> task = Task(target=2, candidates=frozenset({0, 1}))
-    >>> found = find_blanket(DistributionOracle(xor.joint()), task)
-    >>> found.witnesses, found.choices["order"].value
-    ({0: frozenset({1}), 1: frozenset({0})}, 1)
-    """
+    """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
     search = _Search(session, task, largest, level, alpha, Budget(time_budget))
     find_neighbours(search)

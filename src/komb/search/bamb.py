@@ -38,16 +38,7 @@ from komb.sessions.session import Session
     options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
-    """BAMB.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
-    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
-    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
-    """
+    """BAMB."""
     search = _Search(session, task, max_conditioning)
     strengths = session.strengths(task.target, [(task.candidates, EMPTY)])[0]
     search.separators = dict.fromkeys(task.candidates - strengths.keys() - task.include, EMPTY)

@@ -68,19 +68,6 @@ def find_blanket(session: Session, task: Task, *, order: int = 1, max_separator:
         while there is an X in S with find_cond(Y, X, {}, S \ X, k, l) = bottom
             S <- S \ X
         return S
-
-    Examples
-    --------
-    The distribution of ``Y = X1 xor X2`` with noise, variables in the order X1, X2, Y:
-
-    >>> from komb.sessions.distribution import DistributionOracle
-    >>> from komb.data.models.boolean_functions import boolean_network
-    >>> xor = boolean_network("parity", n_parents=2)
-    >>> task = Task(target=2, candidates=frozenset({0, 1}))
-    >>> find_blanket(DistributionOracle(xor.joint()), task, order=0).witnesses
-    {}
-    >>> find_blanket(DistributionOracle(xor.joint()), task, order=1).witnesses
-    {0: frozenset({1}), 1: frozenset({0})}
     """
     frontier = Frontier(session, task, order, max_separator)
     frontier.sweep()

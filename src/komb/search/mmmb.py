@@ -39,16 +39,7 @@ from komb.sessions.session import Session
     options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
-    """MMMB.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
-    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
-    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
-    """
+    """MMMB."""
     search = partial(find_neighbours, session, max_conditioning=max_conditioning)
     return search_from_target(session, task, search)
 

@@ -34,16 +34,7 @@ from komb.sessions.session import Session
     options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
-    """PCMB, table 3 of the paper.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
-    >>> find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses
-    {0: frozenset(), 2: frozenset(), 3: frozenset({2})}
-    """
+    """PCMB, table 3 of the paper."""
     everything = task.candidates | {task.target}
     search = partial(find_likely_neighbours, session, max_conditioning=max_conditioning)
 

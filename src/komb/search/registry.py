@@ -196,13 +196,7 @@ def find_algorithm(name: str) -> AlgorithmInfo:
 
 
 def declared_options(method: str, test: TestChoice) -> dict[str, Option]:
-    """Return the options of an algorithm and a test by name.
-
-    Examples
-    --------
-    >>> list(declared_options("komb", "g"))
-    ['order', 'max_separator', 'df']
-    """
+    """Return the options of an algorithm and a test by name."""
     options = (*find_algorithm(method).options, *options_of(find_test(test)))
     return {option.name: option for option in options}
 

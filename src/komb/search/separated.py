@@ -28,15 +28,6 @@ def complete_separators(
 
     Few members are tried before all of them together. On data it may be that nothing separates a
     candidate; then it is not in the result.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> chain = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (2, 3)]))
-    >>> found = Found({1: frozenset()})
-    >>> complete_separators(chain, Task(0, frozenset({1, 2, 3})), found)
-    {2: frozenset({1}), 3: frozenset({1})}
     """
     blanket, known = frozenset(found.witnesses), dict(found.separators)
     unknown = task.candidates - blanket - known.keys()
@@ -48,13 +39,7 @@ def complete_separators(
 
 
 def affordable_size(n_members: int, size: int) -> int:
-    """Lower a number of members, unless it is one, until there are few sets of so many.
-
-    Examples
-    --------
-    >>> [affordable_size(n_members, 3) for n_members in (2, 14, 31, 300)]
-    [2, 3, 2, 1]
-    """
+    """Lower a number of members, unless it is one, until there are few sets of so many."""
     size = min(size, max(1, n_members))
     while size > 1 and count_subsets(n_members, size) > MOST_SETS:
         size -= 1

@@ -37,16 +37,7 @@ from komb.sessions.session import Session
     options=(MAX_CONDITIONING,),
 )
 def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
-    """STMB.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DSeparationOracle
-    >>> oracle = DSeparationOracle(nx.DiGraph([(0, 1), (1, 2), (3, 2), (2, 4)]))
-    >>> sorted(find_blanket(oracle, Task(1, frozenset({0, 2, 3, 4}))).witnesses)
-    [0, 2, 3]
-    """
+    """STMB."""
     likely = find_likely_neighbours(session, task, max_conditioning)
     task.report(session, "spouses", likely.members)
     own, spouses = find_spouses(session, task, likely, max_conditioning)

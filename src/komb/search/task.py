@@ -153,14 +153,7 @@ class Omission:
 
 
 def check_found(found: object, task: Task, method: str) -> None:
-    """Raise unless a search returned a blanket of its task: algorithms may come from outside.
-
-    Examples
-    --------
-    >>> check_found(Found({7: EMPTY}), Task(0, frozenset({1, 2})), "mine")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'method' must return members that are candidates ('mine'); got ...
-    """
+    """Raise unless a search returned a blanket of its task: algorithms may come from outside."""
     remedy = "Correct the algorithm: it returns Found({member: witness}), all of them candidates."
 
     def refuse(rule: str, value: object) -> NoReturn:

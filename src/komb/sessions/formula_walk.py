@@ -63,13 +63,7 @@ class FormulaWalk:
 
 
 def fits_memory(n_candidates: int, order: int, n_columns: int) -> bool:
-    """Whether there is room for what a walk has to remember.
-
-    Examples
-    --------
-    >>> fits_memory(36, 3, 37), fits_memory(10_000, 2, 10_001)
-    (True, False)
-    """
+    """Whether there is room for what a walk has to remember."""
     return 4 * n_columns * _count_groups(n_candidates, order) <= _MOST_BYTES
 
 

@@ -148,13 +148,7 @@ def _grown(room: int, needed: int) -> int:
 
 
 def ranges_of(parts: Sequence[Variables]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Write sets one after the other, every different one once; returns where each is, and all.
-
-    Examples
-    --------
-    >>> ranges_of([frozenset({4, 2}), frozenset({7}), frozenset({2, 4})])
-    ([(0, 2), (2, 3), (0, 2)], [2, 4, 7])
-    """
+    """Write sets one after the other, every different one once; returns where each is, and all."""
     ranges: dict[Variables, tuple[int, int]] = {}
     columns: list[int] = []
     for each in parts:
@@ -165,11 +159,5 @@ def ranges_of(parts: Sequence[Variables]) -> tuple[list[tuple[int, int]], list[i
 
 
 def ends_of(parts: Sequence[Sequence[object]]) -> list[int]:
-    """Return where each part ends, one after the other.
-
-    Examples
-    --------
-    >>> ends_of(["ab", "", "c"])
-    [2, 2, 3]
-    """
+    """Return where each part ends, one after the other."""
     return list(accumulate(map(len, parts)))

@@ -121,38 +121,19 @@ class SessionCounts:
 
 
 def subsets(items: Iterable[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:
-    """All subsets of ``min_size`` to ``max_size`` elements, by size and then in table order.
-
-    Examples
-    --------
-    >>> [sorted(subset) for subset in subsets({1, 2, 3}, 2)]
-    [[], [1], [2], [3], [1, 2], [1, 3], [2, 3]]
-    """
+    """All subsets of ``min_size`` to ``max_size`` elements, by size and then in table order."""
     ordered = sorted(items)
     for size in range(min_size, min(max_size, len(ordered)) + 1):
         yield from map(frozenset, combinations(ordered, size))
 
 
 def count_subsets(n_items: int, max_size: int) -> int:
-    """How many subsets of up to ``max_size`` elements there are.
-
-    Examples
-    --------
-    >>> count_subsets(3, 2)
-    7
-    """
+    """How many subsets of up to ``max_size`` elements there are."""
     return sum(math.comb(n_items, size) for size in range(max_size + 1))
 
 
 def check_variables(asked: AbstractSet[int], everything: Variables) -> None:
-    """Raise if a search asks about variables that do not exist: kernels do not look.
-
-    Examples
-    --------
-    >>> check_variables({1, 9}, frozenset({0, 1, 2}))
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'session' must be asked about variables from 0 to 2; got 9. ...
-    """
+    """Raise if a search asks about variables that do not exist: kernels do not look."""
     if not asked <= everything:
         rule = f"be asked about variables from 0 to {len(everything) - 1}"
         wrong = min(asked - everything)

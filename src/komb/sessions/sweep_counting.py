@@ -453,13 +453,7 @@ class Sweeper:
 
 
 def cut(counts: Int64Array, room: int) -> Iterator[slice]:
-    """Cut into consecutive slices whose counts add up to at most ``room``, if there are several.
-
-    Examples
-    --------
-    >>> list(cut(np.array([3, 2, 0, 1]), 3))
-    [slice(0, 1, None), slice(1, 4, None)]
-    """
+    """Cut into consecutive slices whose counts add up to at most ``room``, if there are several."""
     ends = np.cumsum(counts)
     first = 0
     while first < len(counts):

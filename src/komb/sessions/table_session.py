@@ -25,15 +25,7 @@ from komb.sessions.source import Source
 
 
 def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
-    """Return the columns that a test takes as numbers, by position, with their values.
-
-    Examples
-    --------
-    >>> heights = {"height": [170.5 + i for i in range(30)], "sex": ["f", "m"] * 15}
-    >>> table = DiscreteTable.from_data(heights, types="auto")
-    >>> [*ranked_numbers(table, "auto")], [*ranked_numbers(table, "g")]
-    ([0], [])
-    """
+    """Return the columns that a test takes as numbers, by position, with their values."""
     implementation = type(test) if isinstance(test, CITest) else find_test(test)
     if not (implementation.takes_numbers and table.is_in_memory and table.has_ranks):
         return {}
@@ -58,15 +50,6 @@ def open_table(
         What answers have to agree with.
     **test
         As in :class:`~komb.sessions.data.DataSession`.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> xor = boolean_table("parity", 500, n_parents=2, noise=0.1)  # columns X1, X2, Y
-    >>> open_table(xor).is_dependent(2, 0, EMPTY)
-    False
-    >>> open_table(xor, given=frozenset({1})).is_dependent(2, 0, EMPTY)
-    True
     """
     session = _open(table, **test)
     if not given and knowledge is None:
@@ -78,16 +61,7 @@ def open_table(
 
 
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
-    """Open a session that tests on features only, which takes conditions by the dozen.
-
-    Examples
-    --------
-    >>> from komb.data.models.boolean_functions import boolean_table
-    >>> xor = boolean_table("parity", 500, n_parents=2, noise=0.1)
-    >>> session = open_features(xor, alpha=0.01)
-    >>> session.is_dependent(2, 0, EMPTY), session.is_dependent(2, 0, frozenset({1}))
-    (False, True)
-    """
+    """Open a session that tests on features only, which takes conditions by the dozen."""
     from komb.sessions.mixed import MixedSource
     from komb.sessions.mixed_columns import MixedColumns
 

@@ -102,20 +102,7 @@ class Workspace:
 
 
 def borrow(table: DiscreteTable) -> Workspace:
-    """Return a workspace that nobody else has.
-
-    Examples
-    --------
-    >>> class Search: ...
-    >>> table, search = DiscreteTable.from_data({"x": [0, 1], "y": [0, 1]}), Search()
-    >>> workspace = borrow(table)
-    >>> return_after(search, table, workspace)
-    >>> borrow(table) is workspace
-    False
-    >>> del search
-    >>> borrow(table) is workspace
-    True
-    """
+    """Return a workspace that nobody else has."""
     with _lock:
         reference, workspace = _spares.pop(id(table), (None, None))
     if workspace is None or reference is None or reference() is not table:

@@ -139,16 +139,7 @@ def _show_member(member: Member) -> tuple[str, ...]:
 
 
 def show_strength(member: Member) -> str:
-    """Say in a few words how strong the evidence for a member is.
-
-    Examples
-    --------
-    >>> from komb import Member
-    >>> show_strength(Member("age", (), 700.0, 2, 1e-152, "g", True))
-    'p = 1e-152'
-    >>> show_strength(Member("age", ("sex",), 7.25, None, None, "sci", False))
-    '7.2 bits, unreliable'
-    """
+    """Say in a few words how strong the evidence for a member is."""
     if member.bits is None:
         return "by request"
     trust = ", unreliable" if member.reliable is False else ""
@@ -160,13 +151,7 @@ def show_strength(member: Member) -> str:
 
 
 def _show_tiny(decades: float) -> str:
-    """Show ten to the power of minus ``decades``, which may be too small for a double.
-
-    Examples
-    --------
-    >>> _show_tiny(22.29), _show_tiny(30.0), _show_tiny(29.99), _show_tiny(21710.4)
-    ('5e-23', '1e-30', '1e-30', '4e-21,711')
-    """
+    """Show ten to the power of minus ``decades``, which may be too small for a double."""
     power = math.ceil(decades)
     digit = round(10 ** (power - decades))
     return f"1e-{power - 1:,}" if digit == 10 else f"{digit}e-{power:,}"
@@ -188,13 +173,7 @@ def _show_run(blanket: Blanket) -> str:
 
 
 def show_parameters(parameters: Mapping[str, Any]) -> str:
-    """Say in a line what a search was run with; empty parameters are left out.
-
-    Examples
-    --------
-    >>> show_parameters({"order": 1, "max_separator": None, "start": ("age", "sex")})
-    'searched up to order 1, started from age, sex'
-    """
+    """Say in a line what a search was run with; empty parameters are left out."""
     options = all_options()
     parts = []
     for key, value in parameters.items():

@@ -27,13 +27,7 @@ _WORDS: dict[Kind, Callable[..., str]] = {
 
 
 def say_facts(*facts: Fact) -> str:
-    """Put facts into words.
-
-    Examples
-    --------
-    >>> say_facts(Fact(Kind.ORDER_OMITTED, (2,)), Fact(Kind.TOO_MANY_TESTS, (9570, 15)))
-    'order 2 was not searched; 9,570 tests, more than the limit of 15'
-    """
+    """Put facts into words."""
     return "; ".join(_WORDS[kind](*numbers) for kind, numbers in facts)
 
 

@@ -124,13 +124,7 @@ def _setting_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _fold(labels: list[str], room: int) -> Iterator[list[str]]:
-    """Split labels into runs that fit side by side, at least one in each.
-
-    Examples
-    --------
-    >>> list(_fold(["gs", "iamb", "hiton-mb"], 10))
-    [['gs', 'iamb'], ['hiton-mb']]
-    """
+    """Split labels into runs that fit side by side, at least one in each."""
     run: list[str] = []
     for label in labels:
         if run and sum(len(show_name(entry)) + 2 for entry in [*run, label]) > room:

@@ -17,13 +17,7 @@ _GROUP_HEADINGS = ("group", "together>", "sum of each alone>", "synergy>")
 
 
 def show_bits(value: float) -> str:
-    """Show bits per row; an estimate below zero says that there are none.
-
-    Examples
-    --------
-    >>> show_bits(0.53071), show_bits(-0.0012), show_bits(0.0042)
-    ('0.531', '0.000', '0.004')
-    """
+    """Show bits per row; an estimate below zero says that there are none."""
     return f"{max(value, 0.0):.3f}"
 
 

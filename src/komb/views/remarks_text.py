@@ -27,13 +27,7 @@ def warnings_of(remarks: Remarks, target: Name) -> Iterator[str]:
 
 
 def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
-    """Name columns that nearly determine the target.
-
-    Examples
-    --------
-    >>> print(*leak_warnings([Leak("bwt", 1.0)], "low"))
-    Possible leak: 'bwt' determines 'low' completely. Exclude it if its value is not known ...
-    """
+    """Name columns that nearly determine the target."""
     for leak in leaks:
         how = (
             f"determines {target!r} completely"
@@ -47,13 +41,7 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
 
 
 def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
-    """Say what a search left out.
-
-    Examples
-    --------
-    >>> print(*omission_warnings([Omission(2, 9570, 75.0, "more tests than the limit of 15", 22)]))
-    Order 2 was not searched for 22 columns: more tests than the limit of 15 (about 75 s).
-    """
+    """Say what a search left out."""
     for left_out in omissions:
         whom = "" if left_out.n_columns is None else f" for {plural(left_out.n_columns, 'column')}"
         why = f"{left_out.reason} (about {show_seconds(left_out.seconds)})"
@@ -61,26 +49,13 @@ def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
 
 
 def alternatives(remarks: Remarks, member: Name) -> Iterator[str]:
-    """Name what could replace a member, one line each.
-
-    Examples
-    --------
-    >>> from komb.results.remarks import Remarks
-    >>> list(alternatives(Remarks({"age": (("born",), ("year", "month"))}), "age"))
-    ['or: born', 'or: year, month']
-    """
+    """Name what could replace a member, one line each."""
     for names in remarks.equivalents.get(member, ()):
         yield f"or: {show_names(names, _NAMES_WIDTH)}"
 
 
 def choice_grids(choices: Mapping[str, Choice]) -> tuple[Grid, ...]:
-    """Show what a search chose, and why; nothing if it had no choice.
-
-    Examples
-    --------
-    >>> choice_grids({"order": Choice(2, "as far as the tests allow")})[0].rows
-    (('order (searched up to)', '2', 'as far as the tests allow'),)
-    """
+    """Show what a search chose, and why; nothing if it had no choice."""
     rows = [
         (
             _CHOICE_NAMES.get(name, name),
@@ -93,15 +68,7 @@ def choice_grids(choices: Mapping[str, Choice]) -> tuple[Grid, ...]:
 
 
 def sight_grids(remarks: Remarks) -> tuple[Grid, ...]:
-    """Show which dependences could be found, one line per order, if the search says so.
-
-    Examples
-    --------
-    >>> from komb.results.remarks import Remarks
-    >>> from komb.search.task import Sight
-    >>> sight_grids(Remarks(sight=(Sight(1, 90, 0.00056, 0.0312),)))[0].rows
-    (('1', '90', '0.00056', '0.031'),)
-    """
+    """Show which dependences could be found, one line per order, if the search says so."""
     rows = tuple(
         (str(seen.order), f"{seen.n_tests:,}", show_p_value(seen.threshold), f"{seen.effect:.2g}")
         for seen in remarks.sight
@@ -119,11 +86,5 @@ def sight_notes(remarks: Remarks) -> Iterator[str]:
 
 
 def _percent(share: float) -> str:
-    """Show a share below 1 so that it is not taken for all.
-
-    Examples
-    --------
-    >>> _percent(0.973), _percent(0.9999)
-    ('97 %', '99.9 %')
-    """
+    """Show a share below 1 so that it is not taken for all."""
     return f"{100 * share:.0f} %" if share < 0.985 else f"{min(100 * share, 99.9):.1f} %"

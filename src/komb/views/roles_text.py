@@ -28,14 +28,7 @@ def roles_sheet(roles: Roles) -> Sheet:
 
 
 def show_role(role: Role) -> str:
-    """Say in a few words what a member is to the target.
-
-    Examples
-    --------
-    >>> from komb.results.roles import Role
-    >>> show_role(Role("age", "neighbour", "undecided")), show_role(Role("age", "undecided"))
-    ('neighbour', 'undecided')
-    """
+    """Say in a few words what a member is to the target."""
     if role.kind == "neighbour":
         return role.kind if role.direction in (None, "undecided") else str(role.direction)
     if role.kind == "spouse":
@@ -44,14 +37,7 @@ def show_role(role: Role) -> str:
 
 
 def say_role(role: Role, target: Name) -> str:
-    """Say in a sentence what a member is to the target, and what that rests on.
-
-    Examples
-    --------
-    >>> from komb.results.roles import Role
-    >>> say_role(Role("tub", "spouse", None, (), ("either",)), "lung")
-    'A spouse, independent of lung marginally, but not given their common child either.'
-    """
+    """Say in a sentence what a member is to the target, and what that rests on."""
     aim = show_name(target)
     if role.kind == "neighbour":
         return f"{_say_neighbour(role, aim)}."

@@ -55,13 +55,7 @@ class Grid:
         return tuple(_SIDES.get(column[-1:], "left") for column in self.columns)
 
     def without(self, headings: Collection[str]) -> Grid:
-        """Return the table without some of its columns.
-
-        Examples
-        --------
-        >>> Grid(("name", "size>"), (("a", "1"),)).without({"size>"})
-        Grid(columns=('name',), rows=(('a',),))
-        """
+        """Return the table without some of its columns."""
         kept = [number for number, column in enumerate(self.columns) if column not in headings]
         rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
         return Grid(tuple(self.columns[number] for number in kept), rows)
@@ -173,13 +167,7 @@ class Sheet:
 
 
 def wrap(text: str, width: int | None) -> list[str]:
-    """Break a text into lines, but no name or number; one line if there is no width.
-
-    Examples
-    --------
-    >>> wrap("alone p = 0.77, together p < 1e-16", 20)
-    ['alone p = 0.77,', 'together p < 1e-16']
-    """
+    """Break a text into lines, but no name or number; one line if there is no width."""
     if width is None or len(text) <= width:
         return [text]
     glued = re.sub(r" ([=<]) ", "\xa0\\1\xa0", text)
@@ -202,24 +190,12 @@ def _html_row(tag: str, cells: Iterable[str], styles: Iterable[str]) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """Replace the marks of komb's own that not every terminal can show.
-
-    Examples
-    --------
-    >>> in_ascii("✓ ·")
-    'x .'
-    """
+    """Replace the marks of komb's own that not every terminal can show."""
     return text.translate(_IN_ASCII)
 
 
 def show_name(name: object) -> str:
-    r"""Show a column's name on one line.
-
-    Examples
-    --------
-    >>> show_name("age"), show_name(3), show_name("two\nlines")
-    ('age', '3', "'two\\nlines'")
-    """
+    """Show a column's name on one line."""
     text = str(name)
     return text if text.isprintable() and text.strip() else repr(text)
 
@@ -229,11 +205,6 @@ def neutralise(text: str) -> str:
 
     Line ends and tabs stay. Marks that change the direction of text are escaped too, as they can
     make one name look like another; joiners, which some scripts need, are not.
-
-    Examples
-    --------
-    >>> neutralise("age\x1b[31m"), neutralise("a\tb\n")
-    ('age\\x1b[31m', 'a\tb\n')
     """
     if text.isprintable():
         return text
@@ -244,13 +215,7 @@ def neutralise(text: str) -> str:
 
 
 def show_on_line(name: object) -> str:
-    r"""Show a name as it is, on one line of its own, for programs that read lines.
-
-    Examples
-    --------
-    >>> show_on_line("age"), show_on_line("two\nlines")
-    ('age', 'two\\nlines')
-    """
+    """Show a name as it is, on one line of its own, for programs that read lines."""
     return "".join(
         _escape(letter) if letter in "\t\n\r" else letter for letter in neutralise(str(name))
     )
@@ -266,15 +231,7 @@ def _escape(letter: str) -> str:
 
 
 def show_names(names: Sequence[object], width: int | None = None) -> str:
-    """Show several names; past ``width`` characters say how many are left out.
-
-    Examples
-    --------
-    >>> show_names(["age", "sex"])
-    'age, sex'
-    >>> show_names([f"X{i}" for i in range(100)], 20)
-    'X0, X1, X2, X3, ... (100 in all)'
-    """
+    """Show several names; past ``width`` characters say how many are left out."""
     shown = [show_name(name) for name in names]
     text = ", ".join(shown)
     if width is None or len(text) <= width:
@@ -284,48 +241,24 @@ def show_names(names: Sequence[object], width: int | None = None) -> str:
 
 
 def show_statistic(value: float | None) -> str:
-    """Show a statistic.
-
-    Examples
-    --------
-    >>> show_statistic(1234.567), show_statistic(None)
-    ('1,234.57', '-')
-    """
+    """Show a statistic."""
     return NOTHING if value is None else f"{value:,.2f}"
 
 
 def show_freedom(value: float | None) -> str:
-    """Write degrees of freedom, whole or to one decimal.
-
-    Examples
-    --------
-    >>> show_freedom(1200), show_freedom(3.97), show_freedom(None)
-    ('1,200', '4', '-')
-    """
+    """Write degrees of freedom, whole or to one decimal."""
     return NOTHING if value is None else f"{value:,.1f}".removesuffix(".0")
 
 
 def show_p_value(value: float | None) -> str:
-    """Show a p-value.
-
-    Examples
-    --------
-    >>> show_p_value(0.0123), show_p_value(3.4e-7), show_p_value(1e-300), show_p_value(None)
-    ('0.012', '3.4e-07', '< 1e-16', '-')
-    """
+    """Show a p-value."""
     if value is None:
         return NOTHING
     return f"< {_SMALLEST_P:.0e}" if value < _SMALLEST_P else f"{value:.2g}"
 
 
 def show_seconds(value: float) -> str:
-    """Show a duration.
-
-    Examples
-    --------
-    >>> show_seconds(0.00012), show_seconds(0.123), show_seconds(75)
-    ('0.1 ms', '123 ms', '75 s')
-    """
+    """Show a duration."""
     if value < 0.00995:
         return f"{value * 1000:.1f} ms"
     if value < 0.9995:
@@ -334,11 +267,5 @@ def show_seconds(value: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Count something.
-
-    Examples
-    --------
-    >>> plural(1, "test"), plural(1500, "test")
-    ('1 test', '1,500 tests')
-    """
+    """Count something."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -19,20 +19,7 @@ _WORDS = {IDENTIFIER: "identifier", TEXT: "free text", NESTED: "no levels", EMPT
 
 
 def type_notes(types: Mapping[Name, ColumnType], missing: str = "testwise") -> Iterator[str]:
-    r"""Say what was left out, read in another way, or has missing values.
-
-    Examples
-    --------
-    >>> from komb import ColumnType
-    >>> found = {
-    ...     "id": ColumnType("identifier", "left out"),
-    ...     "age": ColumnType("ordinal", "levels", 12, "'?' read as missing"),
-    ... }
-    >>> print(*type_notes(found), sep="\n")
-    Left out: id (identifier). Where that is wrong, name its type (types).
-    age: '?' read as missing.
-    12 missing values in 1 column, left out of the tests they concern.
-    """
+    """Say what was left out, read in another way, or has missing values."""
     yield from _left_out_notes(types)
     kept = {name: found for name, found in types.items() if not found.is_left_out}
     explained = [(name, found.reason) for name, found in kept.items() if found.reason]
@@ -64,14 +51,7 @@ def _left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
 
 
 def rank_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
-    """Say which columns were tested by their values.
-
-    Examples
-    --------
-    >>> from komb import ColumnType
-    >>> print(*rank_notes({"age": ColumnType("ordinal", "ranks")}))
-    Numbers, tested by their ranks: age.
-    """
+    """Say which columns were tested by their values."""
     ranked = [name for name, found in types.items() if found.treatment == RANKS]
     if ranked:
         yield f"Numbers, tested by their ranks: {show_names(ranked, _NAMES_WIDTH)}."
@@ -80,15 +60,7 @@ def rank_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
 def bin_notes(
     types: Mapping[Name, ColumnType], cuts: Mapping[Name, tuple[float, ...]]
 ) -> Iterator[str]:
-    """Say which columns were cut without being asked for.
-
-    Examples
-    --------
-    >>> from komb import ColumnType
-    >>> age = ColumnType("ordinal", "bins")
-    >>> print(*bin_notes({"age": age}, {"age": (30.0, 45.0)}))
-    Cut into 3 bins of equally many rows: age (at 30, 45).
-    """
+    """Say which columns were cut without being asked for."""
     cut = [name for name in cuts if name in types and types[name].treatment == BINS]
     if not cut:
         return

@@ -13,15 +13,7 @@ _DIGITS = 6  # of a logarithm; what rounding errors of sums could change is behi
 
 
 def measure(tests: Components) -> Measurement:
-    """Combine the components of each of some tests.
-
-    Examples
-    --------
-    >>> statistic, freedom = np.array([[20.0, 2.0, 0, 0]]), np.array([[1.0, 2.0, 0, 0]])
-    >>> measured = measure(Components(statistic, freedom, np.ones(1)))
-    >>> measured.decider.tolist(), measured.statistic.tolist(), measured.freedom.tolist()
-    (['linear'], [20.0], [1.0])
-    """
+    """Combine the components of each of some tests."""
     logarithms, deciders = combine(tests.statistic, tests.freedom)
     each = np.arange(len(deciders))
     return Measurement(

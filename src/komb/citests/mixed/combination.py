@@ -21,15 +21,7 @@ _TINY = -30.0  # bits from which on probabilities add up
 
 
 def combine(statistic: FloatArray, freedom: FloatArray) -> tuple[FloatArray, Int64Array]:
-    """Logarithms of the p-values of some tests, to base 2, and which component decided each.
-
-    Examples
-    --------
-    >>> statistic, freedom = np.array([[0.0, 12.0, 0, 0]]), np.array([[1.0, 2.0, 0, 0]])
-    >>> logarithms, deciders = combine(statistic, freedom)
-    >>> (2.0**logarithms).round(4).tolist(), deciders.tolist()
-    ([0.0234], [1])
-    """
+    """Logarithms of the p-values of some tests, to base 2, and which component decided each."""
     has_freedom = freedom > 0
     single = np.zeros(statistic.shape)
     single[has_freedom] = log2_p_values(statistic[has_freedom], freedom[has_freedom])

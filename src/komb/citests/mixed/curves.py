@@ -24,12 +24,6 @@ def curves_of(predicted: FloatArray, squares: FloatArray) -> FloatArray:
     """Polynomials of each of some predictions, put between -1 and 1 by the normal distribution.
 
     Not by ranks: rows with equal conditions are predicted equally but for the last digits.
-
-    Examples
-    --------
-    >>> predicted = np.array([[-2.0, -1.0, 1.0, 2.0]])
-    >>> curves_of(predicted, np.array([20.0])).round(2).tolist()
-    [[-1.38, -0.82, 0.82, 1.38]]
     """
     from scipy.special import erf
 

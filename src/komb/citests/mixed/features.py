@@ -82,16 +82,7 @@ class Features:
 
 
 def numeric_features(values: FloatArray) -> Features:
-    """Features of numbers; missing ones (NaN) have zeros, for no test looks at them.
-
-    Examples
-    --------
-    >>> features = numeric_features(np.array([3.0, 1.0, 2.0, 100.0]))
-    >>> features.own[0].round(3).tolist()
-    [0.378, -1.363, -0.378, 1.363]
-    >>> features.degrees.tolist()
-    [1, 2, 3]
-    """
+    """Features of numbers; missing ones (NaN) have zeros, for no test looks at them."""
     is_known = ~np.isnan(values)
     ranks, n_distinct = _mean_ranks(values[is_known])
     n_rows = max(1, len(ranks))
@@ -117,11 +108,6 @@ def roughest(n_rows: int) -> float:
     """Largest cost of a function of one condition.
 
     What a basis cannot follow is taken for a dependence as soon as there are rows enough to see it.
-
-    Examples
-    --------
-    >>> roughest(1000), roughest(5000), roughest(20_000)
-    (12.0, 17.0, 24.0)
     """
     return float(max(ROUGHEST, min(ROUGHEST_OF_MANY, np.floor(np.cbrt(n_rows)))))
 
@@ -183,12 +169,6 @@ def nominal_features(codes: Int64Array, n_levels: int) -> Features:
     """Features of categories; codes that are no level are missing, and have zeros.
 
     The contrasts are orthonormal, so that together they weigh levels as Pearson's statistic does.
-
-    Examples
-    --------
-    >>> features = nominal_features(np.arange(40) % 2, 2)
-    >>> features.own[0, :2].tolist()
-    [-1.0, 1.0]
     """
     is_known = codes < n_levels
 

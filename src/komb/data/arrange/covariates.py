@@ -25,13 +25,6 @@ def hold_fixed(table: DiscreteTable, given: Sequence[Name], *, takes_numbers: bo
 
     Those with many different numbers stay as they are, if the test takes numbers and other columns
     are tested as such. The others become one column of strata, at the end of the table.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"sex": ["f", "m", "f"], "y": [0, 1, 0]})
-    >>> held = hold_fixed(table, ["sex"])
-    >>> held.table.names, held.fixed, held.notes["strata"]
-    (('y', 'sex'), ('sex',), (2, 'combinations of values held fixed'))
     """
     try:
         columns = [(name, numbers_of(table, name)) for name in dict.fromkeys(given)]

@@ -27,14 +27,6 @@ def find_blocks(table: DiscreteTable, without: Collection[Name]) -> dict[Name, t
     A block has at least two columns whose names are text and equal up to the last underscore. Each
     has two levels (or one, if it is constant); the higher is taken for "set". No row has two set,
     and no other column has the prefix for its name.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({
-    ...     "colour_red": [1, 0, 0], "colour_blue": [0, 1, 0], "sex_f": [0, 1, 1], "y": [0, 1, 1],
-    ... })
-    >>> find_blocks(table, ["y"])
-    {'colour': ('colour_red', 'colour_blue')}
     """
     by_prefix: dict[str, list[str]] = {}
     for name in table.names:
@@ -68,15 +60,7 @@ def _is_flag(levels: Iterable[object]) -> bool:
 def group_columns(
     table: DiscreteTable, groups: Mapping[Name, tuple[Name, ...]], parameter: str = "groups"
 ) -> DiscreteTable:
-    """Put one column of combinations into the place of the columns of each group.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"a": [0, 1, 1], "y": [0, 1, 1], "b": ["u", "v", "u"]})
-    >>> grouped = group_columns(table, {"gene": ("a", "b")})
-    >>> grouped.names, grouped.levels[0]
-    (('gene', 'y'), ((0, 'u'), (1, 'u'), (1, 'v')))
-    """
+    """Put one column of combinations into the place of the columns of each group."""
     members = {name for columns in groups.values() for name in columns}
     for group, columns in groups.items():
         for name in columns:

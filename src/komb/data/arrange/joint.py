@@ -22,13 +22,7 @@ class Joint(NamedTuple):
 
 
 def join(columns: Sequence[npt.NDArray[np.unsignedinteger]], n_levels: Sequence[int]) -> Joint:
-    """Give numbers to the combinations of values that occur, in the order of the columns' levels.
-
-    Examples
-    --------
-    >>> join([np.array([0, 1, 1, 0], np.uint8), np.array([1, 0, 0, 2], np.uint8)], [2, 2])
-    Joint(codes=array([0, 1, 1, 2]), parts=((0, 1), (1, 0)))
-    """
+    """Count off the combinations of values that occur, in the order of the levels."""
     is_known = np.ones(len(columns[0]), dtype=bool)
     for codes, count in zip(columns, n_levels, strict=True):
         is_known &= codes < count
@@ -46,14 +40,7 @@ def join(columns: Sequence[npt.NDArray[np.unsignedinteger]], n_levels: Sequence[
 def replace_columns(
     table: DiscreteTable, old: Sequence[Name], name: Name, codes: Codes, levels: Levels
 ) -> DiscreteTable:
-    """Put one column into the place of the first of some others, or at the end if there are none.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"x": [0, 1], "y": [0, 0], "z": [1, 2]})
-    >>> replace_columns(table, ["x", "z"], "xz", np.array([0, 1]), ("a", "b")).names
-    ('xz', 'y')
-    """
+    """Put one column into the place of the first of some others, at the end if there are none."""
     gone = set(old)
     place = min((table.index(each) for each in old), default=table.n_columns)
     kept = [i for i in range(table.n_columns) if table.names[i] not in gone]

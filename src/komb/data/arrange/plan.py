@@ -40,13 +40,7 @@ class WeightColumn(NamedTuple):
 
 
 def check_weights(weights: object) -> WeightColumn:
-    """Check what can be checked before there is a table; weights are frequencies if not named.
-
-    Examples
-    --------
-    >>> check_weights("w"), check_weights({"survey": [0.5, 1.5]})
-    (WeightColumn(name='w', kind='frequency', values=None), WeightColumn(name=None, ...))
-    """
+    """Check what can be checked before there is a table; weights are frequencies if not named."""
     rule = "be the name of a column, or map one name to 'frequency' or 'survey'"
     remedy = "Write it as ", Argument("weights", {"w": SURVEY}), "."
     if not isinstance(weights, Mapping):
@@ -72,16 +66,7 @@ def _is_column(values: object) -> bool:
 
 
 def check_groups(groups: object) -> dict[Name, tuple[Name, ...]] | str:
-    """Check what can be checked before there is a table.
-
-    Examples
-    --------
-    >>> check_groups({"gene": ["rs1", "rs2"]})
-    {'gene': ('rs1', 'rs2')}
-    >>> check_groups({"a": ["x", "y"], "b": ["y", "z"]})
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'groups' must have no column in two groups; got 'y' in 'a' and ...
-    """
+    """Check what can be checked before there is a table."""
     if isinstance(groups, str) and groups == PREFIX:
         return groups
     if not isinstance(groups, Mapping):

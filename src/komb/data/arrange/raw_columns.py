@@ -17,13 +17,7 @@ from komb.errors import UnknownNameError
 
 
 def column_names(data: Any) -> list[Name]:
-    """Return the names of the columns; none if data are not a table.
-
-    Examples
-    --------
-    >>> column_names({"x": [1], "y": [2]}), column_names(np.zeros((1, 2))), column_names(7)
-    (['x', 'y'], [0, 1], [])
-    """
+    """Return the names of the columns; none if data are not a table."""
     if isinstance(data, DiscreteTable):
         return list(data.names)
     if isinstance(data, np.ndarray):
@@ -35,14 +29,7 @@ def column_names(data: Any) -> list[Name]:
 
 
 def check_names(parameter: str, wanted: Any, data: Any) -> None:
-    """Raise if a parameter names a column that is not there; encoding says what else is wrong.
-
-    Examples
-    --------
-    >>> check_names("given", ["z"], {"x": [1], "y": [2]})
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: In 'given': There is no column 'z'. Known: 'x', 'y'.
-    """
+    """Raise if a parameter names a column that is not there; encoding says what else is wrong."""
     names = column_names(data)
     known = set(names)
     for name in wanted:
@@ -62,15 +49,7 @@ def count_rows(data: Any) -> int | None:
 
 
 def numbers_of(data: Any, name: Name) -> Floats | None:
-    """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers.
-
-    Examples
-    --------
-    >>> numbers_of({"x": [1, None], "y": ["a", "b"]}, "x")
-    array([ 1., nan])
-    >>> numbers_of(DiscreteTable.from_data({"x": [5, 9, 5]}), "x")
-    array([5., 9., 5.])
-    """
+    """Return a column as floats, NaN where values are missing; ``None`` if it holds no numbers."""
     if isinstance(data, DiscreteTable):
         return data.numbers[name] if name in data.numbers else _of_codes(data, name)
     if isinstance(data, np.ndarray):
@@ -108,13 +87,7 @@ def numbers_in(values: Any) -> Floats | None:
 
 
 def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Return some rows of a table, as often as they are named, in the kind of table it is.
-
-    Examples
-    --------
-    >>> take_rows({"x": ["a", "b"]}, np.array([1, 1]))
-    {'x': ['b', 'b']}
-    """
+    """Return some rows of a table, as often as they are named, in the kind of table it is."""
     if isinstance(data, DiscreteTable):
         return data.take(rows)
     if isinstance(data, np.ndarray):

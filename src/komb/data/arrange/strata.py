@@ -45,26 +45,12 @@ class Strata(NamedTuple):
 
 
 def is_continuous(numbers: Floats | None) -> bool:
-    """Whether a covariate has too many values to be a stratum each.
-
-    Examples
-    --------
-    >>> is_continuous(np.arange(20.0)), is_continuous(np.arange(21.0)), is_continuous(None)
-    (False, True, False)
-    """
+    """Whether a covariate has too many values to be a stratum each."""
     return numbers is not None and np.unique(numbers[~np.isnan(numbers)]).size > FEW_LEVELS
 
 
 def count_strata(n_rows: int, n_covariates: int) -> int:
-    """Into how many strata continuous covariates are cut.
-
-    Examples
-    --------
-    >>> [count_strata(n_rows, 1) for n_rows in (100, 1000, 10_000, 100_000)]
-    [9, 20, 43, 93]
-    >>> count_strata(1000, 2)
-    40
-    """
+    """Into how many strata continuous covariates are cut."""
     wanted = round(STRATA_FACTOR * n_covariates * math.cbrt(n_rows))
     return max(2, min(wanted, n_rows // LEAST_ROWS, MAX_LEVELS - 1))
 
@@ -75,14 +61,7 @@ def cut_into_strata(
     missing: str,
     label: Callable[[Sequence[float]], list[str]] = label_bins,
 ) -> Strata:
-    """Cut continuous covariates into strata, all of them together.
-
-    Examples
-    --------
-    >>> strata = cut_into_strata([("age", np.array([1.0, 2, 3, 11, 12, 13] * 3))], 2, "error")
-    >>> strata.codes[:6], strata.levels
-    (array([0, 0, 0, 1, 1, 1]), ('< 7', '>= 7'))
-    """
+    """Cut continuous covariates into strata, all of them together."""
     is_missing = np.zeros(len(covariates[0][1]), dtype=bool)
     problems = {}
     for name, numbers in covariates:
@@ -201,13 +180,7 @@ def _label(
 
 
 def strata_name(covariates: Sequence[Name]) -> Name:
-    """Return the name of the column of strata.
-
-    Examples
-    --------
-    >>> strata_name(["age"]), strata_name(["age", "sex"])
-    ('age', 'age, sex')
-    """
+    """Return the name of the column of strata."""
     return covariates[0] if len(covariates) == 1 else ", ".join(map(str, covariates))
 
 
@@ -217,14 +190,7 @@ def put_into_strata(
     continuous: Sequence[tuple[Name, Floats]],
     missing: str,
 ) -> DiscreteTable:
-    """Put one column of strata into the place of all covariates.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"sex": ["f", "m", "f"], "y": [0, 1, 0]})
-    >>> put_into_strata(table, ["sex"], [], "error").names
-    ('y', 'sex')
-    """
+    """Put one column of strata into the place of all covariates."""
     numeric = {name for name, _ in continuous}
     positions = [table.index(name) for name in covariates if name not in numeric]
     columns, levels = [table.codes[x] for x in positions], [table.levels[x] for x in positions]

@@ -34,14 +34,7 @@ _HALVINGS = 60  # of the interval in which the scale of weights is looked for
 
 
 def read_weights(data: object, weights: WeightColumn) -> Floats:
-    """Return the weights of all rows, or say what is wrong with them.
-
-    Examples
-    --------
-    >>> read_weights({"w": [1, -1]}, WeightColumn("w"))
-    Traceback (most recent call last):
-    komb.errors.DataError: 'weights' must be numbers from 0 on in every row of 'w'; got -1.0 in ...
-    """
+    """Return the weights of all rows, or say what is wrong with them."""
     where = "for every row" if weights.values is not None else f"in every row of {weights.name!r}"
     rule = f"be numbers from 0 on {where}"
     n_rows, numbers = count_rows(data), _numbers(data, weights)
@@ -82,13 +75,7 @@ def _refuse(is_wrong: npt.NDArray[np.bool_], numbers: Floats, rule: str, remedy:
 
 
 def effective_size(weights: Floats) -> float:
-    """Kish's effective sample size.
-
-    Examples
-    --------
-    >>> effective_size(np.array([1.0, 1.0, 1.0])), effective_size(np.array([1.0, 3.0]))
-    (3.0, 1.6)
-    """
+    """Kish's effective sample size."""
     ordered = np.sort(weights)
     return float(ordered.sum() ** 2 / (ordered**2).sum())
 
@@ -96,13 +83,7 @@ def effective_size(weights: Floats) -> float:
 def repeated_rows(
     weights: Floats, n_columns: int, memory_limit: int | str | None = None
 ) -> npt.NDArray[np.intp]:
-    """Return row numbers, each as often as its frequency says, if there is memory for them.
-
-    Examples
-    --------
-    >>> repeated_rows(np.array([2.0, 0.0, 1.0]), 5)
-    array([0, 0, 2])
-    """
+    """Return row numbers, each as often as its frequency says, if there is memory for them."""
     total = float(weights.sum())
     needed, limit = total * n_columns * _BYTES_PER_VALUE, check_limit(memory_limit)
     refuse_beyond(needed, limit, f"A table of {total:,.0f} rows")
@@ -126,12 +107,6 @@ def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
     Which rows those are depends on what is in them, not on their order: they are gone through in
     the order of a hash of their values and weight (and, of equal rows, of a number), and one is
     taken whenever the sum of the scaled weights passes a half.
-
-    Examples
-    --------
-    >>> table = DiscreteTable.from_data({"x": [0, 1, 2, 3]})
-    >>> thin(table, np.array([0.5, 0.5, 0.5, 0.5]))
-    array([0, 1, 2, 3])
     """
     order = _shuffled(table, weights)
     scaled = weights[order] * find_scale(weights)
@@ -141,13 +116,7 @@ def thin(table: DiscreteTable, weights: Floats) -> npt.NDArray[np.intp]:
 
 
 def find_scale(weights: Floats) -> float:
-    """Return the largest factor of weights by which rows may be taken.
-
-    Examples
-    --------
-    >>> find_scale(np.array([2.0, 2.0])), round(find_scale(np.array([1.0] * 99 + [3.0])), 3)
-    (0.5, 0.87)
-    """
+    """Return the largest factor of weights by which rows may be taken."""
     ordered = np.sort(weights)
     low, high = 1.0 / float(ordered[-1]), 1.0 / float(ordered.mean())
     if excess(ordered * high) <= MOST_EXCESS:
@@ -163,11 +132,6 @@ def excess(expected: Floats) -> float:
 
     A row that is expected k + f times (k whole, f below 1) comes k or k + 1 times; the mean of the
     square of that exceeds the mean of the number itself by k (k - 1) + 2 k f.
-
-    Examples
-    --------
-    >>> excess(np.array([0.3, 1.0])), excess(np.array([2.0, 2.0]))
-    (0.0, 1.0)
     """
     whole = np.floor(expected)
     beyond = whole * (whole - 1) + 2 * whole * (expected - whole)

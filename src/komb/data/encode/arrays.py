@@ -80,14 +80,7 @@ def encode_columns(
     *,
     is_cutting: bool = False,
 ) -> Columns:
-    """Encode a whole table column by column.
-
-    Examples
-    --------
-    >>> encoded = encode_columns([("x", Later(encode_objects, ["b", "a", "b"]))], 1, 3)
-    >>> encoded.codes.tolist(), encoded.levels
-    ([[1, 0, 1]], (('a', 'b'),))
-    """
+    """Encode a whole table column by column."""
     codes: CodeArray = np.empty((n_columns, n_rows), np.uint8)
     found = Columns((), codes, (), {}, has_missing=False, numbers={}, types={})
     levels: dict[Name, Levels] = {}
@@ -124,15 +117,7 @@ def encode_columns(
 
 
 def encode_array(values: Array) -> Encoded:
-    """Encode a one-dimensional numpy array of any type.
-
-    Examples
-    --------
-    >>> encode_array(np.array([3, 1, 3, 7]))
-    Encoded(codes=array([1, 0, 1, 2], dtype=uint8), levels=(1, 3, 7))
-    >>> encode_array(np.array(["no", "yes", "no"])).levels
-    ('no', 'yes')
-    """
+    """Encode a one-dimensional numpy array of any type."""
     if isinstance(values, np.ma.MaskedArray):
         Missing.check(np.ma.getmaskarray(values))
         values = values.data
@@ -160,12 +145,6 @@ def encode_matrix(values: Array, names: Sequence[Name] | None = None) -> Columns
 
     The columns of an array lie scattered in memory, so all of them are gathered together, block by
     block; taking one at a time would read the whole array once per column.
-
-    Examples
-    --------
-    >>> encoded = encode_matrix(np.array([[5, 0], [9, 0], [5, 1]]))
-    >>> encoded.codes.tolist(), encoded.levels
-    ([[0, 1, 0], [0, 0, 1]], ((5, 9), (0, 1)))
     """
     n_rows, n_columns = values.shape
     labels: Sequence[Name] = range(n_columns) if names is None else names
@@ -236,11 +215,6 @@ def encode_by_lookup(values: Array) -> tuple[CodeArray, Array]:
 
     The levels come from the first rows; values that turn out not to be among them are added
     and the search is run once more. Only a few rows are ever sorted.
-
-    Examples
-    --------
-    >>> encode_by_lookup(np.array([0.5, 0.25, 0.5]))
-    (array([1, 0, 1], dtype=uint8), array([0.25, 0.5 ]))
     """
     levels = np.unique(values[:_SAMPLE])
     while True:

@@ -35,24 +35,12 @@ class Column(NamedTuple):
 
 
 def code_dtype(n_levels: int) -> np.dtype[Any]:
-    """Return the smallest type that holds the codes of ``n_levels`` levels.
-
-    Examples
-    --------
-    >>> code_dtype(256), code_dtype(257)
-    (dtype('uint8'), dtype('uint16'))
-    """
+    """Return the smallest type that holds the codes of ``n_levels`` levels."""
     return np.dtype(np.uint8 if n_levels <= 256 else np.uint16)
 
 
 def compact(offsets: Array, width: int) -> tuple[CodeArray, npt.NDArray[np.intp]]:
-    """Renumber codes so that only observed ones remain.
-
-    Examples
-    --------
-    >>> compact(np.array([4, 0, 4], dtype=np.uint8), 6)
-    (array([1, 0, 1], dtype=uint8), array([0, 4]))
-    """
+    """Renumber codes so that only observed ones remain."""
     is_present = np.bincount(offsets, minlength=width) > 0
     seen = np.flatnonzero(is_present)
     if seen.size > MAX_LEVELS:

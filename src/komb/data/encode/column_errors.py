@@ -131,13 +131,7 @@ def not_to_be_cut() -> Unusable:
 
 
 def most_distinct_fractions(n_rows: int) -> int:
-    """Return how many distinct values a column with fractions may have and still be discrete.
-
-    Examples
-    --------
-    >>> most_distinct_fractions(1000), most_distinct_fractions(10), most_distinct_fractions(1)
-    (20, 5, 2)
-    """
+    """Return how many distinct values a column with fractions may have and still be discrete."""
     return min(FEW_LEVELS, max(2, n_rows // 2))
 
 
@@ -145,15 +139,6 @@ def explain(problems: Mapping[Hashable, ColumnProblem], *, is_cutting: bool = Fa
     """Turn the problems of a table, by column name, into one error that names all of them.
 
     Missing values come first: what is done about them may well change the other findings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> missing = Missing(np.array([True, False]))
-    >>> explain({"x": missing}).__class__.__name__
-    'MissingValuesError'
-    >>> print(explain({"x": missing, "y": Unusable("holds lists.", "Leave it out.")}))
-    'data' must have no missing values; got 1 in 1 column, ... Also: Column 'y' holds lists. ...
     """
     first, *others = _explain_each(problems, is_cutting)
     for other in others:
@@ -254,13 +239,7 @@ def _explain_continuous(
 
 
 def and_more(items: Iterable[str]) -> str:
-    """List the first of some items, and say how many more there are.
-
-    Examples
-    --------
-    >>> and_more("abcdefg")
-    'a, b, c, d, e and 2 more'
-    """
+    """List the first of some items, and say how many more there are."""
     listed = list(items)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(listed[:_SHOWN]) + more

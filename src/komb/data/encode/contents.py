@@ -198,14 +198,7 @@ def read_as_numbers(contents: Contents) -> Floats | None:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number; truth values are not.
-
-    Examples
-    --------
-    >>> from decimal import Decimal
-    >>> is_number(1), is_number(Decimal("0.5")), is_number(True), is_number("1")
-    (True, True, False, False)
-    """
+    """Whether a value is a number; truth values are not."""
     from decimal import Decimal
 
     is_truth = isinstance(value, bool | np.bool_)

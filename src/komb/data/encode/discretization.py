@@ -25,15 +25,7 @@ Floats = npt.NDArray[np.float64]
 def find_cuts(
     numbers: Floats, way: str, bins: int, classes: npt.NDArray[Any] | None = None
 ) -> tuple[float, ...]:
-    """Find where to cut a column.
-
-    Examples
-    --------
-    >>> find_cuts(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), "quantile", 2)
-    (3.0,)
-    >>> find_cuts(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), "uniform", 2)
-    (5.0,)
-    """
+    """Find where to cut a column."""
     finite = numbers[np.isfinite(numbers)]
     if not finite.size:
         raise Unusable("holds infinite values only, which cannot be cut. Leave it out.")
@@ -90,11 +82,6 @@ def even_cuts(numbers: Floats) -> tuple[float, ...]:
     There are 1.25 times the sixth root of the number of rows, from 2 to 8, bins: 3 for 200 rows, 4
     for 1,000, 5 for 5,000. The cut points are values of the column, so that they depend on nothing
     but its order; few bins leave rows enough for tests that condition on other columns.
-
-    Examples
-    --------
-    >>> even_cuts(np.arange(200.0)), even_cuts(np.array([0.0] * 90 + [1.0] * 10))
-    ((67.0, 133.0), (1.0,))
     """
     bins = int(np.clip(np.rint(1.25 * numbers.size ** (1 / 6)), 2, 8))
     low = numbers.min()
@@ -106,13 +93,7 @@ def even_cuts(numbers: Floats) -> tuple[float, ...]:
 
 
 def cut(numbers: Floats, cuts: Sequence[float]) -> Encoded:
-    """Encode a column by the bins its values are in.
-
-    Examples
-    --------
-    >>> cut(np.array([0.5, 2.0, 7.0, -np.inf]), [2.0, 5.0])
-    Encoded(codes=array([0, 1, 2, 0], dtype=uint8), levels=('< 2', '2 to 5', '>= 5'))
-    """
+    """Encode a column by the bins its values are in."""
     bins = np.searchsorted(np.asarray(cuts, np.float64), numbers, side="right")
     codes, seen = compact(bins, len(cuts) + 1)
     labels = label_bins(cuts)

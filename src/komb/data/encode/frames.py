@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
 
 def encode_series(series: nw.Series[Any]) -> Encoded:
-    """Encode one column of a dataframe.
-
-    Examples
-    --------
-    >>> import narwhals as nw, polars as pl
-    >>> series = nw.from_native(pl.Series(["no", "yes", "no"]), series_only=True)
-    >>> encode_series(series)
-    Encoded(codes=array([0, 1, 0], dtype=uint8), levels=('no', 'yes'))
-    """
+    """Encode one column of a dataframe."""
     import narwhals as nw
 
     dtype = series.dtype

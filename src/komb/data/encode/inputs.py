@@ -80,13 +80,7 @@ class Request(NamedTuple):
 
 
 def convert(data: object, request: Request = Request()) -> Columns:  # noqa: B008 - it is immutable
-    """Encode a table of any supported kind.
-
-    Examples
-    --------
-    >>> convert({"x": ["b", "a"]}).levels
-    (('a', 'b'),)
-    """
+    """Encode a table of any supported kind."""
     if isinstance(data, np.ndarray):
         return _convert_array(data, request)
     if isinstance(data, Mapping):
@@ -107,13 +101,7 @@ def _check_rest(encoded: Columns, n_rows: int) -> Columns:
 
 
 def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
-    """Return the names that are not excluded; an excluded name must be one of them.
-
-    Examples
-    --------
-    >>> names_left(["id", "x", "y"], ["id"])
-    ['x', 'y']
-    """
+    """Return the names that are not excluded; an excluded name must be one of them."""
     for name in exclude:
         if name not in names:
             raise UnknownNameError.among("column", name, names, "exclude")
@@ -121,14 +109,7 @@ def names_left(names: Sequence[Name], exclude: Collection[Name]) -> list[Name]:
 
 
 def check_shape(names: Sequence[Name], n_rows: int) -> None:
-    """Raise unless there are columns with names of their own, and rows.
-
-    Examples
-    --------
-    >>> check_shape(["x", "y", "x"], 10)
-    Traceback (most recent call last):
-    komb.errors.DataError: 'data' must have distinct column names; got 'x' (2 times). Rename ...
-    """
+    """Raise unless there are columns with names of their own, and rows."""
     repeated = [(name, count) for name, count in Counter(names).items() if count > 1]
     if repeated:
         listed = ", ".join(f"{name!r} ({count} times)" for name, count in repeated[:5])

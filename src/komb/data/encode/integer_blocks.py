@@ -82,18 +82,7 @@ def _encode(column: BlockColumn | nw.Series[Any]) -> Encoded:
 
 
 def gather_integers(frame: nw.DataFrame[Any], names: Sequence[Name]) -> dict[Name, Later]:
-    """Return those of some columns that are encoded together: integers, if they are many.
-
-    Examples
-    --------
-    >>> import narwhals as nw, polars as pl
-    >>> frame = nw.from_native(pl.DataFrame({f"x{i}": [5, 7, 7] for i in range(300)}))
-    >>> columns = gather_integers(frame, frame.columns)
-    >>> columns["x299"].encode(columns["x299"].values)
-    Encoded(codes=array([0, 1, 1], dtype=uint8), levels=(5, 7))
-    >>> gather_integers(frame, frame.columns[:9])
-    {}
-    """
+    """Return those of some columns that are encoded together: integers, if they are many."""
     if len(names) < FEWEST_COLUMNS:
         return {}
     by_type: dict[Any, list[str]] = {}

@@ -30,12 +30,6 @@ def mdl_cuts(values: Floats, classes: npt.NDArray[Any]) -> tuple[float, ...]:
     Notes
     -----
     Takes a sort, and time linear in the rows for each level of splits.
-
-    Examples
-    --------
-    >>> values = np.array([1.0, 2.0, 3.0, 10.0, 11.0, 12.0])
-    >>> mdl_cuts(values, np.array([0, 0, 0, 1, 1, 1])), mdl_cuts(values, np.array([0, 1] * 3))
-    ((6.5,), ())
     """
     order = np.argsort(values, kind="stable")
     ordered = values[order]

@@ -16,13 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def to_numbers(values: Any) -> Floats | None:
-    """Return a column as floats, NaN where a value is missing, or ``None`` if it is not numeric.
-
-    Examples
-    --------
-    >>> to_numbers(np.array([1, 2])), to_numbers([0.5, None]), to_numbers(["a", 1])
-    (array([1., 2.]), array([0.5, nan]), None)
-    """
+    """Return a column as floats, NaN where a value is missing, or ``None`` if it is not numeric."""
     if isinstance(values, np.ndarray):
         return _array_numbers(values)
     if isinstance(values, list):

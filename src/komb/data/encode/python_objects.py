@@ -30,11 +30,6 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
 
     Levels are in natural order if they can be compared with each other, otherwise by the name of
     their type and then by their text.
-
-    Examples
-    --------
-    >>> encode_objects([2, "two", 1]).levels
-    (1, 2, 'two')
     """
     try:
         distinct = distinct_values(values)
@@ -53,13 +48,7 @@ def encode_objects(values: Sequence[Any]) -> Encoded:
 
 
 def distinct_values(values: Sequence[Any]) -> list[Any]:
-    """Return the distinct values; of equal ones always the same, whichever came first.
-
-    Examples
-    --------
-    >>> distinct_values([True, 1.0, 1, "a"]), distinct_values([1, 1.0, "a", True])
-    ([1, 'a'], [1, 'a'])
-    """
+    """Return the distinct values; of equal ones always the same, whichever came first."""
     if set(map(type, values)) <= _NEVER_EQUAL:
         return list(dict.fromkeys(values))
     shown: dict[Any, Any] = {}
@@ -74,13 +63,7 @@ def _type_and_text(value: Any) -> tuple[str, str]:
 
 
 def sort_levels(levels: Iterable[Any]) -> list[Any]:
-    """Sort levels naturally, or by type and text where they cannot be compared.
-
-    Examples
-    --------
-    >>> sort_levels([2, 10, 1]), sort_levels(["b", 1, "a"])
-    ([1, 2, 10], [1, 'a', 'b'])
-    """
+    """Sort levels naturally, or by type and text where they cannot be compared."""
     found = list(levels)
     try:
         return sorted(found)
@@ -101,13 +84,7 @@ def _refuse_measurements(levels: Sequence[Any], n_rows: int) -> None:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for none: ``None``, NaN, NaT or NA of any library.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
+    """Tell whether a value stands for none: ``None``, NaN, NaT or NA of any library."""
     if value is None or type(value).__name__ == "NAType":  # pandas.NA refuses to be compared
         return True
     try:

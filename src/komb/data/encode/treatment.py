@@ -117,15 +117,7 @@ class Treatment:
         return [self.discretize]
 
     def describe(self) -> dict[str, Any]:
-        """Return what a result reports of it.
-
-        Examples
-        --------
-        >>> Treatment("quantile").describe()
-        {'types': 'strict', 'discretize': 'quantile', 'bins': 4, 'missing': 'error'}
-        >>> check_treatment(types="auto", na_values=[-9]).describe()
-        {'types': 'auto', 'discretize': None, 'missing': 'testwise', 'na_values': (-9,)}
-        """
+        """Return what a result reports of it."""
         types: object = STRICT if self.is_strict else dict(self.types) or AUTO
         used = {"bins": _as_dict(self.bins)} if self.needs_bins else {}
         marked = {"na_values": _as_dict(self.na_values)} if self.na_values else {}
@@ -180,12 +172,6 @@ def check_treatment(
 
     If nothing is said of missing values, they are an error to strict types, and are otherwise left
     out test by test.
-
-    Examples
-    --------
-    >>> check_treatment("quantil", 4, "error")
-    Traceback (most recent call last):
-    komb.errors.UnknownNameError: In 'discretize': There is no rule 'quantil'. Did you mean ...
     """
     is_strict = isinstance(types, str) and types == STRICT
     if missing is None:

@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 
 def graph_blanket(graph: nx.DiGraph, node: Any) -> tuple[Any, ...]:
-    """Return parents, children and the other parents of children, in the order of the graph.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> graph_blanket(nx.DiGraph([("a", "c"), ("b", "c"), ("c", "d")]), "a")
-    ('c', 'b')
-    """
+    """Return parents, children and the other parents of children, in the order of the graph."""
     children = set(graph.successors(node))
     parents = {parent for below in (node, *children) for parent in graph.predecessors(below)}
     members = (children | parents) - {node}

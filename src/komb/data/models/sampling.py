@@ -19,12 +19,6 @@ def thresholds(probabilities: Floats) -> Floats:
 
     A level is the number of thresholds that a uniform number reaches. Rounding must not let a
     level of probability zero occur, so from the last possible level on they are out of reach.
-
-    Examples
-    --------
-    >>> thresholds(np.array([[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]))
-    array([[0.25, 1.  ],
-           [0.5 , 0.75]])
     """
     cumulated = np.cumsum(probabilities, axis=-1)
     # What is still to come, summed from the other end, is exactly zero where nothing comes.
@@ -36,13 +30,7 @@ def thresholds(probabilities: Floats) -> Floats:
 
 
 def flat_index(codes: Codes, members: Sequence[int], sizes: Sequence[int]) -> npt.NDArray[np.intp]:
-    """Return the number of the joint state of some variables in each row, the last one fastest.
-
-    Examples
-    --------
-    >>> flat_index(np.array([[0, 1], [2, 0]]), [0, 1], [2, 3])
-    array([2, 3])
-    """
+    """Return the number of the joint state of some variables in each row, the last one fastest."""
     index = np.zeros(codes.shape[1], np.intp)
     for member, size in zip(members, sizes, strict=True):
         index *= size
@@ -51,13 +39,7 @@ def flat_index(codes: Codes, members: Sequence[int], sizes: Sequence[int]) -> np
 
 
 def draw(uniform: Floats, limits: Floats, context: npt.NDArray[np.intp]) -> Codes:
-    """Draw one level for each row.
-
-    Examples
-    --------
-    >>> draw(np.array([0.1, 0.9]), np.array([[0.5]]), np.array([0, 0]))
-    array([0, 1], dtype=uint8)
-    """
+    """Draw one level for each row."""
     levels = np.zeros(uniform.shape, code_dtype(limits.shape[1] + 1))
     for limit in limits.T:  # one level at a time: a row of thresholds per row would fill the memory
         levels += uniform >= limit.take(context)
@@ -65,13 +47,7 @@ def draw(uniform: Floats, limits: Floats, context: npt.NDArray[np.intp]) -> Code
 
 
 def spread(table: Floats, scope: Sequence[int], n_axes: int) -> Floats:
-    """Lay the axes of a table out among those of a joint distribution, for multiplication.
-
-    Examples
-    --------
-    >>> spread(np.ones((2, 3)), [2, 0], 4).shape
-    (3, 1, 2, 1)
-    """
+    """Lay the axes of a table out among those of a joint distribution, for multiplication."""
     order = np.argsort(scope)
     shape = [1] * n_axes
     for axis, size in zip(scope, table.shape, strict=True):

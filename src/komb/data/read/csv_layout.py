@@ -30,13 +30,7 @@ _ENCLOSING = re.compile(rb'(?:^|[,\t;|\n ])"')
 
 
 def detect_delimiter(data: bytes) -> str:
-    r"""Find the delimiter that splits the first lines into equally many fields.
-
-    Examples
-    --------
-    >>> detect_delimiter(b"a;b\n1,5;2\n"), detect_delimiter(b" 1   2\n10  20\n")
-    (';', ' ')
-    """
+    """Find the delimiter that splits the first lines into equally many fields."""
     sample = data[:_SAMPLE]
     if len(data) > _SAMPLE and b"\n" in sample:
         sample = sample[: sample.rindex(b"\n")]  # the last line may be cut short
@@ -55,13 +49,7 @@ def detect_delimiter(data: bytes) -> str:
 
 
 def squeeze(data: bytes, quote: str | None) -> bytes:
-    r"""Replace runs of blanks and tabs outside of quotes by one blank, and trim the lines.
-
-    Examples
-    --------
-    >>> squeeze(b"  a \t b\n 1  \"x  y\" \n", '"')
-    b'a b\n1 "x  y"\n'
-    """
+    """Replace runs of blanks and tabs outside of quotes by one blank, and trim the lines."""
     single = b"".join(_without_runs(data, quote))
     return b"".join(_without_margins(single, quote))
 
@@ -86,13 +74,7 @@ def _without_margins(data: bytes, quote: str | None) -> Iterator[bytes]:
 
 
 def drop_blank_lines(data: bytes, quote: str | None) -> bytes:
-    r"""Remove line ends that follow line ends; inside of quotes they belong to the value.
-
-    Examples
-    --------
-    >>> drop_blank_lines(b'a\n\n\n"b\n\nc"\n', '"')
-    b'a\n"b\n\nc"\n'
-    """
+    """Remove line ends that follow line ends; inside of quotes they belong to the value."""
     pieces = []
     follows_end = False
     for chunk in walk(data, quote):
@@ -103,13 +85,7 @@ def drop_blank_lines(data: bytes, quote: str | None) -> bytes:
 
 
 def first_record(data: bytes, delimiter: str, quote: str | None) -> tuple[list[str], int]:
-    r"""Return the fields of the first line that is not blank, and where the next one starts.
-
-    Examples
-    --------
-    >>> first_record(b'a,"b,c"\n1,2\n', ",", '"')
-    (['a', 'b,c'], 8)
-    """
+    """Return the fields of the first line that is not blank, and where the next one starts."""
     start = len(data) - len(data.lstrip(b"\n"))
     end = end_of_record(data, start, quote)
     text = data[start:end].decode()
@@ -131,13 +107,7 @@ def end_of_record(data: bytes, start: int, quote: str | None) -> int:
 
 
 def count_lines(data: bytes, quote: str | None) -> int:
-    r"""Count the lines of a text, those inside of quotes left out.
-
-    Examples
-    --------
-    >>> count_lines(b'a\n"b\nc"', '"')
-    2
-    """
+    """Count the lines of a text, those inside of quotes left out."""
     ends = sum(
         int(np.count_nonzero((chunk.bytes == END) & chunk.is_outside))
         for chunk in walk(data, quote)
@@ -149,11 +119,6 @@ def is_rectangular(data: bytes, delimiter: str, n_fields: int, quote: str | None
     r"""Tell whether every line has this many fields, at the speed of a scan for bytes.
 
     The delimiters and line ends of such a file, everything else left out, repeat themselves.
-
-    Examples
-    --------
-    >>> is_rectangular(b"1,2\n3,4", ",", 2, None), is_rectangular(b"1,2\n3", ",", 2, None)
-    (True, False)
     """
     mark = ord(delimiter)
     period = np.full(n_fields, mark, np.uint8)
@@ -172,13 +137,7 @@ def is_rectangular(data: bytes, delimiter: str, n_fields: int, quote: str | None
 def find_odd_line(
     data: bytes, delimiter: str, n_fields: int, quote: str | None
 ) -> tuple[int, int] | None:
-    r"""Return number and fields of the first line with another number of fields, if there is one.
-
-    Examples
-    --------
-    >>> find_odd_line(b"a,b\n1,2\n3\n", ",", 2, None)
-    (3, 1)
-    """
+    """Return number and fields of the first line with another number of fields, if there is one."""
     lines = (line.decode() for line in io.BytesIO(data))
     # Without quotes that mean something, one that occurs nowhere: data hold no zero bytes.
     reader = csv.reader(lines, delimiter=delimiter, quotechar=quote or "\0")

@@ -41,15 +41,7 @@ class Chunk(NamedTuple):
 
 
 def find_quoting(data: bytes, delimiters: bytes, label: str) -> str | None:
-    r"""Return the character that encloses fields, or ``None`` if there is none.
-
-    Examples
-    --------
-    >>> find_quoting(b'a,"b,c"\n1,2\n', b",", "x.csv")
-    '"'
-    >>> find_quoting(b'pipe 5",b\n1,2\n', b",", "x.csv") is None
-    True
-    """
+    """Return the character that encloses fields, or ``None`` if there is none."""
     if b'"' not in data:
         return None
     quotes = np.concatenate([c.start + np.flatnonzero(c.bytes == QUOTE) for c in _chunks(data)])
@@ -82,13 +74,7 @@ def _refuse(data: bytes, position: int, label: str, why: str) -> None:
 
 
 def walk(data: bytes, quote: str | None) -> Iterator[Chunk]:
-    r"""Go through a text that :func:`find_quoting` has seen, some bytes at a time.
-
-    Examples
-    --------
-    >>> [chunk.is_outside.tolist() for chunk in walk(b'"a",b', '"')]
-    [[False, False, True, True, True]]
-    """
+    """Go through a text that :func:`find_quoting` has seen, some bytes at a time."""
     depth = 0
     for chunk in _chunks(data):
         if quote is not None:

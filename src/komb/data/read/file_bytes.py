@@ -31,13 +31,7 @@ _OTHER_KINDS = {
 
 
 def to_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path, or raise if it is not one.
-
-    Examples
-    --------
-    >>> to_path("table.csv").name
-    'table.csv'
-    """
+    """Return a path, or raise if it is not one."""
     if not isinstance(path, str | os.PathLike):
         remedy = "For a table in memory use komb.table."
         raise ParameterError.because("path", "be the name of a file", path, remedy)
@@ -51,13 +45,7 @@ def to_path(path: str | os.PathLike[str]) -> Path:
 
 
 def shorten(path: object) -> str:
-    """Return a path as messages quote it: all of it, unless somebody passed a whole text.
-
-    Examples
-    --------
-    >>> shorten("table.csv"), len(shorten("x" * 10_000))
-    ("'table.csv'", 205)
-    """
+    """Return a path as messages quote it: all of it, unless somebody passed a whole text."""
     text = str(path)
     return repr(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}...")
 
@@ -88,13 +76,7 @@ def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1)
 def read_stream(
     stream: IO[bytes], name: Path, memory_limit: object = None, bytes_per_byte: int = 1
 ) -> bytes:
-    """Read a stream such as standard input to its end, as :func:`read_bytes` reads a file.
-
-    Examples
-    --------
-    >>> read_stream(io.BytesIO(b"a,b"), Path("standard input"))
-    b'a,b'
-    """
+    """Read a stream such as standard input to its end, as :func:`read_bytes` reads a file."""
     room = _Room(check_limit(memory_limit), bytes_per_byte)
     return _unpacked(name, _read_up_to(stream, room, shorten(name)), room)
 
@@ -140,12 +122,7 @@ def _unpack(path: Path, data: bytes, room: _Room) -> bytes:
 
 
 def check_text(path: Path, data: bytes) -> None:
-    """Raise if a file is no text in UTF-8; takes no memory, unlike :func:`decode`.
-
-    Examples
-    --------
-    >>> check_text(Path("x.csv"), b"a,b")
-    """
+    """Raise if a file is no text in UTF-8; takes no memory, unlike :func:`decode`."""
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise FileError(f"{shorten(path)} must be text in UTF-8; it seems to be {kind}.")
@@ -174,13 +151,7 @@ def check_text(path: Path, data: bytes) -> None:
 
 
 def decode(path: Path, data: bytes) -> str:
-    """Return the text of a file without byte-order mark, or raise if it is no text in UTF-8.
-
-    Examples
-    --------
-    >>> decode(Path("x.csv"), b"a,b")
-    'a,b'
-    """
+    """Return the text of a file without byte-order mark, or raise if it is no text in UTF-8."""
     check_text(path, data)
     return data.decode("utf-8-sig")
 

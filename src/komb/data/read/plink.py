@@ -60,13 +60,7 @@ class Cohort(NamedTuple):
 
 
 def is_plink(file: Path) -> bool:
-    """Whether a file is a PLINK 1 binary file, by its name.
-
-    Examples
-    --------
-    >>> is_plink(Path("cohort.bed")), is_plink(Path("cohort.csv"))
-    (True, False)
-    """
+    """Whether a file is a PLINK 1 binary file, by its name."""
     return file.suffix.lower() == ".bed"
 
 

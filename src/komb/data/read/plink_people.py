@@ -55,27 +55,13 @@ def _check_once(people: Sequence[Person], file: Path) -> None:
 
 
 def from_fam(raw: Sequence[str]) -> Phenotype | None:
-    """Return the phenotype of a ``.fam`` file, or None if it is missing for everybody.
-
-    Examples
-    --------
-    >>> from_fam(["1", "2", "-9"]).values
-    ['control', 'case', None]
-    >>> from_fam(["-9", "-9", "0"]) is None
-    True
-    """
+    """Return the phenotype of a ``.fam`` file, or None if it is missing for everybody."""
     values = to_values(raw)
     return None if all(value is None for value in values) else Phenotype(PHENOTYPE, values)
 
 
 def to_values(raw: Sequence[str]) -> list[str | float | None]:
-    """Return what the codes of a phenotype stand for.
-
-    Examples
-    --------
-    >>> to_values(["1", "2", "0"]), to_values(["1.5", "0", "-9"]), to_values(["tall", "-9"])
-    (['control', 'case', None], [1.5, 0.0, None], ['tall', None])
-    """
+    """Return what the codes of a phenotype stand for."""
     known = {value for value in raw if value not in _MISSING}
     if known <= _CASE_CONTROL.keys():
         _check_not_from_zero(known)
@@ -87,14 +73,7 @@ def to_values(raw: Sequence[str]) -> list[str | float | None]:
 
 
 def _check_not_from_zero(known: set[str]) -> None:
-    """Raise if a phenotype seems to be 0 for controls and 1 for cases, which PLINK reads otherwise.
-
-    Examples
-    --------
-    >>> _check_not_from_zero({"0", "1"})
-    Traceback (most recent call last):
-    komb.errors.DataError: The phenotype is 0 or 1 for everybody; in PLINK's codes ...
-    """
+    """Raise if a phenotype seems to be 0 for controls and 1 for cases, unlike PLINK's."""
     if known == {"0", "1"}:
         raise DataError(
             "The phenotype is 0 or 1 for everybody; in PLINK's codes 1 is a control, 2 is a case "

@@ -14,17 +14,7 @@ BYTES_PER_BYTE = 20
 def read_fields(
     file: Path, limit: int, n_fields: int | None, what: str
 ) -> list[tuple[int, list[str]]]:
-    r"""Return the fields of every line that is not blank, and its number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "x.fam")
-    ...     _ = path.write_text("f1 p1\nf1  p2\n")
-    ...     read_fields(path, 10**9, 2, "ids")
-    [(1, ['f1', 'p1']), (2, ['f1', 'p2'])]
-    """
+    """Return the fields of every line that is not blank, and its number."""
     text = decode(file, read_bytes(file, limit, BYTES_PER_BYTE))
     lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1)]
     found = [(number, fields) for number, fields in lines if fields]

@@ -17,15 +17,6 @@ def read_bim(file: Path, limit: int) -> list[str]:
     That is its id. A variant without one (``.``), or whose id is not the only one of its kind, is
     called ``chromosome:position``, and with its alleles, ``chromosome:position:A1:A2``, where that
     is not the only one either.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "x.bim")
-    ...     _ = path.write_text("1 rs1 0 9 A G\n1 . 0 10 A G\n1 . 0 20 A G\n1 . 0 20 A C\n")
-    ...     read_bim(path, 10**9)
-    ['rs1', '1:10', '1:20:A:G', '1:20:A:C']
     """
     what = "chromosome, id, distance, position and two alleles"
     lines = [fields for _, fields in read_fields(file, limit, 6, what)]

@@ -189,14 +189,7 @@ def _refuse_text_options(what: str, delimiter: str | None, has_header: bool) -> 
 
 
 def refuse_phenotype(phenotype: object, phenotype_name: object) -> None:
-    """Raise if a phenotype was asked for that only PLINK files can have.
-
-    Examples
-    --------
-    >>> refuse_phenotype("cohort.pheno", None)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'phenotype' must be left out for files other than PLINK's .bed; ...
-    """
+    """Raise if a phenotype was asked for that only PLINK files can have."""
     given = {"phenotype": phenotype, "phenotype_name": phenotype_name}
     for parameter, value in given.items():
         if value is not None:

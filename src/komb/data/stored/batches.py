@@ -32,13 +32,7 @@ _AHEAD = 8  # partitions of Dask that are begun before the first of them is aske
 
 
 def rows_per_batch(n_columns: int, memory_limit: int) -> int:
-    """Return how many rows of a table make a batch.
-
-    Examples
-    --------
-    >>> rows_per_batch(20, 10**10), rows_per_batch(1000, 10**9)
-    (1677721, 7812)
-    """
+    """Return how many rows of a table make a batch."""
     values = min(VALUES_PER_BATCH, memory_limit // (2 * BYTES_PER_VALUE))
     return min(max(values // max(n_columns, 1), _FEWEST_ROWS), _MOST_ROWS)
 
@@ -142,14 +136,7 @@ def _check_schemas(schemas: Mapping[Path, Mapping[str, Any]]) -> None:
 def check_same_columns(
     expected: Sequence[Any], found: Sequence[Any], first: object, file: object
 ) -> None:
-    """Raise unless two files have the same columns.
-
-    Examples
-    --------
-    >>> check_same_columns(["x", "y"], ["x"], "a.csv", "b.csv")
-    Traceback (most recent call last):
-    komb.errors.DataError: 'b.csv' must have the columns of 'a.csv'; it lacks 'y'. ...
-    """
+    """Raise unless two files have the same columns."""
     lacks = [name for name in expected if name not in found]
     more = [name for name in found if name not in expected]
     if lacks or more:

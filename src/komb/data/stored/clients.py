@@ -17,13 +17,7 @@ _EXAMPLE = "Try ", Argument("cluster", "tcp://127.0.0.1:8786"), ", or leave it o
 
 
 def is_dask_frame(data: object) -> bool:
-    """Whether something is a dataframe of Dask.
-
-    Examples
-    --------
-    >>> is_dask_frame([1, 2])
-    False
-    """
+    """Whether something is a dataframe of Dask."""
     library = type(data).__module__.partition(".")[0]
     return library.startswith("dask") and hasattr(data, "to_delayed")
 
@@ -42,16 +36,7 @@ class Connection:
 
 
 def connect(cluster: object, data: object = None) -> Connection | None:
-    """Connect to a cluster that is ready for komb, or return None if there is none.
-
-    Examples
-    --------
-    >>> connect(None) is None
-    True
-    >>> connect(7)
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'cluster' must be a Dask client, or the address of a scheduler; ...
-    """
+    """Connect to a cluster that is ready for komb, or return None if there is none."""
     is_large = isinstance(data, StoredTable) and not data.fits
     if cluster is None and (is_large or is_dask_frame(data)):
         cluster = active_client()

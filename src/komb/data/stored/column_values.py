@@ -45,14 +45,7 @@ class Values(NamedTuple):
 
 
 def encode_values(series: Any) -> Values:
-    """Encode a narwhals series, continuous or not.
-
-    Examples
-    --------
-    >>> import narwhals as nw, polars as pl
-    >>> encode_values(nw.from_native(pl.Series([0.5, None, 0.25]), series_only=True))
-    Values(codes=array([1, 2, 0], dtype=uint8), levels=(0.25, 0.5), is_float=True, categories=())
-    """
+    """Encode a narwhals series, continuous or not."""
     if series.dtype.is_float():
         values = series.to_numpy()
         return _encode_floats(values) if values.dtype.kind == "f" else _encode_any(values.tolist())

@@ -186,13 +186,7 @@ def _trimmed(name: str) -> pl.Expr:
 
 
 def _last_line_end(text: bytes) -> int:
-    r"""Return where the last whole line ends, outside of quotes if they take turns; 0 if nowhere.
-
-    Examples
-    --------
-    >>> _last_line_end(b'a\n"b\n'), _last_line_end(b'5 pipe\n6\nx')
-    (2, 9)
-    """
+    """Return where the last whole line ends, outside of quotes if they take turns; 0 if nowhere."""
     last = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
     if b'"' not in text or not last:
         return last

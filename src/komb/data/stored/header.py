@@ -106,13 +106,7 @@ class Header:
 
 
 def column_offsets(widths: npt.NDArray[np.int64], n_rows: int) -> npt.NDArray[np.int64]:
-    """Where each column starts in a shard of so many rows, and where the last one ends.
-
-    Examples
-    --------
-    >>> column_offsets(np.array([1, 2]), 100).tolist()
-    [0, 128, 384]
-    """
+    """Where each column starts in a shard of so many rows, and where the last one ends."""
     sizes = -(-widths * n_rows // ALIGNMENT) * ALIGNMENT
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 

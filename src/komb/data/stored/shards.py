@@ -46,13 +46,7 @@ class Shard:
 
 
 def shard_name(number: int) -> str:
-    """Return the name of the file of a shard.
-
-    Examples
-    --------
-    >>> shard_name(7)
-    'shard-000007.codes'
-    """
+    """Return the name of the file of a shard."""
     return f"shard-{number:06d}.codes"
 
 

@@ -23,14 +23,7 @@ _DPI = 200
 
 
 def check_picture(path: str | os.PathLike[str]) -> Path:
-    """Return where a picture shall go, or say why it cannot; nothing has been drawn then.
-
-    Examples
-    --------
-    >>> check_picture("blanket.doc")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'plot' must be the name of an image file; got 'blanket.doc'. ...
-    """
+    """Return where a picture shall go, or say why it cannot; nothing has been drawn then."""
     need_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
@@ -46,14 +39,7 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
 
 
 def check_axes(ax: object) -> None:
-    """Raise if a picture cannot be drawn there.
-
-    Examples
-    --------
-    >>> check_axes("blanket.png")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'ax' must be matplotlib axes, or None; got 'blanket.png'. ...
-    """
+    """Raise if a picture cannot be drawn there."""
     need_matplotlib()
     from matplotlib.axes import Axes
 
@@ -135,13 +121,7 @@ def _extent(axes: Axes, points: Iterable[Point]) -> tuple[Point, Point]:
 
 
 def shorten(text: str, letters: int) -> str:
-    """Cut a text that is too long to be drawn, in the middle: ends often tell names apart.
-
-    Examples
-    --------
-    >>> shorten("a_very_long_name_of_column_17", 16)
-    'a_very_l…lumn_17'
-    """
+    """Cut a text that is too long to be drawn, in the middle: ends often tell names apart."""
     if len(text) <= letters:
         return text
     half = (letters - 1) // 2

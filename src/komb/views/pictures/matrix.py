@@ -62,14 +62,7 @@ def draw_matrix(
     marks: Sequence[Sequence[Mark]],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which method found which column.
-
-    Examples
-    --------
-    >>> ax = draw_matrix("Blanket of Y", ["iamb", "komb"], ["X1"], [["missed", "hit"]])
-    >>> [label.get_text() for label in ax.get_xticklabels()]
-    ['iamb', 'komb']
-    """
+    """Draw which method found which column."""
     check_axes(ax)
     from matplotlib.figure import Figure
 

@@ -80,13 +80,7 @@ def _notes(table: DiscreteTable, blanket: Blanket, n_missing: Sequence[int]) -> 
 
 
 def _way_with_missing(missing: str, n_missing: Sequence[int]) -> str:
-    """Say what became of missing values, of which there are so many in each column.
-
-    Examples
-    --------
-    >>> _way_with_missing("level", [1, 0]), _way_with_missing("level", [3, 2])
-    ('a level of its own', 'a level of their own in each')
-    """
+    """Say what became of missing values, of which there are so many in each column."""
     is_one = sum(n_missing) == 1
     if missing == "level":
         where = " in each" if sum(map(bool, n_missing)) > 1 else ""

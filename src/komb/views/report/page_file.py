@@ -16,12 +16,6 @@ def check_page(path: str | os.PathLike[str]) -> Path:
 
     An older page of that name is replaced; nothing but a page ever is, for the name must say that
     it is one.
-
-    Examples
-    --------
-    >>> check_page("report.pdf")
-    Traceback (most recent call last):
-    komb.errors.ParameterError: 'path' must be the name of an HTML file; got 'report.pdf'. Use ...
     """
     file = to_path(path)
     if os.path.isdir(file):

@@ -27,16 +27,7 @@ class Picture(NamedTuple):
 
 
 def take_picture(draw: Callable[[], Axes], title: str) -> Picture:
-    """Draw a picture for a page; without matplotlib, say that it is not there.
-
-    Examples
-    --------
-    >>> from komb.errors import MissingPackageError
-    >>> def draw():
-    ...     raise MissingPackageError("Plots need matplotlib.")
-    >>> take_picture(draw, "A curve").absence
-    'Plots need matplotlib.'
-    """
+    """Draw a picture for a page; without matplotlib, say that it is not there."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a box stands for a letter without one
         try:
