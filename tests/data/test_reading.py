@@ -120,7 +120,8 @@ class TestReading:
         longer = {name: np.repeat(DATA[name], DATA["n"]) for name in ("age", "sex", "y")}
         assert table == komb.table(make(longer))
         said = {"n": "frequency"} if is_named else "frequency"
-        assert table.reading == {**FOUND, "weights": said}
+        left_out = {} if is_named else {"exclude": ("n",)}
+        assert table.reading == {**FOUND, "weights": said, **left_out}
         assert table.notes == {"rows": LONGER}
 
     def test_a_row_of_weight_zero_is_left_out(self) -> None:
@@ -143,7 +144,7 @@ class TestReading:
     def test_groups(self) -> None:
         table = komb.table(DATA, groups=GENE, exclude=["w"])
         assert table.groups == {"gene": ("s1", "s2")}
-        assert table.reading == {**FOUND, "groups": {"gene": ("s1", "s2")}}
+        assert table.reading == {**FOUND, "groups": {"gene": ("s1", "s2")}, "exclude": ("w",)}
         assert set(table.numbers) == {"age", "bmi", "year"}  # for strata, not for ranks
         assert not table.has_ranks
         assert komb.table(DATA, groups="prefix").groups == {"c": ("c_red", "c_blue")}
@@ -179,13 +180,13 @@ class TestReading:
             table.select(["y", "gene"]),
             table.take([0, 5, 6]),
             pickle.loads(pickle.dumps(table)),
-            komb.table(table, exclude=["bmi"]),
             hold_fixed(table, ["age"]).table,
         ):
             assert (other.reading, other.notes) == (table.reading, table.notes)
             assert other.groups == {"gene": ("s1", "s2")}
             assert not other.has_ranks
             assert other.types["id"] == table.types["id"]
+        assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
         with pytest.raises(TypeError):
             table.reading["types"] = "strict"  # type: ignore[index]
 
@@ -309,7 +310,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"groups": "suffix"}, "'groups' must map names.*or be 'prefix'"),
     ({"groups": {"g": "abc"}}, "'groups' must have a list of names of columns for 'g'; got 'abc'"),
     ({"groups": {"g": 5}}, "'groups' must have a list of names of columns for 'g'; got 5"),
-    ({"groups": {"g": [["s1"]]}}, "'groups' must have a list of names of columns for 'g'"),
+    ({"groups": {"g": [["s1"]]}}, "'groups' must have names of columns in its list"),
     ({"groups": {"g": []}}, "'groups' must name at least one column for 'g'"),
     ({"groups": {"g": ["nope"]}}, "In 'groups': There is no column 'nope'"),
     ({"groups": {"y": ["s1", "s2"]}}, "names that no other column has"),

@@ -193,7 +193,7 @@ def table(
 def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
     excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
-    if not excluded:
+    if len(excluded) == len(found.reading.get("exclude", ())):
         return found
     return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
 
