@@ -114,7 +114,7 @@ def test_excluded_columns_are_not_found(name: str) -> None:
 @every_method
 @every_test
 def test_every_test_will_do(name: str, test: str, df: str) -> None:
-    options = {"df": df} if komb.tests()[test].options else {}
+    options: dict[str, Any] = {"df": df} if komb.tests()[test].options else {}
     blanket = komb.markov_blanket(AND, "Y", method=name, test=test, alpha=0.001, **options)
     assert blanket.members == ("X1", "X2")
     assert {member.test for member in blanket.details} <= {test, "g", "sci", "x2"}
