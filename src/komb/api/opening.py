@@ -42,9 +42,11 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
+    for target in targets or ():
+        if isinstance(data, DiscreteTable):
+            _check_not_grouped("target", target, data)
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
-        _check_not_grouped("target", target, table)
         if target in table.types:  # or else it is looked for later
             find_column("target" if len(targets or ()) == 1 else "targets", target, table)
     held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
@@ -166,6 +168,7 @@ def find_column(parameter: str, name: Name, data: Data) -> int:
     except UnknownNameError as error:
         if isinstance(name, Hashable) and name in data.types:
             raise _refuse_left_out(parameter, name, data.types[name]) from None
+        _check_not_grouped(parameter, name, data)
         raise error.concerning(parameter) from None
 
 

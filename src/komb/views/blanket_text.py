@@ -200,15 +200,15 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     for key, value in parameters.items():
         wording = options[key].show if key in options else _WORDINGS.get(key, "").format
         shown = _show_value(key, value)
-        if shown != "" and (key, value) not in _usual(parameters):
+        if shown != "" and _usual(parameters).get(key, ...) != value:
             parts.append(wording(shown))
     return ", ".join(filter(None, parts))
 
 
-def _usual(parameters: Mapping[str, Any]) -> set[tuple[str, Any]]:
+def _usual(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters that a reader expects, so that nothing is said of them."""
     is_strict = parameters.get("types", "strict") == "strict"
-    return {("missing", "error" if is_strict else "testwise"), ("seed", 0)}
+    return {"missing": "error" if is_strict else "testwise", "seed": 0}
 
 
 def _show_value(key: str, value: Any) -> Any:
