@@ -131,9 +131,7 @@ class TestSelector:
     y = (colour == 1) ^ (RNG.random(N) < 0.1)
 
     def test_all_columns_of_a_group_are_selected(self) -> None:
-        selector = komb.MarkovBlanketSelector(
-            reading={"groups": {"colour": [0, 1, 2]}}, given=[3]
-        )
+        selector = komb.MarkovBlanketSelector(reading={"groups": {"colour": [0, 1, 2]}}, given=[3])
         support = selector.fit(self.X.astype(int), self.y).get_support()
         assert support.tolist() == [True, True, True, False, False]
         assert selector.transform(self.X.astype(int)).shape == (N, 3)

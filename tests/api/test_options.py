@@ -29,7 +29,8 @@ def test_what_is_declared_has_a_name_words_and_a_check(info: Any) -> None:
     for option in info.options:
         assert option.help.endswith(".")
         assert option.help[0].isupper()
-        assert option.name in option.show(option.check(option.name, _valid(option.name)))
+        value = option.check(option.name, _valid(option.name))
+        assert str(value) in option.show(value)
 
 
 def _valid(name: str) -> Any:

@@ -115,7 +115,7 @@ class TestWholeness:
             "independent of Y",
             "What do other methods find?",
             "conditional-independence testauto",
-            "chosen: largest separator (l)3: ",
+            "chosen: max separator3: ",
             f"versionskomb {komb.__version__}, python 3.",
             "@inproceedings{lee2026komb",
         ):

@@ -108,7 +108,9 @@ def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch
 def test_a_table_that_is_counted_in_parts(tmp_path: Path) -> None:
     stored = komb.encode(hidden_pair(), tmp_path / "table.komb")
     with pytest.raises(ParameterError, match="'resume' must be left out for a table that is"):
-        komb.markov_blanket(komb.table(stored, memory_limit=1000), 0, resume=tmp_path / "run.journal")
+        komb.markov_blanket(
+            komb.table(stored, memory_limit=1000), 0, resume=tmp_path / "run.journal"
+        )
     assert not (tmp_path / "run.journal").exists()
     found = komb.markov_blanket(stored, 0, order=1, resume=tmp_path / "run.journal")
     assert set(found.members) >= {11, 30}

@@ -240,7 +240,9 @@ class TestSelection:
         for columns in (["coin0"], [0], [-6], np.array([0])):
             assert fit(include=columns).fit(frame, XOR).blanket_.members == ("coin0",)
         assert fit(include=["x5"]).fit(COINS, XOR).blanket_.members == ("x5",)
-        assert fit(options={"start": [1]}, order=1).fit(COINS, XOR).blanket_.parameters["start"] == ("x1",)
+        assert fit(options={"start": [1]}, order=1).fit(COINS, XOR).blanket_.parameters[
+            "start"
+        ] == ("x1",)
         assert fit(exclude=[4], order=1).fit(frame, XOR).blanket_.members == ()
 
     def test_excluded_columns_are_not_looked_at(self) -> None:
@@ -439,9 +441,9 @@ class TestTables:
     def test_the_caller_keeps_his_data(self) -> None:
         X, y = mixed()
         before = X.copy()
-        MarkovBlanketSelector(reading={"discretize": "quantile"}).set_output(transform="pandas").fit_transform(
-            X, y
-        )
+        MarkovBlanketSelector(reading={"discretize": "quantile"}).set_output(
+            transform="pandas"
+        ).fit_transform(X, y)
         pd.testing.assert_frame_equal(X, before)
 
     def test_arrays_are_not_copied(self) -> None:
@@ -533,7 +535,10 @@ class TestScikitLearn:
 
     def test_clone_and_params(self) -> None:
         selector = MarkovBlanketSelector(
-            order=2, include=["x1"], options={"df": "adjusted"}, reading={"discretize": {"x0": [0.5]}}
+            order=2,
+            include=["x1"],
+            options={"df": "adjusted"},
+            reading={"discretize": {"x0": [0.5]}},
         )
         copy = clone(selector)
         assert copy.get_params() == selector.get_params()
@@ -577,7 +582,9 @@ class TestScikitLearn:
             MarkovBlanketSelector(reading={"types": "strict"}),
         ):
             assert not selector.__sklearn_tags__().input_tags.allow_nan
-        tags = MarkovBlanketSelector(reading={"types": "strict", "missing": "level"}).__sklearn_tags__()
+        tags = MarkovBlanketSelector(
+            reading={"types": "strict", "missing": "level"}
+        ).__sklearn_tags__()
         assert tags.input_tags.allow_nan
 
 
@@ -671,13 +678,15 @@ class TestMissing:
     def test_new_rows_may_lack_every_value(self) -> None:
         gap = np.full((2, 6), np.nan)
         for missing in ("level", "testwise"):
-            selector = MarkovBlanketSelector(reading={"missing": missing}).fit(self.X.to_numpy(), XOR)
+            selector = MarkovBlanketSelector(reading={"missing": missing}).fit(
+                self.X.to_numpy(), XOR
+            )
             assert np.isnan(selector.transform(gap)).all()
 
     def test_a_gap_is_a_level(self) -> None:
-        complete = MarkovBlanketSelector(
-            reading={"missing": "level"}, handle_unknown="error"
-        ).fit(COINS, XOR)
+        complete = MarkovBlanketSelector(reading={"missing": "level"}, handle_unknown="error").fit(
+            COINS, XOR
+        )
         with pytest.raises(DataError, match="levels in feature 'x1' during transform: None"):
             complete.transform(np.full((2, 6), np.nan))
         testwise = MarkovBlanketSelector(handle_unknown="error").fit(COINS, XOR)

@@ -42,13 +42,13 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
-    for target in targets or ():
-        if isinstance(data, DiscreteTable):
-            _check_not_grouped("target", target, data)
+    parameter = "target" if len(targets or ()) == 1 else "targets"
+    if isinstance(data, DiscreteTable):
+        find_columns(parameter, targets or (), data)
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
         if target in table.types:  # or else it is looked for later
-            find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+            find_column(parameter, target, table)
     held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table
@@ -166,9 +166,9 @@ def find_column(parameter: str, name: Name, data: Data) -> int:
     try:
         return data.index(name)
     except UnknownNameError as error:
+        _check_not_grouped(parameter, name, data)
         if isinstance(name, Hashable) and name in data.types:
             raise _refuse_left_out(parameter, name, data.types[name]) from None
-        _check_not_grouped(parameter, name, data)
         raise error.concerning(parameter) from None
 
 
