@@ -149,6 +149,7 @@ class Search:
     def _refuse(self, name: str, value: object) -> InputError:
         from komb.citests import tests
         from komb.citests.registry import name_of_test
+        from komb.data.reading import Reading
         from komb.search import algorithms
 
         takers = [
@@ -157,6 +158,10 @@ class Search:
             for info in registry.values()
             if name in {option.name for option in info.options}
         ]
+        if not takers and name in Reading.__annotations__:
+            rule = "be left out here: how columns are read is said of the table"
+            remedy = f"Write komb.table(data, {name}=...) in the place of data."
+            return ParameterError.because(name, rule, value, remedy)
         if not takers:
             common = ["start", "include", "exclude", "given", "knowledge", "alpha"]
             return UnknownNameError.among("option", name, [*common, *self.declared], name)
