@@ -1,6 +1,6 @@
 """What a user is told, against the naive twins: every search, every test, every way of counting.
 
-Nothing here depends on how answers come about, but for the names in ``CONSTANTS`` and ``SHORTCUTS``.
+Nothing here depends on how answers come about, but for the names in CONSTANTS and SHORTCUTS.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def search_naively(
         twin = NaiveOnTable(table, test, alpha)
         return automatic_twin.search_naively(twin, Task(target, others, frozenset(start)), alpha)[0]
     session = naive.sessions.DataSession(columns_of(table), test, alpha)
-    bounds = [of_method[option] for option in komb.algorithms()[name].options]
+    bounds = list(of_method.values())
     found: Any = naive.SEARCHES[name]
     witnesses: Witnesses = found(session, others, target, *bounds, frozenset(start), frozenset())
     return witnesses
@@ -87,7 +87,7 @@ def check(name: str, table: DiscreteTable, target: int, **options: Any) -> Witne
     return expected
 
 
-# ------------------------------------------------------------------------------- nothing is left out
+# ------------------------------------------------------------------------------ nothing is left out
 
 
 def test_every_search_has_a_twin() -> None:
