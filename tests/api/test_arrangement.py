@@ -145,7 +145,7 @@ class TestSelector:
         )
         halves = komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts / 2)
         assert halves.blanket_.parameters["weights"] == "survey"
-        with pytest.raises(InputError, match="'reading' must not have 'weights'.*Pass weights to"):
+        with pytest.raises(InputError, match=r"'reading' must not have 'weights'.*Pass weights to"):
             komb.MarkovBlanketSelector(reading={"weights": "x3"}).fit(X, self.y)
         with pytest.raises(InputError, match="numbers from 0 on"):
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 2)

@@ -52,13 +52,13 @@ def test_the_signature_names_what_komb_declares_itself_but_for_a_few() -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_function_refuses_in_the_same_words(function: Callable[..., Any]) -> None:
-    with pytest.raises(UnknownNameError, match="no option 'alfa'. Did you mean 'alpha'"):
+    with pytest.raises(UnknownNameError, match=r"no option 'alfa'. Did you mean 'alpha'"):
         function(XOR, "Y", alfa=0.1)
     with pytest.raises(ParameterError, match="'alpha' must be a number between 0 and 1"):
         function(XOR, "Y", alpha="high")
     with pytest.raises(ParameterError, match="'df' must be 'observed' or 'adjusted'; got 'all'"):
         function(XOR, "Y", test="g", df="all")
-    with pytest.raises(ParameterError, match="'df' must be left out.*which have no such option"):
+    with pytest.raises(ParameterError, match=r"'df' must be left out.*which have no such option"):
         function(XOR, "Y", test="auto", df="adjusted")
     with pytest.raises(ParameterError, match=r"'include' must be a list.*\['X1'\]"):
         function(XOR, "Y", include="X1")

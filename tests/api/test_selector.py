@@ -104,7 +104,7 @@ class TestSelection:
         X, y = mixed()
         search: dict[str, Any] = {"alpha": 0.3, "test": "g", "max_separator": 2}
         options: dict[str, Any] = {"df": "adjusted", "start": ["day"], "time_budget": 600.0}
-        reading = {"discretize": "quantile", "bins": 3, "missing": "level"}
+        reading: Any = {"discretize": "quantile", "bins": 3, "missing": "level"}
         selector = MarkovBlanketSelector(**search, options=options, reading=reading).fit(X, y)
         table = komb.table(X.assign(lamp=y), **reading)
         expected = komb.markov_blanket(table, "lamp", **search, **options)
@@ -732,7 +732,8 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
      "'target' must name a column that can be tested; got 'y': identifier.*types={'y': 'nominal'}"),
     (COINS, np.ones(600), {}, DataError, "'y' must have at least 2 classes; got one class, 1.0"),
     (COINS, np.where(XOR, 1, np.nan), {}, ValueError, "Input y contains NaN"),
-    (COINS, np.where(XOR, 1, np.nan), {"reading": {"missing": "level"}}, ValueError, "Input y contains NaN"),
+    (COINS, np.where(XOR, 1, np.nan), {"reading": {"missing": "level"}}, ValueError,
+     "Input y contains NaN"),
     (COINS, np.where(XOR, 1, np.inf), {}, ValueError, "Input y contains infinity"),
     (COINS, [None, *XOR[1:]], {}, MissingValuesError, "'y' must have no missing values"),
     (COINS, pd.Series([pd.NA, *XOR[1:]]), {}, MissingValuesError, "'y' must have no missing"),
@@ -744,7 +745,8 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (csr_array(COINS), XOR, {}, TypeError, "Sparse data was passed"),
     (RNG.normal(size=(600, 2)), XOR, {"reading": {"types": "strict"}}, ContinuousColumnError,
      "'x0' looks continuous"),
-    (np.full((600, 2), np.inf), XOR, {"reading": {"discretize": "quantile"}}, ValueError, "infinity"),
+    (np.full((600, 2), np.inf), XOR, {"reading": {"discretize": "quantile"}}, ValueError,
+     "infinity"),
     (FRAME.set_axis([*NAMES[:5], "coin0"], axis=1), XOR, {}, DataError,
      r"'X' must have distinct column names; got 'coin0' \(2 times\)"),
     (FRAME.set_axis([*NAMES[:5], 5], axis=1), XOR, {}, TypeError, "string names"),
@@ -753,14 +755,19 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (COINS, XOR, {"test": "g", "options": {"df": "all"}}, ParameterError, "'df' must"),
     (COINS, XOR, {"order": -1}, ParameterError, "'order' must"),
     (COINS, XOR, {"alpha": 1}, ParameterError, "'alpha' must be a number between 0 and 1"),
-    (COINS, XOR, {"reading": {"discretize": "quantil"}}, UnknownNameError, "Did you mean 'quantile'"),
+    (COINS, XOR, {"reading": {"discretize": "quantil"}}, UnknownNameError,
+     "Did you mean 'quantile'"),
     (COINS, XOR, {"reading": {"bins": 1, "discretize": "quantile"}}, ParameterError, "'bins' must"),
     (COINS, XOR, {"reading": {"missing": "drop"}}, UnknownNameError, "In 'missing'"),
-    (COINS, XOR, {"reading": {"types": "loose"}}, ParameterError, "'types' must be 'auto', 'strict', or map"),
-    (COINS, XOR, {"reading": {"types": {"x9": "nominal"}}}, UnknownNameError, "In 'types': .*no feature 'x9'"),
-    (COINS, XOR, {"reading": {"na_values": -9}}, ParameterError, "'na_values' must be a list of values"),
+    (COINS, XOR, {"reading": {"types": "loose"}}, ParameterError,
+     "'types' must be 'auto', 'strict', or map"),
+    (COINS, XOR, {"reading": {"types": {"x9": "nominal"}}}, UnknownNameError,
+     "In 'types': .*no feature 'x9'"),
+    (COINS, XOR, {"reading": {"na_values": -9}}, ParameterError,
+     "'na_values' must be a list of values"),
     (COINS, XOR, {"min_features": -1}, ParameterError, "'min_features' must"),
-    (COINS, XOR, {"method": "komb", "test": "perm", "options": {"seed": -1}}, ParameterError, "'seed' must"),
+    (COINS, XOR, {"method": "komb", "test": "perm", "options": {"seed": -1}}, ParameterError,
+     "'seed' must"),
     (COINS, XOR, {"options": {"depht": 1}}, UnknownNameError, "no option 'depht'"),
     (COINS, XOR, {"options": {"types": "auto"}}, ParameterError, "'types' must be left out here"),
     (COINS, XOR, {"options": ["df"]}, ParameterError, "'options' must map keywords to values"),
@@ -772,9 +779,11 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (FRAME, XOR, {"include": ["coin9"]}, UnknownNameError, "In 'include': .*no feature 'coin9'"),
     (FRAME, XOR, {"include": "coin1"}, ParameterError, r"'include' must be a list .*\['coin1'\]"),
     (FRAME, XOR, {"exclude": [6]}, ParameterError, "'exclude' must hold .* below 6.*; got 6"),
-    (FRAME, XOR, {"options": {"start": [True]}}, UnknownNameError, "In 'start': There is no feature True"),
+    (FRAME, XOR, {"options": {"start": [True]}}, UnknownNameError,
+     "In 'start': There is no feature True"),
     (FRAME, XOR, {"include": ["y"]}, UnknownNameError, "In 'include': There is no feature 'y'"),
-    (FRAME, XOR, {"reading": {"discretize": {"coin9": "mdl"}}}, UnknownNameError, "In 'discretize': .*'coin9'"),
+    (FRAME, XOR, {"reading": {"discretize": {"coin9": "mdl"}}}, UnknownNameError,
+     "In 'discretize': .*'coin9'"),
 ]  # fmt: skip
 
 

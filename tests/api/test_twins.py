@@ -75,7 +75,7 @@ def search_naively(
         twin = NaiveOnTable(table, test, alpha)
         return automatic_twin.search_naively(twin, Task(target, others, frozenset(start)), alpha)[0]
     session = naive.sessions.DataSession(columns_of(table), test, alpha, df)
-    bounds = [of_method[option] for option in komb.algorithms()[name].options]
+    bounds = list(of_method.values())
     found: Any = naive.SEARCHES[name]
     witnesses: Witnesses = found(session, others, target, *bounds, frozenset(start), frozenset())
     return witnesses
