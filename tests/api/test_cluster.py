@@ -59,7 +59,7 @@ EXPECTED = {"method": "auto"}, {"method": "mmmb"}, {"method": "komb", "order": 1
 def test_a_table_on_disk(client: Any, stored: Any, options: Any) -> None:
     assert not stored.fits
     expected = komb.markov_blanket(make_frame(), "y", **options)
-    found = komb.markov_blanket(stored, "y", cluster=client, **options)
+    found = komb.markov_blanket(komb.table(stored, cluster=client), "y", **options)
     assert facts(found) == facts(expected)
     assert found.members
 
@@ -69,13 +69,13 @@ def test_a_dataframe_stays_where_it_is(client: Any, monkeypatch: pytest.MonkeyPa
     frame = make_frame()
     frame.loc[::7, "c"] = None
     data = frames.from_pandas(frame, npartitions=5)
-    expected = komb.markov_blankets(frame, ["y", "child"], missing="testwise")
+    expected = komb.markov_blankets(frame, ["y", "child"])
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("rows came here")
 
     monkeypatch.setattr("komb.data.stored.cluster_table.ClusterTable.codes", property(refuse))
-    found = komb.markov_blankets(data, ["y", "child"], missing="testwise")  # the active client
+    found = komb.markov_blankets(data, ["y", "child"])  # the active client
     for target, blanket in expected.items():
         assert facts(found[target]) == facts(blanket)
 
@@ -104,7 +104,7 @@ def test_a_table_on_a_cluster_is_like_others(client: Any) -> None:
 def test_targets_are_dealt_out(client: Any) -> None:
     frame = make_frame(2000)
     expected = komb.markov_blankets(frame)
-    found = komb.markov_blankets(frame, cluster=client)
+    found = komb.markov_blankets(komb.table(frame, cluster=client))
     assert {name: facts(found[name]) for name in found} == {
         name: facts(expected[name]) for name in expected
     }
@@ -112,7 +112,7 @@ def test_targets_are_dealt_out(client: Any) -> None:
 
 def test_many_targets_of_a_table_on_disk(client: Any, stored: Any) -> None:
     expected = komb.markov_blankets(make_frame(), ["y", "a"])
-    found = komb.markov_blankets(stored, ["y", "a"], cluster=client.scheduler.address)
+    found = komb.markov_blankets(komb.table(stored, cluster=client.scheduler.address), ["y", "a"])
     assert [facts(found[name]) for name in found] == [facts(expected[name]) for name in expected]
 
 
@@ -130,7 +130,7 @@ def test_a_worker_that_dies_costs_no_answer(client: Any, stored: Any) -> None:
     killer = threading.Timer(0.1, os.kill, (victim, signal.SIGKILL))
     killer.start()
     for _ in range(3):
-        assert facts(komb.markov_blanket(stored, "y", cluster=client)) == expected
+        assert facts(komb.markov_blanket(komb.table(stored, cluster=client), "y")) == expected
     killer.join()
     client.wait_for_workers(2, timeout=60)
 
@@ -139,13 +139,13 @@ class TestBadInput:
     @pytest.mark.parametrize("cluster", [7, [], {"address": "tcp://127.0.0.1:1"}])
     def test_no_cluster_at_all(self, cluster: object) -> None:
         with pytest.raises(ParameterError, match="'cluster' must be a Dask client, or the address"):
-            komb.markov_blanket(make_frame(100), "y", cluster=cluster)
+            komb.table(make_frame(100), cluster=cluster)
 
     def test_nobody_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("distributed")
         monkeypatch.setattr(clusters, "CONNECT_SECONDS", 0.2)
         with pytest.raises(ParameterError, match="a scheduler that answers; got 'tcp://127"):
-            komb.markov_blanket(make_frame(100), "y", cluster="tcp://127.0.0.1:1")
+            komb.table(make_frame(100), cluster="tcp://127.0.0.1:1")
 
     def test_no_workers(self, monkeypatch: pytest.MonkeyPatch) -> None:
         distributed = pytest.importorskip("distributed")
@@ -154,12 +154,12 @@ class TestBadInput:
             distributed.LocalCluster(n_workers=0, dashboard_address=LOOPBACK) as empty,
             pytest.raises(ParameterError, match="have at least one worker; got none"),
         ):
-            komb.markov_blanket(make_frame(100), "y", cluster=empty)
+            komb.table(make_frame(100), cluster=empty)
 
     def test_another_version(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://there": "0.0.1"})
         with pytest.raises(ParameterError, match=r"the same komb.*; got 0\.0\.1 on tcp://there"):
-            komb.markov_blanket(make_frame(100), "y", cluster=client)
+            komb.table(make_frame(100), cluster=client)
 
     def test_workers_without_komb(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         def find_none(*_: object, **__: object) -> dict[str, object]:
@@ -167,7 +167,7 @@ class TestBadInput:
 
         monkeypatch.setattr(client, "run", find_none)
         with pytest.raises(ParameterError, match="komb on every worker; got tcp://there: No pack"):
-            komb.markov_blanket(make_frame(100), "y", cluster=client)
+            komb.table(make_frame(100), cluster=client)
 
     def test_a_disk_that_workers_do_not_see(
         self, client: Any, stored: Any, monkeypatch: pytest.MonkeyPatch
@@ -181,21 +181,21 @@ class TestBadInput:
 
         monkeypatch.setattr(client, "run", see_nothing)
         with pytest.raises(ParameterError, match="from every worker; got none on tcp://there"):
-            komb.markov_blanket(stored, "y", cluster=client)
+            komb.markov_blanket(komb.table(stored, cluster=client), "y")
 
     def test_a_client_that_is_closed(self) -> None:
         distributed = pytest.importorskip("distributed")
         with distributed.Client(processes=False, n_workers=1, dashboard_address=LOOPBACK) as closed:
             pass
         with pytest.raises(ParameterError, match="'cluster' must be a client that is connected"):
-            komb.markov_blanket(make_frame(100), "y", cluster=closed)
+            komb.table(make_frame(100), cluster=closed)
 
     def test_a_dataframe_without_a_client(self) -> None:
         frames = pytest.importorskip("dask.dataframe")
         data = frames.from_pandas(make_frame(100), npartitions=2)
         if clusters.active_client() is not None:
             with pytest.raises(ParameterError, match="'discretize' must be left out"):
-                komb.markov_blanket(data, "y", discretize="quantile")
+                komb.table(data, discretize="quantile")
         else:
             with pytest.raises(ParameterError, match="'cluster' must be given"):
                 komb.markov_blanket(data, "y")

@@ -32,7 +32,9 @@ def products(n_rows: int = 400, seed: int = 0) -> Data:
 def blanket_of(data: Data, target: str, **options: Any) -> komb.Blanket:
     """Search without the other targets."""
     others = {"xor", "sign", "price"} - {target}
-    return komb.markov_blanket({x: data[x] for x in data if x not in others}, target, **options)
+    test = options.pop("test", "auto")
+    table = komb.table({x: data[x] for x in data if x not in others}, target=target, **options)
+    return komb.markov_blanket(table, target, test=test)
 
 
 class TestTruths:
@@ -143,7 +145,7 @@ class TestWhatTheResultSays:
         blanket = komb.markov_blanket(data, "y", given=given)
         assert set(blanket.members) == {"age", "sex"}.difference(given)
         assert blanket.types["x"].treatment == "ranks"
-        explanation = blanket.explain(data)
+        explanation = blanket.with_table(data).explain()
         assert list(explanation.members) == list(blanket.members)
 
     def test_a_covariate_is_cut_finely_where_no_other_number_is(self) -> None:
@@ -161,13 +163,11 @@ class TestWhatTheResultSays:
         assert explanation["a"].shown.statistic == blanket["a"].statistic
         assert blanket.effects["a"].added > 0.1
         assert blanket.ranking().columns[0].column in {"a", "b"}
-        assert blanket.roles["a"].partners == ("b",)
+        assert blanket.roles()["a"].partners == ("b",)
         assert komb.Blanket.from_dict(blanket.to_dict()).types == blanket.types
 
     def test_half_samples_are_searched_by_ranks_too(self) -> None:
-        stability = blanket_of(products(), "price", stability=4).stability
-        assert stability is not None
-        assert stability.share("a") == 1.0
+        assert blanket_of(products(), "price").stability(4).share("a") == 1.0
 
 
 class TestSelector:

@@ -17,10 +17,9 @@ import pytest
 
 import komb
 from komb.api import many_targets, parallel
-from komb.api.options import SearchOptions
+from komb.api.options import Search
 from komb.api.progress import Progress
-from komb.api.run import Finding
-from komb.api.settings import Settings
+from komb.api.run import Finding, Run
 from komb.errors import DataError, Interrupted, ParameterError, WorkerError
 
 TABLE = komb.DiscreteNetwork.random(9, cardinality=(2, 4), seed=4).sample(1500, 1)
@@ -86,7 +85,7 @@ class TestSameResults:
         "options",
         [
             {"method": "pcmb", "test": "g", "df": "adjusted"},
-            {"start": "iamb", "order": 2, "exclude": [TARGETS[0]]},
+            {"order": 2, "exclude": [TARGETS[0]], "level": 0.1, "given": [TARGETS[1]]},
             {"start": [TARGETS[2]], "include": [TARGETS[3]], "test": "sci"},
         ],
         ids=str,
@@ -102,8 +101,9 @@ class TestSameResults:
         columns["X1"] = [None, *columns["X1"][1:]]
         columns["time"] = np.random.default_rng(3).random(TABLE.n_rows)
         options: dict[str, Any] = {"discretize": {"time": "uniform"}, "missing": missing}
-        found = komb.markov_blankets(columns, n_jobs=2, **options)
-        assert facts(found) == facts(komb.markov_blankets(columns, **options))
+        table = komb.table(columns, **options)
+        found = komb.markov_blankets(table, n_jobs=2)
+        assert facts(found) == facts(komb.markov_blankets(table))
         assert list(found["X1"].cuts) == ["time"]
 
     def test_they_can_be_explained(self) -> None:
@@ -293,16 +293,14 @@ class TestInterruption:
         """Each of these searches would take minutes."""
         large = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
         stop, ticket = parallel.Stop(), (0, -1)
-        shared = ticket, stop, *self.settings(large), *many_targets._anonymous(large)
+        run = Run(large, Search.of(method="komb", order=3, test="g"), alpha=0.01)
+        run = many_targets._without_data(run)
+        shared = ticket, stop, ([], []), run, *many_targets._anonymous(large)
         with joblib.parallel_config(backend="threading"):
             found = parallel.spread(many_targets._search_in_worker, [(0,), (1,)], shared, 2)
             threading.Timer(0.5, setattr, (stop, "is_set", True)).start()
             with pytest.raises(WorkerError, match="Stopped"):
                 list(found)
-
-    @staticmethod
-    def settings(table: komb.DiscreteTable) -> list[Any]:
-        return [([], []), Settings.of(SearchOptions(method="komb", order=3, test="g"), table)]
 
     def test_an_error_of_the_callback_is_the_callers(self) -> None:
         def fail(progress: Progress) -> None:

@@ -88,6 +88,73 @@ class TestRegistered:
         assert komb.tests()["halved"].summary == "The same, run again."
 
 
+def check_depth(parameter: str, value: Any) -> int:
+    if value not in (1, 2, 3):
+        raise ParameterError.because(parameter, "be 1, 2 or 3", value, "Try 2.")
+    return int(value)
+
+
+class TestOwnOptions:
+    """What an algorithm declares is an option everywhere, without a line elsewhere."""
+
+    depth = komb.Option("depth", "How deep to look.", check_depth, int, wording="{} deep")
+
+    @pytest.fixture
+    def calls(self) -> Iterator[list[int]]:
+        seen: list[int] = []
+
+        def find(session: Any, task: Any, *, depth: int = 2) -> Found:
+            seen.append(depth)
+            return find_alone(session, task)
+
+        options = (self.depth,)
+        komb.register_algorithm("deep", summary="Looks deep.", options=options)(find)
+        yield seen
+        ALGORITHMS.remove("deep")
+
+    def test_it_reaches_the_function_and_the_result(self, calls: list[int]) -> None:
+        for options, depth in (({}, 2), ({"depth": 3}, 3), ({"depth": None}, 2)):
+            blanket = komb.markov_blanket(XOR, "Y", method="deep", **options)
+            assert blanket.parameters["depth"] == depth == calls[-1]
+            assert f"{depth} deep" in str(blanket)
+        again = komb.Blanket.from_dict(blanket.to_dict() | {"parameters": {
+            **blanket.to_dict()["parameters"], "depth": 3}})  # fmt: skip
+        assert again.with_table(XOR).run_for("roles").search.arguments == {"depth": 3}
+
+    def test_every_function_takes_it(self, calls: list[int]) -> None:
+        komb.markov_blankets(XOR, ["Y"], method="deep", depth=1)
+        compared = komb.compare(XOR, "Y", methods=["gs", "deep"], depth=3)
+        assert "depth" not in compared.blankets["gs"].parameters
+        page = komb.report(XOR, "Y", method="deep", methods=[], depth=1)
+        assert calls == [1, 3, 1]
+        assert "depth" in page.html
+        network = komb.boolean_network("and")
+        assert komb.markov_blanket(network, "Y", method="deep", depth=1).parameters["depth"] == 1
+
+    def test_the_selector_takes_it(self, calls: list[int]) -> None:
+        X, y = XOR.codes.T[:, [0, 1, 3]], XOR.codes[2]  # noqa: N806
+        selector = komb.MarkovBlanketSelector(method="deep", options={"depth": 1}).fit(X, y)
+        assert calls == [1]
+        assert selector.blanket_.parameters["depth"] == 1
+        selector.set_params(method="gs").fit(X, y)  # which has no use for it
+        with pytest.raises(ParameterError, match="'depth' must be 1, 2 or 3; got 7"):
+            selector.set_params(method="deep", options={"depth": 7}).fit(X, y)
+
+    def test_bad_values_and_other_methods(self, calls: list[int]) -> None:
+        with pytest.raises(ParameterError, match=r"'depth' must be 1, 2 or 3; got 9\. Try 2"):
+            komb.markov_blanket(XOR, "Y", method="deep", depth=9)
+        with pytest.raises(ParameterError, match="for method 'auto'.*has it: method 'deep'"):
+            komb.markov_blanket(XOR, "Y", depth=2)
+        with pytest.raises(UnknownNameError, match="no option 'dept'. Did you mean 'depth'"):
+            komb.markov_blanket(XOR, "Y", method="deep", dept=2)
+        assert calls == []
+
+    def test_the_function_must_take_it_with_a_default(self) -> None:
+        for wrong in (find_alone, lambda session, task, depth: Found({})):
+            with pytest.raises(ParameterError, match="function of a session|each with its default"):
+                komb.register_algorithm("wrong", summary="", options=(self.depth,))(wrong)
+
+
 PACKAGE = """
 import komb
 from komb.search import Found
@@ -165,7 +232,7 @@ def test_what_cannot_be_registered() -> None:
         with pytest.raises(ParameterError, match="function of a session and a task"):
             komb.register_algorithm("wrong", summary="")(wrong)
     for wrong in ("order", ("foo",), ["order"]):
-        with pytest.raises(ParameterError, match="tuple of option names"):
+        with pytest.raises(ParameterError, match=r"tuple of komb\.Option"):
             komb.register_algorithm("wrong", summary="", options=wrong)(find_alone)
 
 

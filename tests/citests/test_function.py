@@ -82,7 +82,9 @@ def test_explanations_ask_the_function_again() -> None:
     assert "likelihood_ratio = " in str(explained["X1"])
     assert "likelihood_ratio = " in str(blanket.with_table(XOR).explain()["X1"])
     with pytest.raises(UnknownNameError, match="no test 'likelihood_ratio'"):
-        komb.Blanket.from_dict(blanket.to_dict()).explain(XOR)
+        komb.Blanket.from_dict(blanket.to_dict()).with_table(XOR)
+    again = komb.Blanket.from_dict(blanket.to_dict()).with_table(XOR, likelihood_ratio)
+    assert str(again.explain()) == str(explained)
 
 
 def test_workers_have_the_function_too() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.guards import calls
 
-BOUNDS = {"columns": (69, 31), "table": (61, 31)}
+BOUNDS = {"columns": (69, 30), "table": (61, 30)}
 """Modules of komb, and frames of komb on top of each other. Only go down: lower them."""
 
 

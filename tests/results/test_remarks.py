@@ -161,7 +161,7 @@ class TestRecords:
 
     def test_older_records_have_none(self, blanket: komb.Blanket) -> None:
         record = blanket.to_dict()
-        for key in ("equivalents", "leaks", "sight", "omissions", "stability"):
+        for key in ("equivalents", "leaks", "sight", "omissions"):
             del record[key]
         assert komb.Blanket.from_dict(record).remarks == Remarks()
 

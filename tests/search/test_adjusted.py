@@ -80,7 +80,7 @@ def true_knowledge(graph: Any, rng: np.random.Generator) -> ColumnKnowledge:
 
 def options_of(name: str, n: int) -> dict[str, Any]:
     info = komb.algorithms()[name]
-    if "max_conditioning" in info.options:
+    if "max_conditioning" in info.defaults:
         return {"max_conditioning": None if info.defaults["max_conditioning"] is None else n}
     return {"order": 2, "max_separator": n}
 

@@ -7,6 +7,7 @@ Whether they are the right ones is asked in ``test_auto_truth.py``, of samples i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -231,18 +232,19 @@ def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) 
     assert found.omissions == (GroundedOmission(2, 3, 0.0, limit=limit),)
 
 
-def test_the_budget_bounds_orders_that_are_asked_for() -> None:
+def test_the_budget_bounds_orders_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
     task = everyone(oracle, 3)
-    small = find_blanket(oracle, task, order=2, budget=Budget(max_tests=5))
-    [omitted] = small.omissions
+    monkeypatch.setattr(auto, "Budget", partial(Budget, max_tests=5))
+    [omitted] = find_blanket(oracle, task, order=2).omissions
     assert (omitted.order, omitted.n_tests) == (1, 6)
-    assert find_blanket(oracle, task, order=2, budget=Budget(max_tests=6)).omissions == ()
+    monkeypatch.setattr(auto, "Budget", partial(Budget, max_tests=6))
+    assert find_blanket(oracle, task, order=2).omissions == ()
 
 
 def test_no_time_leaves_single_columns() -> None:
     session = on_data(AND)
-    found = find_blanket(session, everyone(session, 3), budget=Budget(seconds=1e-9))
+    found = find_blanket(session, everyone(session, 3), time_budget=1e-9)
     assert [omitted.order for omitted in found.omissions] == [1]
     assert found.witnesses.keys() == {0, 1, 2}
 

@@ -128,7 +128,7 @@ class TestComparison:
             "from tests.results.comparisons import make_comparison\n"
             "comparison = make_comparison()\n"
             "comparison.plot()\n"
-            "komb.plot_blankets(list(comparison.blankets.values())[:1])\n"
+            "komb.Blankets(list(comparison.blankets.values())[:1]).plot()\n"
             "next(iter(comparison.blankets.values())).plot()\n"
             "assert 'matplotlib.pyplot' not in sys.modules\n"
         )
@@ -252,23 +252,20 @@ class TestHeatmap:
     found = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=1))
 
     def test_what_it_cannot_draw(self) -> None:
-        with pytest.raises(ParameterError, match=r"'blankets' must be several.*blanket\.plot\(\)"):
-            komb.plot_blankets(self.found["Y"])  # type: ignore[arg-type]
         for draw in (self.found.plot, self.found["Y"].plot):
             with pytest.raises(ParameterError, match=r"'ax' must be matplotlib axes.*savefig"):
                 draw("picture.png")  # type: ignore[arg-type]
 
     def test_targets_and_members(self) -> None:
-        ax = komb.plot_blankets(self.found)
+        ax = self.found.plot()
         names = ["X1", "X2", "Y", "E1"]
         assert [text.get_text() for text in ax.get_yticklabels()] == list(self.found)
         assert [text.get_text() for text in ax.get_xticklabels()] == list(self.found)
         assert set(names) == set(self.found)
         assert ax.get_title(loc="left") == "Markov blankets of 4 targets"
-        assert self.found.plot().get_title(loc="left") == ax.get_title(loc="left")
 
     def test_what_is_no_target_comes_last(self) -> None:
-        ax = komb.plot_blankets([self.found["Y"]])
+        ax = Blankets([self.found["Y"]]).plot()
         assert [text.get_text() for text in ax.get_xticklabels()] == ["Y", "X1", "X2"]
 
     def test_colours_follow_strength(self) -> None:
@@ -300,11 +297,10 @@ class TestHeatmap:
 
     def test_one_sided_is_told_only_of_targets(self) -> None:
         alone = Blankets([replace(self.found["Y"], details=self.found["Y"].details[:1])])
-        assert legend(komb.plot_blankets(alone)) == ["dependent only given others"]
+        assert legend(alone.plot()) == ["dependent only given others"]
         others = [b if b.target != "X1" else replace(b, details=()) for b in self.found.values()]
-        assert "one-sided: the target is not in the member's blanket" in legend(
-            komb.plot_blankets(others)
-        )
+        told = legend(Blankets(others).plot())
+        assert "one-sided: the target is not in the member's blanket" in told
 
     @pytest.mark.parametrize("count", [1, 3, 60])
     def test_everything_is_on_the_picture(self, count: int) -> None:
@@ -315,7 +311,7 @@ class TestHeatmap:
 
     def test_given_axes_are_drawn_on(self, tmp_path: Path) -> None:
         axes = Figure().subplots()
-        assert komb.plot_blankets(self.found, axes) is axes
+        assert self.found.plot(axes) is axes
         save_picture(axes, tmp_path / "a.png")
 
     @pytest.mark.parametrize(
@@ -332,7 +328,7 @@ class TestHeatmap:
         assert sizes == pytest.approx([0.26 * inches, 0.58 * inches])
 
     def test_nothing(self) -> None:
-        assert [text.get_text() for text in komb.plot_blankets([]).texts] == ["no target"]
+        assert [text.get_text() for text in Blankets().plot().texts] == ["no target"]
 
     def test_dollars_are_no_formula(self, tmp_path: Path) -> None:
         ax = draw_heatmap(r"$\frac", [r"$\frac"], [r"$\frac", "$x$"], {})
@@ -385,4 +381,4 @@ def test_without_matplotlib_the_error_says_what_to_install(
     with pytest.raises(MissingPackageError):
         komb.markov_blanket(komb.boolean_table("and", 500), "Y").plot()
     with pytest.raises(MissingPackageError):
-        komb.plot_blankets([])
+        Blankets().plot()

@@ -15,11 +15,12 @@ from typing import Any
 from komb.api.many_targets import find_all
 from komb.api.options import Search, TestOption
 from komb.api.parallel import check_jobs, count_threads, count_workers
-from komb.api.progress import Observer, Reporter, check_progress
+from komb.api.progress import Observer, Reporter
 from komb.api.run import Run
 from komb.api.search_journal import JournalPath, check_journal, open_journal
 from komb.counts.cluster_screens import use_workers
 from komb.counts.threads import use_threads
+from komb.data.checks import check_progress
 from komb.data.knowledge import Knowledge
 from komb.data.names import Name, list_names
 from komb.results.blanket import Blanket

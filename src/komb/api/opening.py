@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle, find_oracle
 from komb.citests.registry import find_test, make_test, name_of_test
-from komb.data.arrange.covariates import hold_fixed
+from komb.data.arrange.covariates import Held, hold_fixed
 from komb.data.encode.column_errors import and_more
 from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.knowledge import ColumnKnowledge
@@ -42,15 +42,19 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
+    parameter = "target" if len(targets or ()) == 1 else "targets"
     if isinstance(data, DiscreteTable):
         _check_size(data, ())  # a file of one column was read with a wrong delimiter
+        find_columns(parameter, targets or (), data)
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
-        _check_not_grouped("target", target, table)
         if target in table.types:  # or else it is looked for later
-            find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+            find_column(parameter, target, table)
     find_columns("given", search.given, table)  # says why a column was left out
-    held = hold_fixed(table, search.given, takes_numbers=find_test(search.test).takes_numbers)
+    held = Held(table)
+    if search.given:
+        takes_numbers = find_test(search.test).takes_numbers
+        held = hold_fixed(table, search.given, takes_numbers=takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table
     if isinstance(table, StoredTable) and table.fits:
@@ -154,6 +158,7 @@ def find_column(parameter: str, name: Name, data: Data) -> int:
     try:
         return data.index(name)
     except UnknownNameError as error:
+        _check_not_grouped(parameter, name, data)
         if isinstance(name, Hashable) and name in data.types:
             raise _refuse_left_out(parameter, name, data.types[name]) from None
         raise error.concerning(parameter) from None

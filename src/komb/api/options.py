@@ -13,8 +13,8 @@ from typing import Any, Self, TypeAlias
 
 from komb.citests.option import Option, check_share
 from komb.data.knowledge import Knowledge
-from komb.data.names import Name, list_names
-from komb.errors import Argument, InputError, ParameterError, Text, UnknownNameError
+from komb.data.names import Name, check_apart, list_names
+from komb.errors import InputError, ParameterError, Text, UnknownNameError
 
 TestOption: TypeAlias = str | type[Any] | Callable[[Any, Any, Any], float]
 """A test by name, by its class, or a function (x, y, z) -> p-value."""
@@ -104,19 +104,9 @@ class Search:
             knowledge=None if knowledge is None else Knowledge.of(knowledge),
             **columns,
         )
-        search._check_apart()
+        named = {name: columns[name] for name in ("exclude", "given")}
+        check_apart(named, {name: columns[name] for name in ("include", "start")})
         return replace(search, options=search._check_options(others))
-
-    def _check_apart(self) -> None:
-        """Raise if two parameters name the same column."""
-        pairs = [("exclude", "start"), ("exclude", "include"), ("given", "exclude"),
-                 ("given", "include"), ("given", "start")]  # fmt: skip
-        for parameter, other in pairs:
-            shared = [name for name in getattr(self, other) if name in getattr(self, parameter)]
-            if shared:
-                rule = "have no column in common with ", Argument(other)
-                remedy = "Take it out of one of the two."
-                raise ParameterError.because(parameter, rule, shared[0], remedy)
 
     def _check_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options that were set, checked by whoever declares them."""
@@ -159,6 +149,7 @@ class Search:
     def _refuse(self, name: str, value: object) -> InputError:
         from komb.citests import tests
         from komb.citests.registry import name_of_test
+        from komb.data.reading import Reading
         from komb.search import algorithms
 
         takers = [
@@ -167,6 +158,10 @@ class Search:
             for info in registry.values()
             if name in {option.name for option in info.options}
         ]
+        if not takers and name in Reading.__annotations__:
+            rule = "be left out here: how columns are read is said of the table"
+            remedy = f"Write komb.table(data, {name}=...) in the place of data."
+            return ParameterError.because(name, rule, value, remedy)
         if not takers:
             common = ["start", "include", "exclude", "given", "knowledge", "alpha"]
             return UnknownNameError.among("option", name, [*common, *self.declared], name)

@@ -14,10 +14,10 @@ from typing import Any
 
 from komb.api.options import PAPER_TEST, Search, check_absent
 from komb.api.oracle import find_oracle
-from komb.api.progress import Observer, Reporter, check_progress
+from komb.api.progress import Observer, Reporter
 from komb.api.run import Run
 from komb.citests.option import check_bound
-from komb.data.checks import check_count
+from komb.data.checks import check_count, check_progress
 from komb.data.names import Name
 from komb.errors import Argument, InPython, Interrupted, ParameterError, Text
 from komb.results.blanket import Blanket

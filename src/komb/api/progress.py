@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from komb.data.names import Name
-from komb.errors import ParameterError
 from komb.search.task import Progress as TaskProgress
 
 
@@ -89,10 +88,3 @@ class Reporter:
 
 IGNORED = Reporter()
 """Reports to nobody."""
-
-
-def check_progress(progress: object) -> None:
-    """Raise if a progress callback cannot be called."""
-    if progress is not None and not callable(progress):
-        rule = "be a function of one argument, or None"
-        raise ParameterError.because("progress", rule, progress, "Try progress=print.")

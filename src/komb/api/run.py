@@ -249,7 +249,7 @@ class Run:
         return blanket.attached(self, finding.found.separators)
 
     def _choices(self, found: Found) -> dict[str, Choice]:
-        """Return what a search chose; for a model only what a user could have set."""
+        """Return what a search chose; of a model only what a user could have set."""
         if isinstance(self.data, DiscreteTable):
             return dict(found.choices)
         options = self.search.algorithm.defaults
@@ -265,7 +265,8 @@ class Run:
         """Return the parameters as a result reports them, with names for columns."""
         search = self.search
         options = {**search.algorithm.defaults, **search.arguments}
-        columns = {name: getattr(search, name) for name in ("start", "include", "exclude")}
+        columns = {"start": self.named(self.start), "include": self.named(self.include)}
+        columns["exclude"] = search.exclude
         knowledge = None if search.knowledge is None else search.knowledge.to_dict()
         held = {"given": search.given, "knowledge": knowledge}
         said = {name: value for name, value in held.items() if value}

@@ -12,6 +12,8 @@ from komb.api.run import Run
 from komb.citests.registry import find_test, name_of_test, options_of, tests
 from komb.data.encode.treatment import check_treatment
 from komb.data.names import Name, list_names
+from komb.data.reading import table as read_table
+from komb.data.stored.clients import is_dask_frame
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
@@ -105,6 +107,9 @@ def _open(data: object, wanted: Mapping[str, list[Name]], search: Search) -> Run
         check_for_models(search)
         return Run(oracle, search, None)
     names = [name for named in wanted.values() for name in named]
+    if is_dask_frame(data):
+        columns = list(data.columns)  # type: ignore[attr-defined]
+        data = read_table(data, exclude=[name for name in columns if name not in names])
     try:
         table = encode_table(data, check_treatment(types="auto"), target=wanted["y"][0], only=names)
     except UnknownNameError as error:

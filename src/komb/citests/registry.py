@@ -196,16 +196,6 @@ def statistic_symbol(decider: str) -> str:
     return decider
 
 
-def has_df_rule(name: str) -> bool:
-    """Tell whether the option ``df`` makes a difference to a test; not if it is unknown."""
-    return _described(name).has_df_rule
-
-
-def takes_numbers(name: str) -> bool:
-    """Tell whether a test takes numbers by their values; not if nothing is known of it."""
-    return _described(name).takes_numbers
-
-
 def unreliable_note(name: str, tests: str) -> str:
     """Say what it means, and what helps, if this many tests were unreliable."""
     return _described(name).unreliable_note.format(test=name, tests=tests)

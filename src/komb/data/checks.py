@@ -88,3 +88,10 @@ def random_pairs(
     else:
         wanted = check_count("n_edges", n_edges, 0, len(pairs))
     return [pairs[position] for position in rng.permutation(len(pairs))], wanted
+
+
+def check_progress(progress: object) -> None:
+    """Raise if a progress callback cannot be called."""
+    if progress is not None and not callable(progress):
+        rule = "be a function of one argument, or None"
+        raise ParameterError.because("progress", rule, progress, "Try progress=print.")

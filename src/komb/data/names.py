@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeAlias
 
 from komb.errors import Argument, ParameterError
@@ -28,3 +28,15 @@ def check_hashable(parameter: str, names: Iterable[object]) -> None:
         except TypeError:
             rule, remedy = "have names of columns in its list", "Name each column by itself."
             raise ParameterError.because(parameter, rule, name, remedy) from None
+
+
+def check_apart(named: Mapping[str, Iterable[Name]], others: Mapping[str, Iterable[Name]]) -> None:
+    """Raise if a parameter names a column that another parameter names, too."""
+    home: dict[Name, str] = {name: key for key, names in others.items() for name in names}
+    for parameter, names in named.items():
+        for name in names:
+            if name in home:
+                rule = "have no column in common with ", Argument(home[name])
+                remedy = "Take it out of one of the two."
+                raise ParameterError.because(parameter, rule, name, remedy)
+        home |= dict.fromkeys(names, parameter)

@@ -14,7 +14,6 @@ from komb.data.arrange.plan import (
     Groups,
     WeightColumn,
     Weights,
-    check_apart,
     check_groups,
     check_weights,
     columns_of,
@@ -33,9 +32,9 @@ from komb.data.encode.treatment import (
     check_treatment,
 )
 from komb.data.memory_limit import check_limit
-from komb.data.names import Name, list_names
-from komb.data.stored.clients import check_sight, connect, need_client
-from komb.data.stored.cluster_table import ClusterTable, hold_table, is_dask_frame
+from komb.data.names import Name, check_apart, list_names
+from komb.data.stored.clients import check_sight, connect, is_dask_frame, need_client
+from komb.data.stored.cluster_table import ClusterTable, hold_table
 from komb.data.stored.parts_table import PartsTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable, encode_table
@@ -155,7 +154,8 @@ def table(
     7
     """
     treatment = check_treatment(discretize, bins, missing, types, na_values)
-    columns, weighing = check_groups("groups", groups), check_weights(weights)
+    columns = None if groups is None else check_groups(groups)
+    weighing = None if weights is None else check_weights(weights)
     known = data.reading.get("exclude", ()) if isinstance(data, DiscreteTable) else ()
     left_out = [name for name in list_names("exclude", exclude) if name not in known]
     if not isinstance(target, Hashable):
@@ -163,8 +163,10 @@ def table(
         remedy = "Put its values into the table as a column and pass that column's name."
         raise ParameterError.because("target", rule, target, remedy, shown=shown)
     targets = [] if target is None else [target]
-    named = {"groups": columns_of(columns), "weights": weighing.names if weighing else ()}
-    check_apart({"exclude": left_out, **named}, {"target": targets})
+    grouped = columns_of(columns) if columns else ()
+    weighed = weighing.names if weighing else ()
+    named = {"exclude": left_out, "groups": grouped, "weights": weighed}
+    check_apart(named, {"target": targets})
     if memory_limit is not None:
         check_limit(memory_limit)
     connection = connect(cluster, data)
@@ -176,16 +178,24 @@ def table(
         if connection is not None:
             check_sight(connection.client, data)
             data = data.counted_by(connection)
-    check_names("target", targets, data)
+    if targets:
+        check_names("target", targets, data)
     found = read(
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
     if isinstance(found, PartsTable):
         return found
-    if left_out:
-        found = replace(found, reading={**found.reading, "exclude": (*known, *left_out)})
+    found = _noting(found, left_out)
     return found if connection is None else replace(found, connection=connection)
+
+
+def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+    """Have a table know which columns were left out, so that others can be read like it."""
+    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
+    if not excluded:
+        return found
+    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
 
 
 def read(
@@ -200,16 +210,17 @@ def read(
     memory_limit: int | str | None = None,
 ) -> DiscreteTable:
     """Read data by options that are checked: weights, then codes, then groups."""
-    names = column_names(data)
-    if not names or (groups is None and weights is None):  # without names it is no table
+    names = column_names(data) if groups or weights else []
+    if not names:  # there is nothing to arrange, or it is no table
         return encode_table(data, treatment, exclude=exclude, target=target)
-    check_names("groups", columns_of(groups), data)
-    data, kind, numbers = _load(data, groups, weights), "", None
+    if groups:
+        check_names("groups", columns_of(groups), data)
+    data, numbers = _load(data, groups, weights), None
     if weights is not None:
         check_names("weights", weights.names, data)
-        kind, numbers = read_weights(data, weights)
+        numbers = read_weights(data, weights)
         exclude = [*exclude, *weights.names]
-        if kind == FREQUENCY:
+        if weights.kind == FREQUENCY:
             data = take_rows(data, repeated_rows(numbers, len(names), memory_limit))
     found = encode_table(data, treatment, exclude=exclude, target=target)
     blocks = find_blocks(found, apart) if groups == PREFIX else groups
@@ -220,10 +231,10 @@ def read(
         said["groups"] = {**found.groups, **blocks}
     notes = {}
     if weights is not None and numbers is not None:
-        if kind == SURVEY:
+        if weights.kind == SURVEY:
             found = found.take(thin(found, numbers))
-        said["weights"] = weights._replace(kind=kind).describe()
-        notes["rows"] = describe_weights(kind, numbers, found.n_rows)
+        said["weights"] = weights.describe()
+        notes["rows"] = describe_weights(weights.kind, numbers, found.n_rows)
     return replace(found, reading={**found.reading, **said}, notes={**found.notes, **notes})
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from komb.errors import Argument, InPython, Interrupted, ParameterError
+from komb.data.checks import check_count, check_progress
+from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.stability import Group, Stability
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ def measure_stability(
 ) -> Stability:
     """Search halves of the rows as the whole table was searched; see ``Blanket.stability``."""
     check_halves("n_halves", n_halves)
+    check_count("seed", seed)
+    check_progress(progress)
     table, target = run.table, run.table.index(blanket.target)
     if table.n_rows < _ROWS_TO_SPLIT:
-        rule = f"be of a table of at least {_ROWS_TO_SPLIT} rows"
-        raise ParameterError.because("blanket", rule, table.n_rows, "Collect more rows.")
+        rule = f"have at least {_ROWS_TO_SPLIT} rows to be split into halves"
+        raise DataError.because("data", rule, table.n_rows, "Collect more rows.")
     began, tally = time.perf_counter(), Tally()
     try:
         for rows in draw_halves(table.n_rows, n_halves, seed):

@@ -15,10 +15,10 @@ Backend = Literal["polars", "pandas"]
 
 _NAME_FIELDS = {"target", "member", "column"}
 _LIST_FIELDS = {"witness", "members", "separator", "children", "partners", "given"}  # of names
-_TEXT_FIELDS = {"label", "method", "test", "status", "text", "role", "direction"}
+_TEXT_FIELDS = {"label", "method", "test", "status", "text", "kind", "direction"}
 _COUNT_FIELDS = {"size", "tests", "unreliable", "rank"}
 _FLOAT_FIELDS = {
-    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "stability", "seconds",
+    "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "share", "seconds",
     "precision", "recall", "f1", "alone", "added", "unique", "synergy", "redundancy",
     "alone_low", "alone_high", "added_low", "added_high",
 }  # fmt: skip

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from komb.data.arrange.arrangement import arrange
-from komb.data.arrange.plan import Plan, WeightColumn
+from komb.data.arrange.covariates import hold_fixed
 from komb.data.arrange.weights import MOST_EXCESS, excess, find_scale, repeated_rows, thin
-from komb.data.encode.treatment import check_treatment
+from komb.data.reading import table as read
 from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
 from tests.optional import pandas as pd
@@ -27,12 +26,11 @@ DATA: dict[str, Any] = {
 def test_frequencies_are_repeated_rows(make: Any) -> None:
     """Cut points and strata included."""
     longer = {name: np.repeat(DATA[name], DATA["n"]) for name in ("x", "y")}
-    treatment = check_treatment("quantile", 3, "error")
-    weighted = arrange(make(DATA), treatment, Plan(weights=WeightColumn("n"))).table
-    assert weighted == arrange(make(longer), treatment, Plan()).table
-    plan, held = Plan(("x",), None, WeightColumn("n")), Plan(("x",))
-    found = check_treatment(types="auto")
-    assert arrange(DATA, found, plan).table == arrange(longer, found, held).table
+    cut: dict[str, Any] = {"discretize": "quantile", "bins": 3, "missing": "error"}
+    for options in (cut, {}):
+        weighted, plain = read(make(DATA), weights="n", **options), read(make(longer), **options)
+        assert weighted == plain
+        assert hold_fixed(weighted, ["x"]) == hold_fixed(plain, ["x"])
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

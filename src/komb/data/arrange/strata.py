@@ -184,17 +184,6 @@ def strata_name(covariates: Sequence[Name]) -> Name:
     return covariates[0] if len(covariates) == 1 else ", ".join(map(str, covariates))
 
 
-def held_columns(table: DiscreteTable, covariates: Sequence[Name]) -> list[Name]:
-    """Return the columns of an arranged table that hold covariates."""
-    if not covariates:
-        return []
-    if strata_name(covariates) in table.names:
-        return [strata_name(covariates)]
-    by_values = [name for name in covariates if name in table.names]
-    joined = [name for name in covariates if name not in table.names]
-    return [*([strata_name(joined)] if joined else []), *by_values]
-
-
 def put_into_strata(
     table: DiscreteTable,
     covariates: Sequence[Name],

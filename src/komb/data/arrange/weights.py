@@ -33,8 +33,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio, to spread hashes
 _HALVINGS = 60  # of the interval in which the scale of weights is looked for
 
 
-def read_weights(data: object, weights: WeightColumn) -> tuple[str, Floats]:
-    """Return what weights mean and what they are, or say what is wrong with them."""
+def read_weights(data: object, weights: WeightColumn) -> Floats:
+    """Return the weights of all rows, or say what is wrong with them."""
     where = "for every row" if weights.values is not None else f"in every row of {weights.name!r}"
     rule = f"be numbers from 0 on {where}"
     n_rows, numbers = count_rows(data), _numbers(data, weights)
@@ -52,14 +52,14 @@ def read_weights(data: object, weights: WeightColumn) -> tuple[str, Floats]:
     if not numbers.any():
         rule, remedy = f"not be 0 {where}", "Leave them out if all rows count alike."
         raise DataError.because("weights", rule, 0.0, remedy)
-    is_broken = numbers != np.floor(numbers)
     if weights.kind == FREQUENCY:
         said: Text = InPython("weights={'survey': numbers}")
         if weights.values is None:
             said = Argument("weights", {weights.name: SURVEY})
         advice = "If they are weights of a survey, say so: ", said, "."
+        is_broken = numbers != np.floor(numbers)
         _refuse(is_broken, numbers, "be whole numbers if they are frequencies", advice)
-    return weights.kind or (SURVEY if is_broken.any() else FREQUENCY), numbers
+    return numbers
 
 
 def _numbers(data: object, weights: WeightColumn) -> Floats | None:

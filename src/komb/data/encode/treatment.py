@@ -24,7 +24,7 @@ from komb.data.checks import check_count
 from komb.data.encode.column_errors import MAX_LEVELS
 from komb.data.encode.column_types import KINDS, NUMERIC, ColumnType
 from komb.data.names import Name
-from komb.errors import Argument, InPython, ParameterError, UnknownNameError
+from komb.errors import Argument, ParameterError, UnknownNameError
 
 Discretize: TypeAlias = str | Mapping[Any, str | Sequence[float]] | None
 Bins: TypeAlias = int | Mapping[Any, int]
@@ -155,18 +155,6 @@ class Treatment:
             words = "not cut the target by 'mdl', which cuts other columns by the target"
             advice = f"Use 'quantile' for {target!r}."
             raise ParameterError.because("discretize", words, _as_dict(self.discretize), advice)
-
-    def check_targets(self, targets: Iterable[Name] | None) -> None:
-        """Raise if columns are to be cut by more than one target."""
-        if self.needs_target and (targets is None or len(set(targets)) > 1):
-            rule = "not be 'mdl' for several targets: each would cut the columns in another way"
-            cuts = "discretize=komb.table(data, target=target, discretize='mdl').cuts"
-            remedy = (
-                "Use 'quantile'",
-                InPython(f", or cut by one target and reuse it for all: {cuts}"),
-                ".",
-            )
-            raise ParameterError.because("discretize", rule, _as_dict(self.discretize), remedy)
 
 
 def _as_dict(option: object) -> object:

@@ -7,7 +7,6 @@ import weakref
 from importlib import import_module, metadata
 from typing import Any
 
-from komb.data.stored.cluster_table import is_dask_frame
 from komb.data.stored.stored_table import StoredTable, is_table_folder
 from komb.errors import Argument, MissingPackageError, ParameterError
 
@@ -15,6 +14,12 @@ CONNECT_SECONDS = 10.0
 """How long to wait for a scheduler, and then for its first worker."""
 
 _EXAMPLE = "Try ", Argument("cluster", "tcp://127.0.0.1:8786"), ", or leave it out."
+
+
+def is_dask_frame(data: object) -> bool:
+    """Whether something is a dataframe of Dask."""
+    library = type(data).__module__.partition(".")[0]
+    return library.startswith("dask") and hasattr(data, "to_delayed")
 
 
 class Connection:

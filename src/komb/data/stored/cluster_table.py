@@ -23,12 +23,6 @@ from komb.data.table import DiscreteTable
 from komb.errors import DataError
 
 
-def is_dask_frame(data: object) -> bool:
-    """Whether something is a dataframe of Dask."""
-    library = type(data).__module__.partition(".")[0]
-    return library.startswith("dask") and hasattr(data, "to_delayed")
-
-
 def hold_table(connection: Any, data: Any, request: Request) -> ClusterTable:
     """Encode a dataframe of Dask where it is; none of its rows comes here.
 

@@ -1,4 +1,4 @@
-"""Roles of members as users see them: asked for, shown, exported; and networks of many targets."""
+"""Roles of members as users see them: asked for, printed, exported; and networks of targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import komb
 from komb.errors import ParameterError
 from komb.results.roles import Role
 from tests.data.models.graphs import NETWORKS
-from tests.optional import MISSING
 
 
 @pytest.fixture(scope="module")
@@ -36,28 +35,21 @@ def blanket(collider: komb.DiscreteTable) -> komb.Blanket:
 
 class TestRoles:
     def test_kinds_and_directions(self, blanket: komb.Blanket) -> None:
-        assert {name: str(role) for name, role in blanket.roles.items()} == {
+        assert {name: str(role) for name, role in blanket.roles().items()} == {
             "a": "cause",
             "b": "spouse through c",
             "c": "effect",
             "e": "cause",
         }
 
-    def test_members_know_theirs(self, blanket: komb.Blanket) -> None:
-        assert (blanket["a"].role, blanket["a"].direction) == ("neighbour", "cause")
-        assert (blanket["b"].role, blanket["b"].children) == ("spouse", ("c",))
-        roles = [member.role for member in blanket.details]
-        assert roles == ["neighbour", "spouse", "neighbour", "neighbour"]
-        assert blanket["a"].partners == ()
-
     def test_every_method_has_them(self, collider: komb.DiscreteTable) -> None:
         for method in komb.algorithms():
             found = komb.markov_blanket(collider, "y", method=method)
-            assert found.roles["c"].direction == "effect", method
+            assert found.roles()["c"].direction == "effect", method
 
     def test_a_network_answers_exactly(self) -> None:
         graph = NETWORKS["asia"]
-        roles = komb.markov_blanket(graph, "either").roles
+        roles = komb.markov_blanket(graph, "either").roles()
         assert {name: str(role) for name, role in roles.items()} == {
             "bronc": "spouse through dysp",
             "dysp": "effect",
@@ -68,8 +60,8 @@ class TestRoles:
 
     def test_by_request(self, collider: komb.DiscreteTable) -> None:
         found = komb.markov_blanket(collider, "y", include=["d"])
-        assert found["d"].role == "by request"
-        assert found["d"].direction is None
+        role = found.roles()["d"]
+        assert (role.kind, role.direction, str(role)) == ("by request", None, "by request")
 
 
 def chain_rows() -> dict[str, Any]:
@@ -99,53 +91,35 @@ def test_what_is_known_settles_directions(
     """And what follows from it: nothing in a chain is a collider."""
     known: dict[str, Any] = {"knowledge": komb.Knowledge(**knowledge)} if knowledge else {}
     found = komb.markov_blankets(chain_rows(), **known)
-    assert [role.direction for role in found["b"].roles.values()] == directions
+    assert [role.direction for role in found["b"].roles().values()] == directions
     network = found.to_networkx()
     settled = [a + b for a, b, is_directed in network.edges(data="directed") if is_directed]
     assert sorted(settled) == edges
 
 
-class TestWhereItIsShown:
+class TestResult:
     def test_print(self, blanket: komb.Blanket) -> None:
-        text = str(blanket)
-        assert "spouse through c" in text
+        roles = blanket.roles()
+        text = str(roles)
+        assert text.startswith("What the members are to y\n")
+        assert "A spouse, independent of y marginally, but not given their common child c." in text
         assert "if no common cause of the target and a member is missing" in text
-
-    def test_explanation(self, blanket: komb.Blanket) -> None:
-        reasons = blanket.explain()
-        text = reasons.to_text(1000)
-        assert "Role: a neighbour of y, and an effect of it." in text
-        assert "but not given their common child c." in text
-        assert reasons["b"].role == blanket.roles["b"]
+        assert "spouse through c" in roles._repr_html_()
+        assert repr(roles) == "Roles('y': 4 members)"
 
     def test_dictionary_and_frame(self, blanket: komb.Blanket) -> None:
-        record = json.loads(blanket.to_json())
-        again = komb.Blanket.from_dict(record)
-        assert again.roles == blanket.roles
-        assert again["a"].direction == "cause"
-        frame = blanket.to_frame()
-        assert frame["role"].to_list() == ["neighbour", "spouse", "neighbour", "neighbour"]
+        roles = blanket.roles()
+        record = json.loads(roles.to_json())
+        assert {name: Role.from_dict(own) for name, own in record.items()} == dict(roles)
+        frame = roles.to_frame()
+        assert frame["member"].to_list() == ["a", "b", "c", "e"]
+        assert frame["kind"].to_list() == ["neighbour", "spouse", "neighbour", "neighbour"]
+        assert frame["direction"].to_list() == ["cause", None, "effect", "cause"]
         assert frame["children"].to_list() == [[], ["c"], [], []]
-        assert Role.from_dict(blanket.roles["b"].to_dict()) == blanket.roles["b"]
+        assert roles.to_csv().startswith("member,kind,direction,separator,children,partners\n")
+        assert pickle.loads(pickle.dumps(roles)) == roles
 
-    @pytest.mark.skipif("matplotlib" in MISSING, reason="needs matplotlib")
-    def test_picture(self, blanket: komb.Blanket) -> None:
-        texts = [text.get_text() for text in blanket.plot().texts]
-        assert any(text.startswith("b\nspouse through c\n") for text in texts)
-
-    def test_pickles_keep_what_is_known(self, collider: komb.DiscreteTable) -> None:
-        fresh = komb.markov_blanket(collider, "y")
-        lost = pickle.loads(pickle.dumps(fresh))
-        assert lost["a"].role is None
-        with pytest.raises(ParameterError, match=r"blanket\.with_table\(table\)\.roles"):
-            _ = lost.roles
-        assert "spouse" not in str(lost)
-        assert lost.with_table(collider)["b"].role == "spouse"
-        kept = pickle.loads(pickle.dumps((fresh, fresh.roles)[0]))
-        assert kept["b"].children == ("c",)
-
-    def test_a_slow_test_is_not_asked_in_print(self, collider: komb.DiscreteTable) -> None:
-        """But it is when someone wants to know."""
+    def test_they_are_asked_for_once(self, collider: komb.DiscreteTable) -> None:
         calls = []
 
         def agreement(x: Any, y: Any, z: Any) -> float:
@@ -153,24 +127,32 @@ class TestWhereItIsShown:
             return 0.001 if abs(np.mean(x == y) - 0.5) > 0.1 else 0.5
 
         found = komb.markov_blanket(collider.take(range(300)), "y", test=agreement, method="iamb")
+        assert found.members
         before = len(calls)
-        assert "role" not in str(found)
-        assert found.to_dict()["roles"] is None
-        assert len(calls) == before
-        assert found.roles.keys() == set(found.members)
-        assert len(calls) > before or not found.members
+        roles = found.roles()
+        assert roles.keys() == set(found.members)
+        after = len(calls)
+        assert after > before
+        assert found.roles() is roles
+        assert len(calls) == after
+
+    def test_without_data(self, collider: komb.DiscreteTable, blanket: komb.Blanket) -> None:
+        lost = pickle.loads(pickle.dumps(blanket))
+        with pytest.raises(ParameterError, match=r"blanket\.with_table\(data\)\.roles\(\)"):
+            lost.roles()
+        assert lost.with_table(collider).roles() == blanket.roles()
 
     def test_the_table_goes_with_the_blanket(self) -> None:
-        """Roles and effects that are known do not keep it alive."""
+        """Roles and effects do not keep it alive."""
         table = komb.boolean_table("parity", 500, n_parents=2)
         found = komb.markov_blanket(table, "Y")
-        roles, effects = found.roles, found.effects
+        kept = found.roles(), found.effects
         found = found.with_table(None)
         alive = weakref.ref(table.codes)
         del table
         gc.collect()
         assert alive() is None
-        assert (found.roles, found.effects) == (roles, effects)
+        assert [*kept[0]] == [*kept[1]] == ["X1", "X2"]
 
 
 class TestNetwork:

@@ -1,0 +1,194 @@
+"""Half-samples: how they are drawn, what is counted, what it bounds, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import komb
+from komb.describe.stability import draw_halves
+from komb.errors import DataError, Interrupted, ParameterError
+from komb.results.stability import Group, Stability
+
+XOR = komb.boolean_table("parity", 400, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
+
+
+class TestHalves:
+    @pytest.mark.parametrize("n_rows", [4, 9, 100])
+    def test_pairs_share_no_row_and_leave_out_one_at_most(self, n_rows: int) -> None:
+        halves = list(draw_halves(n_rows, 6, seed=3))
+        assert len(halves) == 6
+        for first, second in list(pairwise(halves))[::2]:
+            assert len(first) == len(second) == n_rows // 2
+            assert len({*first.tolist(), *second.tolist()}) == n_rows // 2 * 2
+
+    def test_the_seed_decides(self) -> None:
+        def drawn(seed: int) -> list[list[int]]:
+            return [half.tolist() for half in draw_halves(50, 4, seed)]
+
+        assert drawn(1) == drawn(1) != drawn(2)
+
+
+def count_naively(
+    table: komb.DiscreteTable, target: str, n_halves: int, seed: int, **options: Any
+) -> Any:
+    """Search every half by a call of its own; shares of columns and of sets seen together."""
+    columns: Counter[Any] = Counter()
+    groups: Counter[frozenset[Any]] = Counter()
+    sizes = []
+    for rows in draw_halves(table.n_rows, n_halves, seed):
+        blanket = komb.markov_blanket(table.take(rows), target, **options)
+        found = [member for member in blanket.details if member.witness is not None]
+        columns.update(member.name for member in found)
+        groups.update({frozenset((m.name, *(m.witness or ()))) for m in found if m.witness})
+        sizes.append(len(found))
+    return (
+        {name: count / n_halves for name, count in columns.items()},
+        {group: count / n_halves for group, count in groups.items()},
+        sum(sizes) / n_halves,
+    )
+
+
+class TestShares:
+    @pytest.mark.parametrize(
+        "options",
+        [{}, {"method": "komb"}, {"method": "iamb", "alpha": 0.2}, {"order": 1},
+         {"include": ["E2"], "start": ["E1"], "level": 0.5}],
+    )  # fmt: skip
+    @pytest.mark.parametrize("seed", [0, 5])
+    def test_they_are_those_of_separate_searches(self, options: dict[str, Any], seed: int) -> None:
+        stability = komb.markov_blanket(XOR, "Y", **options).stability(6, seed=seed)
+        shares, groups, mean_size = count_naively(XOR, "Y", 6, seed, **options)
+        assert dict(stability.shares) == shares
+        assert {frozenset(group.columns): group.share for group in stability.groups} == groups
+        assert stability.mean_size == pytest.approx(mean_size)
+        assert (stability.n_halves, stability.n_candidates) == (6, 5)
+
+    def test_what_was_never_found(self) -> None:
+        stability = komb.markov_blanket(XOR, "Y").stability(4)
+        assert stability.share("X1") == stability.group_share(["X2", "X1"]) == 1.0
+        assert stability.share("never") == stability.group_share(["E1", "Y"]) == 0
+
+    def test_a_target_that_is_constant_in_a_half(self) -> None:
+        rare = {"y": [1] + [0] * 39, "x": [1] + [0] * 39, "z": [0, 1] * 20}
+        stability = komb.markov_blanket(rare, "y", method="gs").stability(6)
+        assert stability.share("x") <= 0.5  # one of every two halves has nothing to search
+
+    def test_columns_without_values_in_a_half_and_members_by_request(self) -> None:
+        x = np.random.default_rng(0).integers(0, 2, 60).tolist()
+        gaps: list[int | None] = [None] * 58 + [0, 1]
+        blanket = komb.markov_blanket({"gaps": gaps, "x": x, "y": x}, "y", include=["gaps"])
+        stability = blanket.stability(8)
+        assert (stability.share("x"), stability.share("gaps")) == (1.0, 0.0)
+        assert stability.members == ("gaps", "x")
+
+    def test_covariates_and_knowledge_hold_in_halves(self) -> None:
+        known: dict[str, Any] = {"given": ["E1"], "knowledge": {"forbidden": [["X1", "Y"]]}}
+        stability = komb.markov_blanket(XOR, "Y", **known).stability(2)
+        assert stability.n_candidates == 4
+        assert "E1" not in stability.shares
+
+    def test_every_search_of_several_has_it(self) -> None:
+        expected = komb.markov_blanket(XOR, "Y").stability(2, seed=3)
+        many = komb.markov_blankets(XOR, ["E1", "Y"])
+        assert many["Y"].stability(2, seed=3) == expected
+        lost = pickle.loads(pickle.dumps(many["Y"]))
+        with pytest.raises(ParameterError, match=r"with_table\(data\)\.stability\(\)"):
+            lost.stability(2)
+        assert lost.with_table(XOR).stability(2, seed=3) == expected
+
+
+class TestBound:
+    def test_shah_and_samworth(self) -> None:
+        stability = Stability("y", (), 50, {}, (), mean_size=3.0, n_candidates=90)
+        assert stability.bound_at(0.9) == pytest.approx(3**2 / (90 * 0.8))
+        assert stability.bound == pytest.approx(3**2 / (90 * 0.2))
+
+    @pytest.mark.parametrize("threshold", [0.5, 0.0, 1.1, float("nan")])
+    def test_thresholds_it_does_not_hold_for(self, threshold: float) -> None:
+        with pytest.raises(ParameterError, match=r"'threshold' must be above 0\.5.*Try 0\.6"):
+            Stability("y", (), 2, {}, (), 1.0, 9).bound_at(threshold)
+
+    def test_it_holds_on_noise(self) -> None:
+        """Every column is found no more often than any other, so all found again are by chance."""
+        counts, bounds = [], []
+        for seed in range(30):
+            noise = np.random.default_rng(seed).integers(0, 2, (80, 12))
+            blanket = komb.markov_blanket(noise, 0, method="iamb", alpha=0.1)
+            stability = blanket.stability(10, seed=seed)
+            counts.append(sum(share >= 0.6 for share in stability.shares.values()))
+            bounds.append(stability.bound)
+        assert np.mean(counts) <= np.mean(bounds)
+
+
+class TestShown:
+    groups = (Group(("X1", "X2"), 0.9),)
+    stability = Stability("Y", ("X1", "X2"), 10, {"X1": 0.9, "X2": 0.9, "E1": 0.7}, groups, 2.5, 5)
+
+    def test_in_text(self) -> None:
+        text = str(self.stability)
+        assert "10 half-samples" in text
+        for line in ("X1", "E1", "X1, X2"):
+            assert any(own.strip().startswith(line) for own in text.splitlines()[1:]), line
+        assert "at least 0.6: 3 columns, of which at most 6.3 are expected by chance" in text
+        assert "not a member" in text
+        assert "X1, X2" in self.stability._repr_html_()
+        assert repr(self.stability) == "Stability('Y': 10 half-samples)"
+
+    def test_records_and_frames(self) -> None:
+        record = json.loads(self.stability.to_json())
+        assert record["bound"] == pytest.approx(self.stability.bound)
+        assert Stability.from_dict(record) == self.stability
+        assert pickle.loads(pickle.dumps(self.stability)) == self.stability
+        frame = self.stability.to_frame()
+        assert frame["column"].to_list() == ["X1", "X2", "E1"]
+        assert frame["is_member"].to_list() == [True, True, False]
+
+
+@pytest.mark.parametrize("done", [0, 3])
+def test_an_interrupt_keeps_what_is_done(done: int) -> None:
+    blanket, seen = komb.markov_blanket(XOR, "Y"), []
+
+    def stop(number: int) -> None:
+        seen.append(number)
+        if number == done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match=f"after {done} of 6 half-samples; 'fin") as caught:
+        blanket.stability(6, progress=stop)
+    finished = caught.value.finished
+    assert isinstance(finished, Stability)
+    assert finished.n_halves == done
+    assert dict(finished.shares) == ({"X1": 1.0, "X2": 1.0} if done else {})
+    assert str(finished)
+    assert seen == list(range(done + 1))
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, -2, 2.0, "10", True])
+def test_bad_numbers(number: Any) -> None:
+    with pytest.raises(ParameterError, match=r"'n_halves' must be an even number.*got"):
+        komb.markov_blanket(XOR, "Y").stability(number)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"seed": -1}, "'seed' must be a whole number"), ({"seed": "x"}, "'seed' must be a whole"),
+     ({"progress": 3}, "'progress' must be a function")],
+)  # fmt: skip
+def test_bad_input(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        komb.markov_blanket(XOR, "Y").stability(2, **options)
+
+
+def test_what_cannot_be_halved() -> None:
+    small = komb.markov_blanket({"x": [0, 1, 1], "y": [0, 1, 0]}, "y")
+    with pytest.raises(DataError, match="at least 4 rows"):
+        small.stability(2)
+    with pytest.raises(DataError, match="network or graph"):
+        komb.markov_blanket(komb.boolean_network("and"), "Y").stability(2)
