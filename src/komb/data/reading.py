@@ -190,12 +190,12 @@ def table(
     return found if connection is None else replace(found, connection=connection)
 
 
-def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+def _noting(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
-    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
-    if not excluded:
+    if not left_out:
         return found
-    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
+    excluded = (*found.reading.get("exclude", ()), *left_out)
+    return replace(found, reading={**found.reading, "exclude": excluded})
 
 
 def read(
