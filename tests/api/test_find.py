@@ -348,6 +348,7 @@ def bad_parameters() -> Iterator[BadParameters]:  # noqa: C901 - a list, no algo
         parts = ["'seed' must be a whole number", repr(seed)]
         yield {"seed": seed, "test": "perm", "method": "komb"}, ParameterError, parts
     yield {"alfa": 0.1}, UnknownNameError, ["no option 'alfa'", "Did you mean 'alpha'"]
+    yield {"types": "auto"}, ParameterError, ["'types' must be said of the table; got 'auto'"]
     for alpha in (0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "auto", [0.01]):
         rule = "must be a number between 0 and 1"
         yield {"alpha": alpha}, ParameterError, ["'alpha'", rule, repr(alpha), "Try alpha=0.01, or"]

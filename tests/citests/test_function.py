@@ -80,11 +80,9 @@ def test_explanations_ask_the_function_again() -> None:
     blanket = komb.markov_blanket(XOR, "Y", test=likelihood_ratio)
     explained = blanket.explain()
     assert "likelihood_ratio = " in str(explained["X1"])
-    assert "likelihood_ratio = " in str(blanket.with_table(XOR).explain()["X1"])
+    assert "likelihood_ratio = " in str(blanket.with_table(XOR, likelihood_ratio).explain()["X1"])
     with pytest.raises(UnknownNameError, match="no test 'likelihood_ratio'"):
         komb.Blanket.from_dict(blanket.to_dict()).with_table(XOR)
-    again = komb.Blanket.from_dict(blanket.to_dict()).with_table(XOR, likelihood_ratio)
-    assert str(again.explain()) == str(explained)
 
 
 def test_workers_have_the_function_too() -> None:
@@ -110,7 +108,7 @@ def test_a_p_value_of_zero_is_very_small() -> None:
 
 def test_no_complete_row_means_no_evidence() -> None:
     data = {"x": ["a", None] * 9, "y": [None, "b"] * 9, "z": [0, 1] * 9}
-    result = komb.ci_test(data, "x", "y", test=likelihood_ratio, missing="testwise")
+    result = komb.ci_test(data, "x", "y", test=likelihood_ratio)
     assert result.independent
     assert not result.reliable
 

@@ -187,6 +187,7 @@ class TestReading:
             assert other.groups == {"gene": ("s1", "s2")}
             assert not other.has_ranks
             assert other.types["id"] == table.types["id"]
+        assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
         with pytest.raises(TypeError):
             table.reading["types"] = "strict"  # type: ignore[index]
 
@@ -322,7 +323,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"groups": "suffix"}, "'groups' must map names.*or be 'prefix'"),
     ({"groups": {"g": "abc"}}, "'groups' must have a list of names of columns for 'g'; got 'abc'"),
     ({"groups": {"g": 5}}, "'groups' must have a list of names of columns for 'g'; got 5"),
-    ({"groups": {"g": [["s1"]]}}, "'groups' must have a list of names of columns for 'g'"),
+    ({"groups": {"g": [["s1"]]}}, "'groups' must have names of columns in its list"),
     ({"groups": {"g": []}}, "'groups' must name at least one column for 'g'"),
     ({"groups": {"g": ["nope"]}}, "In 'groups': There is no column 'nope'"),
     ({"groups": {"y": ["s1", "s2"]}}, "names that no other column has"),

@@ -51,7 +51,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str | None, str]] = [
     ),
     (
         COINS | {"w": ["u"] * 60}, {"weights": "w"},
-        "weights", "numbers above 0 in every row of 'w'; got other values. Choose a column of num",
+        "weights", "numbers from 0 on in every row of 'w'; got other values. Pass numbers, or name",
     ),
     (
         {"x": NAMES, "y": np.arange(MOST + 1) % 2}, {"types": {"x": "nominal"}},
@@ -67,8 +67,14 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str | None, str]] = [
 
 @pytest.mark.parametrize(("data", "options", "parameter", "message"), REFUSED)
 def test_tables(data: Any, options: dict[str, Any], parameter: str | None, message: str) -> None:
-    options = {"method": "gs", "test": "g"} | options
-    check_refused(lambda: komb.markov_blanket(data, "y", **options), parameter, message)
+    reading = dict(options)
+    given = reading.pop("given", ())
+    check_refused(
+        lambda: komb.markov_blanket(
+            komb.table(data, **reading), "y", method="gs", test="g", given=given
+        ),
+        parameter, message,
+    )  # fmt: skip
 
 
 def test_as_many_as_are_allowed() -> None:
@@ -139,7 +145,7 @@ def test_parts_of_a_stored_table_that_cannot_be_read(tmp_path: Path, part: str) 
     (tmp_path / "t.komb" / part).unlink()
     (tmp_path / "t.komb" / part).mkdir()
     with pytest.raises(FileError, match=r"Cannot read .*: is a directory\. Check that you may"):
-        komb.open_table(tmp_path / "t.komb").column("a")
+        komb.read_table(tmp_path / "t.komb").column("a")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_headers_that_make_no_sense(tmp_path: Path, entry: str, value: Any, mess
     content["crc32"] = _checksum(content)
     file.write_text(json.dumps(content))
     with pytest.raises(FileError, match=message):
-        komb.open_table(tmp_path / "t.komb")
+        komb.read_table(tmp_path / "t.komb")
 
 
 def test_clusters_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,4 +176,4 @@ def test_clusters_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     check_refused(lambda: komb.markov_blanket(frame, "y"), "cluster", message)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r'needs Dask.*pip install "komb\[dask\]"'):
-        komb.markov_blanket(COINS, "y", cluster="tcp://127.0.0.1:1")
+        komb.table(COINS, cluster="tcp://127.0.0.1:1")

@@ -207,7 +207,7 @@ def test_select() -> None:
     assert chosen.names == ("z", "x")
     assert chosen.column("x") == [1, 2]
     assert table.select(table.names) == table
-    with pytest.raises(ParameterError, match=r"Put it in a list: names=\['xy'\]"):
+    with pytest.raises(ParameterError, match=r"Pass a list of column names: names=\['xy'\]"):
         table.select("xy")
     with pytest.raises(DataError, match=r"distinct column names; got 'x' \(2 times\)"):
         table.select(["x", "x"])

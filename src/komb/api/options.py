@@ -42,6 +42,15 @@ def check_absent(given: Mapping[str, Any], remedies: Mapping[str, Text]) -> None
             raise ParameterError.because(name, "be left out here", given[name], remedy)
 
 
+def check_not_reading(name: str, value: object) -> None:
+    """Raise if an option is one of :func:`komb.table`."""
+    from komb.data.reading import Reading
+
+    if name in Reading.__annotations__.keys() - {"target"}:
+        rule, remedy = "be said of the table", f"Pass komb.table(data, {name}=...) as the data."
+        raise ParameterError.because(name, rule, value, remedy)
+
+
 def check_test(value: object) -> None:
     """Raise unless this is the name of a test, a class or a function."""
     from komb.citests import tests
@@ -149,7 +158,6 @@ class Search:
     def _refuse(self, name: str, value: object) -> InputError:
         from komb.citests import tests
         from komb.citests.registry import name_of_test
-        from komb.data.reading import Reading
         from komb.search import algorithms
 
         takers = [
@@ -158,10 +166,7 @@ class Search:
             for info in registry.values()
             if name in {option.name for option in info.options}
         ]
-        if not takers and name in Reading.__annotations__:
-            rule = "be left out here: how columns are read is said of the table"
-            remedy = f"Write komb.table(data, {name}=...) in the place of data."
-            return ParameterError.because(name, rule, value, remedy)
+        check_not_reading(name, value)
         if not takers:
             common = ["start", "include", "exclude", "given", "knowledge", "alpha"]
             return UnknownNameError.among("option", name, [*common, *self.declared], name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from komb.api.opening import check_for_models, find_column
-from komb.api.options import FIXED_ALPHA, Search, TestOption, check_test
+from komb.api.options import FIXED_ALPHA, Search, TestOption, check_not_reading, check_test
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
 from komb.citests.registry import TESTS, find_test, name_of_test, options_of
@@ -95,6 +95,7 @@ def _check_options(test: TestOption, options: Mapping[str, Any]) -> None:
         takers = [
             info.name for info in TESTS.all().values() if name in {o.name for o in info.options}
         ]
+        check_not_reading(name, value)
         if not takers:
             raise UnknownNameError.among("option", name, ["given", "test", "alpha", *own], name)
         rule = f"be left out for test {name_of_test(test)!r}, which has no such option"

@@ -134,7 +134,7 @@ def test_columns_are_chosen_in_the_order_given(write: Write) -> None:
         read_table(path, columns=["d"])
     with pytest.raises(DataError, match="distinct"):
         read_table(path, columns=["a", "a"])
-    with pytest.raises(ParameterError, match=r"Put it in a list: columns=\['a'\]"):
+    with pytest.raises(ParameterError, match=r"Pass a list of column names: columns=\['a'\]"):
         read_table(path, columns="a")
 
 

@@ -101,7 +101,7 @@ class TestTables:
         assert komb.markov_blankets(stored, n_jobs=2)["Y"].members == ("X1", "X2")
         assert komb.markov_blanket(stored, "Y", exclude=["X1"]).members == ()
         with pytest.raises(ParameterError, match="'discretize' must be left out"):
-            komb.markov_blanket(stored, "Y", discretize="quantile")
+            komb.table(stored, discretize="quantile")
 
 
 class TestValues:
