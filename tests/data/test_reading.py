@@ -120,7 +120,8 @@ class TestReading:
         longer = {name: np.repeat(DATA[name], DATA["n"]) for name in ("age", "sex", "y")}
         assert table == komb.table(make(longer))
         said = {"n": "frequency"} if is_named else "frequency"
-        assert table.reading == {**FOUND, "weights": said}
+        left_out = {} if is_named else {"exclude": ("n",)}
+        assert table.reading == {**FOUND, "weights": said, **left_out}
         assert table.notes == {"rows": LONGER}
 
     def test_a_row_of_weight_zero_is_left_out(self) -> None:
@@ -143,7 +144,7 @@ class TestReading:
     def test_groups(self) -> None:
         table = komb.table(DATA, groups=GENE, exclude=["w"])
         assert table.groups == {"gene": ("s1", "s2")}
-        assert table.reading == {**FOUND, "groups": {"gene": ("s1", "s2")}}
+        assert table.reading == {**FOUND, "groups": {"gene": ("s1", "s2")}, "exclude": ("w",)}
         assert set(table.numbers) == {"age", "bmi", "year"}  # for strata, not for ranks
         assert not table.has_ranks
         assert komb.table(DATA, groups="prefix").groups == {"c": ("c_red", "c_blue")}
@@ -179,7 +180,7 @@ class TestReading:
             table.select(["y", "gene"]),
             table.take([0, 5, 6]),
             pickle.loads(pickle.dumps(table)),
-            komb.table(table, exclude=["bmi"]),
+            komb.table(table, exclude=["w"]),  # which it is already
             hold_fixed(table, ["age"]).table,
         ):
             assert (other.reading, other.notes) == (table.reading, table.notes)
@@ -188,6 +189,7 @@ class TestReading:
             assert other.types["id"] == table.types["id"]
         with pytest.raises(TypeError):
             table.reading["types"] = "strict"  # type: ignore[index]
+        assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
 
     def test_a_table_takes_groups_and_weights_later(self) -> None:
         plain = komb.table(DATA, exclude=["w"])
