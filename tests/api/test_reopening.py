@@ -79,9 +79,11 @@ def test_showing_it_opens_no_session(data: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Run, "open_session", refuse)
     monkeypatch.setattr(explain, "explain_blanket", refuse)
     for result in (many["Y"], many, compared):
-        shown = [result.to_dict(), str(result), repr(result), result._repr_html_(),
-                 len(result.to_frame()), result.to_csv(), result.to_json(), result.plot()]  # fmt: skip
-        assert all(shown)
+        texts = str(result), repr(result), result._repr_html_(), result.to_csv(), result.to_json()
+        assert all(texts)
+        assert result.to_dict()
+        assert len(result.to_frame())
+        assert result.plot().get_title(loc="left")
     with pytest.raises(AssertionError, match="opened"):  # as would be noticed
         many["Y"].roles()
 

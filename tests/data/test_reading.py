@@ -190,6 +190,7 @@ class TestReading:
         assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
         with pytest.raises(TypeError):
             table.reading["types"] = "strict"  # type: ignore[index]
+        assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
 
     def test_a_table_takes_groups_and_weights_later(self) -> None:
         plain = komb.table(DATA, exclude=["w"])

@@ -192,10 +192,9 @@ def table(
 
 def _noting(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
-    if not left_out:
-        return found
-    excluded = (*found.reading.get("exclude", ()), *left_out)
-    return replace(found, reading={**found.reading, "exclude": excluded})
+    known = tuple(found.reading.get("exclude", ()))
+    new = tuple(name for name in dict.fromkeys(left_out) if name not in known)
+    return replace(found, reading={**found.reading, "exclude": known + new}) if new else found
 
 
 def read(
