@@ -155,7 +155,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids="-".join)
 def test_the_search_is_what_it_was(options: dict[str, Any]) -> None:
     data = RAW | {"copy": RAW["y"]} if callable(options.get("test")) else RAW
     blanket = komb.markov_blanket(data, "y", **options)

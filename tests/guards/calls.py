@@ -153,7 +153,7 @@ def store(data: Data, path: Path, memory_limit: int | None = None) -> komb.Discr
     """Write a table to disk, and open it."""
     later = {name: data.reading[name] for name in ("groups", "weights") if name in data.reading}
     first = {name: data.reading[name] for name in data.reading if name not in later}
-    limit = {} if memory_limit is None else {"memory_limit": memory_limit}
+    limit: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
     komb.encode(data.raw, path, **{**first, **limit})
     return komb.read_table(path, **later, **limit)
 
