@@ -191,7 +191,7 @@ def test_parts_say_what_the_registries_say() -> None:
     for name, info in komb.algorithms().items():
         part = from_code.one_method(name)
         assert all(fact in part for fact in (info.guarantee, info.weakness, info.citation))
-        assert all(f"`{option}`" in part for option in info.options)
+        assert all(f"`{option.name}`" in part for option in info.options)
     assert all(f"`{name}`" in from_code.all_tests() for name in komb.tests())
 
 
@@ -210,14 +210,11 @@ def test_options_on_the_page_are_those_of_the_help(
 
 def test_defaults_of_options_are_shown_even_if_they_are_nothing() -> None:
     known = {entry.name: entry for entry in from_code.parameters_of(from_code.commands()["find"])}
-    defaults = {name: known[name].shown_default for name in ("data", "alpha", "json", "start")}
-    assert defaults == {
-        "data": "must be given",
-        "alpha": "auto chooses, others 0.01",
-        "json": "",
-        "start": "",
-    }
-    assert known["seed"].shown_default == "`0`"
+    expected = {
+        "data": "must be given", "alpha": "auto chooses, others 0.01", "json": "", "start": "",
+        "method": "`auto`", "seed": "0", "level": "0.05 for auto",
+    }  # fmt: skip
+    assert {name: known[name].shown_default for name in expected} == expected
 
 
 def test_parts_are_written_once(tmp_path: Path) -> None:

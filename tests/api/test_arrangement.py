@@ -30,39 +30,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"given": ["pc"], "exclude": ["pc"]}, "'given' must have no column in common with 'exclude'"),
     ({"given": ["nope"]}, "In 'given': There is no column 'nope'"),
     ({"given": "pc"}, "'given' must be a list of column names"),
-    ({"groups": {"a": ["s0", "s1"], "b": ["s1"]}}, "'s1' in 'a' and 'b'"),
-    ({"groups": {"a": ["s0", "y"]}}, "'groups' must not name the target"),
-    ({"groups": {"y": ["s0", "s1"]}}, "'groups' must not name a group after the target"),
-    ({"groups": {"a": ["s0", "nope"]}}, "In 'groups': There is no column 'nope'"),
-    ({"groups": {"s2": ["s0", "s1"]}}, "names that no other column has"),
-    ({"groups": {"a": []}}, "at least one column for 'a'"),
-    ({"groups": "suffix"}, "or be 'prefix'"),
-    ({"groups": {"a": "s0"}}, "'groups' must have a list of columns for 'a'; got 's0'. Write it"),
-    ({"groups": {"a": b"s0"}}, "'groups' must have a list of columns for 'a'; got b's0'"),
-    ({"groups": {"a": 5}}, "'groups' must have a list of columns for 'a'; got 5. Write it as"),
-    ({"groups": {"a": None}}, "'groups' must have a list of columns for 'a'; got None"),
-    ({"groups": {"a": [["s0"]]}}, r"'groups' must have names of columns in its list; got \['s0'\]"),
     ({"given": [["pc"]]}, r"'given' must have names of columns in its list; got \['pc'\]. Name"),
     ({"include": [{}]}, "'include' must have names of columns in its list; got {}"),
     ({"start": [("s0", [])]}, r"'start' must have names of columns in its list; got \('s0', \[\]"),
     ({"exclude": [["s0"]]}, "'exclude' must have names of columns in its list"),
     ({"knowledge": {"tiers": [[["s0"]]]}}, "'knowledge' must have names of columns in its list"),
     ({"knowledge": {"forbidden": [(["s0"], "y")]}}, "'knowledge' must have names of columns"),
-    ({"weights": {}}, "'weights' must be the name of a column, or map one name to"),
-    ({"weights": {"w": "survey", "s0": "survey"}}, "'weights' must be the name of a column, or"),
-    ({"groups": {"a": ["s0"]}, "given": ["s0"]}, "in common with 'given'"),
-    ({"weights": "nope"}, "In 'weights': There is no column 'nope'"),
-    ({"weights": "pc"}, "numbers from 0 on in every row of 'pc'; got -"),
-    ({"weights": {"w": "frequency"}, "exclude": ["group"]}, "whole numbers if they are freq"),
-    ({"weights": {"w": "mass"}, "exclude": ["group"]}, "no kind of weight 'mass'"),
-    ({"weights": "y"}, "'weights' must not name the target"),
-    ({"weights": [1, 2]}, "'weights' must be the name of a column"),
     ({"knowledge": komb.Knowledge(tiers=[["nope"]])}, "In 'knowledge': There is no column"),
     ({"knowledge": "tiers"}, "'knowledge' must be a komb.Knowledge"),
-    (
-        {"groups": {"a": ["s0", "s1"]}, "knowledge": {"tiers": [["s0"]]}},
-        "speak of groups as a whole; got 's0'",
-    ),
     (
         {"knowledge": {"required": [("s0", "y")]}, "exclude": ["s0", "group", "w", "pc"]},
         "not require a column that is excluded",
@@ -75,6 +50,24 @@ def test_bad_input(options: dict[str, Any], message: str) -> None:
     exclude = {"exclude": ["group", "w", *([] if "pc" in str(options) else ["pc"])]}
     with pytest.raises(InputError, match=message):
         komb.markov_blanket(DATA, "y", **(exclude | options))
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        ("y", {"knowledge": {"tiers": [["s0"]]}}, "'knowledge' must speak of groups as a whole"),
+        ("s0", {}, "'target' must speak of groups as a whole; got 's0'. Name the group 'gene'"),
+        ("y", {"given": ["s0"]}, "In 'given': There is no column 's0'"),
+        ("y", {"include": ["s1"]}, "'include' must speak of groups as a whole; got 's1'"),
+        ("w", {}, "In 'target': There is no column 'w'"),
+    ],
+)
+def test_columns_that_are_used_otherwise(
+    target: str, options: dict[str, Any], message: str
+) -> None:
+    table = komb.table(DATA, groups={"gene": ["s0", "s1"]}, weights={"w": "survey"})
+    with pytest.raises(InputError, match=message):
+        komb.markov_blanket(table, target, **options)
 
 
 @pytest.mark.parametrize("given", ["group", "pc"])
@@ -92,24 +85,23 @@ def test_given_the_group_nothing_is_left(method: str, given: str) -> None:
 def test_results_tell_and_come_back() -> None:
     options: dict[str, Any] = {
         "given": ["pc", "group"],
-        "groups": {"gene": ["s0", "s1"]},
-        "weights": "w",
         "knowledge": komb.Knowledge(tiers=[["gene"], ["y"]], required=[("s2", "y")]),
     }
-    blanket = komb.markov_blanket(DATA, "y", **options)
+    table = komb.table(DATA, groups={"gene": ["s0", "s1"]}, weights={"w": "survey"})
+    blanket = komb.markov_blanket(table, "y", **options)
     assert "s2" in blanket
     assert blanket.parameters["given"] == ("pc", "group")
     assert blanket.parameters["weights"] == {"w": "survey"}
     again = komb.Blanket.from_dict(json.loads(blanket.to_json()))
     assert again == blanket
-    assert again.explain(DATA).to_dict() == blanket.explain().to_dict()
+    assert again.with_table(DATA).explain() == blanket.explain()
     text = str(blanket)
     assert "given pc, group in every test" in text
     assert "groups gene" in text
     assert "required: s2 -> y" in text
-    page = komb.report(DATA, "y", methods=[], source="a.csv", **options)
-    assert "--given pc --given group --groups gene=s0,s1" in page.html
-    assert "komb.Knowledge(tiers=" in page.html
+    page = komb.report(table, "y", methods=[], source="a.csv", **options)
+    for said in ("a.csv", "held fixed in every test", "pc, group", "gene: s0, s1", "w: survey"):
+        assert said in page.html
 
 
 def test_many_targets_and_workers() -> None:
@@ -117,14 +109,6 @@ def test_many_targets_and_workers() -> None:
     alone = komb.markov_blankets(DATA, ["y", "s0"], **options)
     assert "pc" not in komb.markov_blankets(DATA, order=0, **options)
     assert komb.markov_blankets(DATA, ["y", "s0"], n_jobs=2, **options) == alone
-
-
-def test_half_samples() -> None:
-    blanket = komb.markov_blanket(
-        DATA, "y", given=["pc"], stability=2, knowledge={"tiers": [["s0"], ["y"]]}, **REST
-    )
-    assert blanket.stability is not None
-    assert blanket.stability.n_candidates == 6
 
 
 def test_a_model_answers_given_covariates_and_knowledge() -> None:
@@ -147,7 +131,7 @@ class TestSelector:
     y = (colour == 1) ^ (RNG.random(N) < 0.1)
 
     def test_all_columns_of_a_group_are_selected(self) -> None:
-        selector = komb.MarkovBlanketSelector(groups={"colour": [0, 1, 2]}, given=[3])
+        selector = komb.MarkovBlanketSelector(reading={"groups": {"colour": [0, 1, 2]}}, given=[3])
         support = selector.fit(self.X.astype(int), self.y).get_support()
         assert support.tolist() == [True, True, True, False, False]
         assert selector.transform(self.X.astype(int)).shape == (N, 3)
@@ -159,8 +143,10 @@ class TestSelector:
         assert (
             weighted.blanket_.details == komb.MarkovBlanketSelector().fit(*longer).blanket_.details
         )
-        with pytest.raises(InputError, match="'fit' gets 'sample_weight'"):
-            komb.MarkovBlanketSelector(weights="x3").fit(X, self.y, sample_weight=counts)
+        halves = komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts / 2)
+        assert halves.blanket_.parameters["weights"] == "survey"
+        with pytest.raises(InputError, match=r"'reading' must not have 'weights'.*Pass weights to"):
+            komb.MarkovBlanketSelector(reading={"weights": "x3"}).fit(X, self.y)
         with pytest.raises(InputError, match="numbers from 0 on"):
             komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts - 2)
         with pytest.raises(InputError, match=rf"'sample_weight' must have one.*{N:,} .*got 3 we"):

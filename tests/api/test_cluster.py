@@ -112,9 +112,7 @@ def test_targets_are_dealt_out(client: Any) -> None:
 
 def test_many_targets_of_a_table_on_disk(client: Any, stored: Any) -> None:
     expected = komb.markov_blankets(make_frame(), ["y", "a"])
-    found = komb.markov_blankets(
-        komb.table(stored, cluster=client.scheduler.address), ["y", "a"]
-    )
+    found = komb.markov_blankets(komb.table(stored, cluster=client.scheduler.address), ["y", "a"])
     assert [facts(found[name]) for name in found] == [facts(expected[name]) for name in expected]
 
 

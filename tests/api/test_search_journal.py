@@ -90,15 +90,16 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
     assert komb.markov_blanket(table, 0, order=1).members == (11, 30)
 
 
-def test_an_order_with_too_many_sets_is_left_out() -> None:
+def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from komb.search import auto
     from komb.search._budget import Budget
-    from komb.search.auto import find_blanket
     from komb.search.grounds import GroundedOmission, Kind, fact
     from komb.search.task import Task
     from komb.sessions.data import DataSession
 
     task = Task(0, frozenset(range(1, 40)))
-    found = find_blanket(DataSession(hidden_pair()), task, order=2, budget=Budget(max_sets=100))
+    monkeypatch.setattr(auto, "Budget", lambda seconds: Budget(seconds, max_sets=100))
+    found = auto.find_blanket(DataSession(hidden_pair()), task, order=2)
     [omission] = found.omissions
     assert isinstance(omission, GroundedOmission)
     assert (omission.order, omission.limit) == (2, fact(Kind.TOO_MANY_SETS, 741, 100))
@@ -107,7 +108,9 @@ def test_an_order_with_too_many_sets_is_left_out() -> None:
 def test_a_table_that_is_counted_in_parts(tmp_path: Path) -> None:
     stored = komb.encode(hidden_pair(), tmp_path / "table.komb")
     with pytest.raises(ParameterError, match="'resume' must be left out for a table that is"):
-        komb.markov_blanket(komb.table(stored, memory_limit=1000), 0, resume=tmp_path / "run.journal")
+        komb.markov_blanket(
+            komb.table(stored, memory_limit=1000), 0, resume=tmp_path / "run.journal"
+        )
     assert not (tmp_path / "run.journal").exists()
     found = komb.markov_blanket(stored, 0, order=1, resume=tmp_path / "run.journal")
     assert set(found.members) >= {11, 30}

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,28 +69,32 @@ def search_naively(
 ) -> Witnesses:
     """Run the twin of a search as :func:`komb.markov_blanket` runs the search."""
     others = frozenset(range(table.n_columns)) - {target}
-    test, alpha = options.pop("test"), options.pop("alpha")
+    test, alpha, df = options.pop("test"), options.pop("alpha"), options.pop("df", "observed")
     of_method = {**komb.algorithms()[name].defaults, **options}
     if name == "auto":
         twin = NaiveOnTable(table, test, alpha)
         return automatic_twin.search_naively(twin, Task(target, others, frozenset(start)), alpha)[0]
-    session = naive.sessions.DataSession(columns_of(table), test, alpha)
-    bounds = [of_method[option] for option in komb.algorithms()[name].options]
+    session = naive.sessions.DataSession(columns_of(table), test, alpha, df)
+    bounds = list(of_method.values())
     found: Any = naive.SEARCHES[name]
     witnesses: Witnesses = found(session, others, target, *bounds, frozenset(start), frozenset())
     return witnesses
 
 
-def check(name: str, table: DiscreteTable, target: int, **options: Any) -> Witnesses:
-    """Compare members and witnesses with the twin's; ``table`` has numbers for names."""
+def search(name: str, table: DiscreteTable, target: int, **options: Any) -> Witnesses:
+    """Have a user's members and witnesses; ``table`` has numbers for names."""
     blanket = komb.markov_blanket(table, target, method=name, **options)
-    found = {
+    found: dict[Any, frozenset[Any] | None] = {
         member.name: None if member.witness is None else frozenset(member.witness)
         for member in blanket.details
     }
-    expected = search_naively(name, table, target, **options)
-    assert found == expected
-    return expected
+    return found
+
+
+def check(name: str, table: DiscreteTable, target: int, **options: Any) -> Witnesses:
+    found = search(name, table, target, **options)
+    assert found == search_naively(name, table, target, **options)
+    return found
 
 
 # ------------------------------------------------------------------------------ nothing is left out
@@ -99,12 +104,12 @@ def test_every_search_has_a_twin() -> None:
     assert naive.SEARCHES.keys() == komb.algorithms().keys()
 
 
-@pytest.mark.parametrize("test", ["g", "chi2", "g-sci"])
+@pytest.mark.parametrize("test", ["chi2", "g-sci"])
 @pytest.mark.parametrize("name", list(komb.algorithms()))
 def test_every_search(name: str, test: str) -> None:
     network = komb.DiscreteNetwork.random(7, degree=3, concentration=0.3, seed=2)
     table = DiscreteTable.from_codes(network.sample(250, 2).codes.T)
-    sizes = [len(check(name, table, y, test=test, alpha=0.05)) for y in range(7)]
+    sizes = [len(check(name, table, y, test=test, alpha=0.05)) for y in range(0, 7, 2)]
     assert max(sizes) > 1  # not a comparison of empty sets
 
 
@@ -165,16 +170,15 @@ def search_without_room() -> None:
     with pytest.MonkeyPatch.context() as patch:
         have_small(patch, [f"sessions.{name}" for name in names])
         table = make_deep_table(4, 3, 60)
-        for start in (range(1, 8), range(5, 8), ()):
+        for start in (range(1, 8), ()):
             check("komb", table, 0, test="g", alpha=0.01, start=start, order=3, max_separator=3)
 
 
 def test_no_room_is_overrun() -> None:
     """Kernels write wherever they are told; as plain Python they say where there is no room."""
-    code = "from tests.api import test_twins; test_twins.search_without_room()"
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-c", code], check=True, env=plain, cwd=root)
+    subprocess.run([sys.executable, "-m", "tests.api.test_twins"], check=True, env=plain, cwd=root)
 
 
 # -------------------------------------------------------------------------------- ways of counting
@@ -187,7 +191,7 @@ SHAPES: dict[str, tuple[list[int | str], int]] = {
 }
 
 
-@pytest.mark.parametrize("test", ["auto", "chi2", "g", "g-sci", "sci"])
+@pytest.mark.parametrize("test", ["auto", "chi2", "g-sci"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes_of_tables(shape: str, test: str) -> None:
     table = make_table(*SHAPES[shape], seed=1)
@@ -196,33 +200,48 @@ def test_shapes_of_tables(shape: str, test: str) -> None:
         check("iamb", table, target, test=test, alpha=0.2)
 
 
-def make_large_strata(n_rows: int = 4000) -> DiscreteTable:
-    """Columns 0 and 1 depend on each other through 2 only; all have so many levels.
+def make_large_strata(n_strata: int = 1000) -> DiscreteTable:
+    """Columns 1 and 2 tell column 0 together; each has a thousand levels, and each level four rows.
 
     Given column 2 there are more combinations than any table of counts has room for.
     """
     rng = np.random.default_rng(0)
-    cause = rng.integers(0, n_rows // 4, n_rows)
-    y = (cause + (rng.random(n_rows) < 0.2)) % 3
-    x = (7 * cause + rng.integers(0, 2, n_rows)) % 500
-    return DiscreteTable.from_codes(np.column_stack([y, x, cause, rng.integers(0, 2, n_rows)]))
+    stratum = rng.permutation(np.arange(4 * n_strata) % n_strata)
+    coin, other = rng.integers(0, 2, (2, 4 * n_strata))
+    y = (coin + stratum + (rng.random(4 * n_strata) < 0.02)) % 2
+    x = 2 * (stratum // 2) + coin  # of two strata, one of which turns the coin
+    return DiscreteTable.from_codes(np.column_stack([y, x, stratum, other]))
 
 
 @pytest.mark.parametrize("test", ["chi2", "g"])
 def test_more_combinations_than_a_table_has_room_for(test: str) -> None:
     table = make_large_strata()
     for target in (0, 3):
-        for name in ("komb", "iamb"):
-            check(name, table, target, test=test, alpha=0.2)
+        options: dict[str, Any] = {"test": test, "alpha": 0.01, "df": "adjusted"}
+        found = check("komb", table, target, **options)
+        # more are found by chance: these tests are not made for strata of four rows
+        assert found.keys() >= {1, 2}
+        check("iamb", table, target, **options)
+
+
+WHOLE = make_table([2, 3, "parity", 2, "copy", 4], 200, seed=4)
+TABLES = [WHOLE, with_missing(WHOLE, [0.05] * 6, seed=4)]
+TEST_OF = {"komb": "g-sci", "auto": "auto", "hiton-mb": "g-sci"}
+
+
+@cache
+def expected(method: str, number: int) -> Witnesses:
+    return search_naively(method, TABLES[number], 2, test=TEST_OF[method], alpha=0.05)
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_no_answer_depends_on_a_constant(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    have_small(monkeypatch, [name])
-    whole = make_table([2, 3, "parity", 2, "copy", 4], 200, seed=4)
-    for table in (whole, with_missing(whole, [0.05] * 6, seed=4)):
-        for method in ("komb", "auto", "hiton-mb"):
-            check(method, table, 2, test="auto" if method == "auto" else "g-sci", alpha=0.05)
+    for method, test in TEST_OF.items():
+        for number, table in enumerate(TABLES):
+            twin = expected(method, number)
+            with monkeypatch.context() as patch:
+                have_small(patch, [name])
+                assert search(method, table, 2, test=test, alpha=0.05) == twin
 
 
 @pytest.mark.parametrize("shortcut", SHORTCUTS)
@@ -242,3 +261,7 @@ def test_shortcuts_are_taken(monkeypatch: pytest.MonkeyPatch, shortcut: str) -> 
     table = make_table([3, 3, "parity", 3, 3, 3], 600, seed=4)
     check("auto", table, 2, test="auto", alpha=0.05)
     assert calls
+
+
+if __name__ == "__main__":
+    search_without_room()

@@ -19,7 +19,7 @@ from komb.data.arrange.covariates import hold_fixed
 from komb.data.reading import Reading
 from komb.data.stored.cluster_table import ClusterTable
 from komb.data.table import DiscreteTable
-from komb.errors import InputError, ParameterError
+from komb.errors import InputError, ParameterError, UnknownNameError
 from tests.local_cluster import local_client
 from tests.optional import pandas as pd
 from tests.optional import pyarrow as pa
@@ -120,7 +120,7 @@ class TestReading:
         longer = {name: np.repeat(DATA[name], DATA["n"]) for name in ("age", "sex", "y")}
         assert table == komb.table(make(longer))
         said = {"n": "frequency"} if is_named else "frequency"
-        left_out = {} if is_named else {"exclude": ("n",)}
+        left_out = {"exclude": tuple(exclude)} if exclude else {}
         assert table.reading == {**FOUND, "weights": said, **left_out}
         assert table.notes == {"rows": LONGER}
 
@@ -180,6 +180,7 @@ class TestReading:
             table.select(["y", "gene"]),
             table.take([0, 5, 6]),
             pickle.loads(pickle.dumps(table)),
+            komb.table(table, exclude=["w"]),
             hold_fixed(table, ["age"]).table,
         ):
             assert (other.reading, other.notes) == (table.reading, table.notes)
@@ -189,6 +190,7 @@ class TestReading:
         assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
         with pytest.raises(TypeError):
             table.reading["types"] = "strict"  # type: ignore[index]
+        assert komb.table(table, exclude=["bmi"]).reading["exclude"] == ("w", "bmi")
 
     def test_a_table_takes_groups_and_weights_later(self) -> None:
         plain = komb.table(DATA, exclude=["w"])
@@ -207,6 +209,18 @@ class TestReading:
         assert "age" not in table.numbers
         assert "age" not in table.types
         assert table.cuts == {}
+
+
+def test_what_is_left_out_can_be_left_out_again() -> None:
+    """A search may name it too, and a blanket that was stored finds its table again."""
+    table = komb.table(DATA, exclude=["w", "n"])
+    assert komb.table(table, exclude=["n", "bmi"]).reading["exclude"] == ("w", "n", "bmi")
+    blanket = komb.markov_blanket(table, "y", exclude=["w"])
+    assert blanket.parameters["exclude"] == ("w", "n")
+    stored = pickle.loads(pickle.dumps(blanket))
+    assert stored.with_table(DATA).explain() == stored.with_table(table).explain()
+    with pytest.raises(UnknownNameError, match="In 'exclude': There is no column 'nothing'"):
+        komb.table(table, exclude=["nothing"])
 
 
 class TestHoldingFixed:

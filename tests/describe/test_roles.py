@@ -1,174 +1,201 @@
-"""Roles and directions of members, against the graph they come from and a naive twin."""
+"""Roles of members as users see them: asked for, printed, exported; and networks of targets."""
 
 from __future__ import annotations
 
+import gc
+import json
+import pickle
+import weakref
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from komb.data.models.bayesian_network import DiscreteNetwork
-from komb.describe.partial_graph import Directions
-from komb.describe.roles import Part, find_parts
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
-from tests import naive
-from tests.counts.tables import LOW_KIND, tables
-from tests.data.models.equivalence import shared_directions
-from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
-from tests.search.running import OneByOne, QuickOracle
+import komb
+from komb.errors import ParameterError
+from komb.results.roles import Role
+from tests.data.models.graphs import NETWORKS
 
 
-def parts_in(graph: Any, oracle: Session, target: int, bound: int) -> dict[int, Part]:
-    witnesses = dict.fromkeys(sorted(true_blanket(graph, target)), EMPTY)
-    return find_parts(oracle, target, witnesses, bound)
+@pytest.fixture(scope="module")
+def collider() -> komb.DiscreteTable:
+    """Columns a -> y <- e, y -> c <- b, and d that has nothing to do with them."""
+    rng = np.random.default_rng(0)
+    a, b, d, e = rng.integers(0, 2, (4, 2000))
+    y = (a & e) ^ (rng.random(2000) < 0.1)
+    c = (y + b + (rng.random(2000) < 0.1)).clip(0, 2)
+    return komb.DiscreteTable.from_data({"a": a, "b": b, "c": c, "d": d, "e": e, "y": y})
 
 
-def check_against(graph: Any, oracle: Session, target: int, parts: dict[int, Part]) -> int:
-    """Compare roles with a graph of numbered nodes; returns how many directions were found."""
-    found = 0
-    for x, part in parts.items():
-        is_cause, is_effect = graph.has_edge(x, target), graph.has_edge(target, x)
-        assert (part.kind == "neighbour") == (is_cause or is_effect)
-        if part.direction in ("cause", "effect"):
-            assert part.direction == ("cause" if is_cause else "effect")
-            found += 1
-        if part.kind != "neighbour":
-            common = {*graph.successors(target)} & {*graph.successors(x)}
-            assert part.kind == "spouse"
-            assert set(part.children) == common
-            assert part.separator is not None
-            assert not oracle.is_dependent(target, x, part.separator)
-    return found
+@pytest.fixture(scope="module")
+def blanket(collider: komb.DiscreteTable) -> komb.Blanket:
+    return komb.markov_blanket(collider, "y")
 
 
-def numbered(graph: Any) -> Any:
-    return nx.relabel_nodes(graph, {node: number for number, node in enumerate(graph)})
+class TestRoles:
+    def test_kinds_and_directions(self, blanket: komb.Blanket) -> None:
+        assert {name: str(role) for name, role in blanket.roles().items()} == {
+            "a": "cause",
+            "b": "spouse through c",
+            "c": "effect",
+            "e": "cause",
+        }
+
+    def test_every_method_has_them(self, collider: komb.DiscreteTable) -> None:
+        for method in komb.algorithms():
+            found = komb.markov_blanket(collider, "y", method=method)
+            assert found.roles()["c"].direction == "effect", method
+
+    def test_a_network_answers_exactly(self) -> None:
+        graph = NETWORKS["asia"]
+        roles = komb.markov_blanket(graph, "either").roles()
+        assert {name: str(role) for name, role in roles.items()} == {
+            "bronc": "spouse through dysp",
+            "dysp": "effect",
+            "lung": "cause",
+            "tub": "cause",
+            "xray": "effect",
+        }
+
+    def test_by_request(self, collider: komb.DiscreteTable) -> None:
+        found = komb.markov_blanket(collider, "y", include=["d"])
+        role = found.roles()["d"]
+        assert (role.kind, role.direction, str(role)) == ("by request", None, "by request")
 
 
-class TestOracle:
-    def test_all_graphs_of_four_nodes(self) -> None:
-        """No direction is claimed that the equivalence class does not share."""
-        for graph in all_dags(4):
-            oracle, shared = QuickOracle(graph), shared_directions(graph)
-            for target in range(4):
-                parts = parts_in(graph, oracle, target, 4)
-                check_against(graph, oracle, target, parts)
-                for x, part in parts.items():
-                    edge = (x, target) if part.direction == "cause" else (target, x)
-                    assert part.direction in (None, "undecided") or edge in shared
-
-    @pytest.mark.parametrize("first", range(0, 60, 20))
-    def test_random_graphs(self, first: int) -> None:
-        for seed in range(first, first + 20):
-            rng = np.random.default_rng(seed)
-            n = 5 + int(rng.integers(6))
-            graph = random_dag(n, float(rng.uniform(1, 2.6)) / (n - 1), rng)
-            oracle = QuickOracle(graph)
-            for target in range(n):
-                check_against(graph, oracle, target, parts_in(graph, oracle, target, n))
-
-    @pytest.mark.parametrize(("name", "found"), [("asia", 7), ("child", 10), ("alarm", 69)])
-    def test_networks(self, name: str, found: int) -> None:
-        """How many directions the blankets alone tell; whole networks tell 10, 26 and 84."""
-        graph = numbered(NETWORKS[name])
-        oracle = QuickOracle(graph)
-        n_found = sum(
-            check_against(graph, oracle, target, parts_in(graph, oracle, target, 4))
-            for target in graph
-        )
-        assert n_found == found
-
-    def test_directions_that_only_others_could_tell_are_undecided(self) -> None:
-        """0 -> 2 <- 1 points the way of 2 -> 3 -> 4, but the blanket of 4 is 3 alone."""
-        graph = nx.DiGraph([(0, 2), (1, 2), (2, 3), (3, 4)])
-        oracle = QuickOracle(graph)
-        position = {node: number for number, node in enumerate(graph)}
-        parts = find_parts(oracle, position[4], {position[3]: EMPTY}, 3)
-        assert parts[position[3]].direction == "undecided"
-
-    def test_known_directions(self) -> None:
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(3))
-        graph.add_edges_from([(0, 1), (1, 2)])
-        known = Directions(required=frozenset({(0, 1)}))
-        parts = find_parts(QuickOracle(graph), 1, {0: EMPTY, 2: EMPTY}, 3, known)
-        assert [part.direction for part in parts.values()] == ["cause", "effect"]
-
-    def test_a_cause_makes_an_effect_of_what_it_is_separated_from(self) -> None:
-        """Two causes and an effect of the target: nothing but the rules tells the last."""
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(4))
-        graph.add_edges_from([(0, 2), (1, 2), (2, 3)])
-        parts = find_parts(QuickOracle(graph), 2, dict.fromkeys((0, 1, 3), EMPTY), 3)
-        assert [part.direction for part in parts.values()] == ["cause", "cause", "effect"]
+def chain_rows() -> dict[str, Any]:
+    """Columns a -> b -> c -> d."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 2, 3000)]
+    for _ in "bcd":
+        columns.append(columns[-1] ^ (rng.random(3000) < 0.2))
+    return dict(zip("abcd", columns, strict=True))
 
 
-class TestGroups:
-    def test_parity_makes_partners(self) -> None:
-        joint = np.zeros((2, 2, 2))
-        for a in range(2):
-            for b in range(2):
-                joint[a, b, a ^ b] = 0.25
-        witnesses = {0: frozenset({1}), 1: frozenset({0})}
-        parts = find_parts(DistributionOracle(joint), 2, witnesses, 3)
-        assert parts[0] == Part("partner", None, EMPTY, (), (1,))
-        assert parts[1] == Part("partner", None, EMPTY, (), (0,))
-
-    def test_a_partner_of_a_neighbour(self) -> None:
-        """The target is 0 xor 1, and 0 is no fair coin: 1 is marginally dependent, 0 is not."""
-        joint = np.zeros((2, 2, 2))
-        for a, p in enumerate((0.3, 0.7)):
-            for b in range(2):
-                joint[a, b, a ^ b] = p / 2
-        oracle = DistributionOracle(joint)
-        assert oracle.dependents(2, {0, 1}, EMPTY) == [1]
-        parts = find_parts(oracle, 2, {0: frozenset({1}), 1: EMPTY}, 3)
-        assert (parts[0].kind, parts[0].partners) == ("partner", (1,))
-        assert (parts[1].kind, parts[1].partners) == ("neighbour", (0,))
-
-    def test_a_spouse_is_no_partner(self) -> None:
-        network = DiscreteNetwork(
-            {"a": [], "y": [], "c": ["a", "y"]},
-            {
-                "a": [0.6, 0.4],
-                "y": [0.3, 0.7],
-                "c": [[[0.9, 0.1], [0.6, 0.4]], [[0.5, 0.5], [0.2, 0.8]]],
-            },
-        )
-        oracle = DistributionOracle(network.joint())
-        parts = find_parts(oracle, 1, {0: frozenset({2}), 2: EMPTY}, 3)
-        assert parts[0] == Part("spouse", None, EMPTY, (2,))
-        assert parts[2].direction == "effect"
-
-    def test_members_by_request(self) -> None:
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(3))
-        graph.add_edge(0, 1)
-        parts = find_parts(QuickOracle(graph), 1, {0: None, 2: None}, 3)
-        assert [part.kind for part in parts.values()] == ["neighbour", "by request"]
+@pytest.mark.parametrize(
+    ("knowledge", "directions", "edges"),
+    [
+        ({}, ["undecided", "undecided"], []),
+        ({"tiers": [["a"], ["b", "c"]]}, ["cause", "effect"], ["ab", "bc", "cd"]),
+        ({"required": [("b", "c")]}, ["undecided", "effect"], ["bc", "cd"]),
+        ({"tiers": [["b"], ["a", "c", "d"]]}, ["effect", "effect"], ["ba", "bc", "cd"]),
+        # a blanket does not know of d, the network does
+        ({"tiers": [["d"], ["c"]]}, ["undecided", "undecided"], ["ba", "cb", "dc"]),
+        ({"tiers": [["a"], ["d"]]}, ["undecided", "undecided"], []),  # they are no neighbours
+    ],
+)
+def test_what_is_known_settles_directions(
+    knowledge: dict[str, Any], directions: list[str], edges: list[str]
+) -> None:
+    """And what follows from it: nothing in a chain is a collider."""
+    known: dict[str, Any] = {"knowledge": komb.Knowledge(**knowledge)} if knowledge else {}
+    found = komb.markov_blankets(chain_rows(), **known)
+    assert [role.direction for role in found["b"].roles().values()] == directions
+    network = found.to_networkx()
+    settled = [a + b for a, b, is_directed in network.edges(data="directed") if is_directed]
+    assert sorted(settled) == edges
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.data())
-def test_twin(data: Any) -> None:
-    """On random tables, with random members and witnesses: kinds, separators, children, groups."""
-    table = data.draw(tables(kinds=LOW_KIND, n_rows=(20, 300), n_columns=(3, 6)))
-    session = DataSession(table, "auto", alpha=0.1)
-    others = frozenset(range(1, table.n_columns))
-    members = data.draw(st.sets(st.sampled_from(sorted(others)), min_size=1))
-    witnesses: dict[int, frozenset[int] | None] = {}
-    for x in sorted(members):
-        some = st.frozensets(st.sampled_from(sorted(others)), max_size=2)
-        drawn = data.draw(st.none() | some)
-        witnesses[x] = None if drawn is None else drawn - {x}
-    found = find_parts(session, 0, witnesses, 2)
-    expected = naive.parts.find_parts(OneByOne(session), 0, witnesses, 2)
-    assert {
-        x: (part.kind, part.separator, part.children, part.partners) for x, part in found.items()
-    } == {x: tuple(part) for x, part in expected.items()}
+class TestResult:
+    def test_print(self, blanket: komb.Blanket) -> None:
+        roles = blanket.roles()
+        text = str(roles)
+        assert text.startswith("What the members are to y\n")
+        assert "A spouse, independent of y marginally, but not given their common child c." in text
+        assert "if no common cause of the target and a member is missing" in text
+        assert "spouse through c" in roles._repr_html_()
+        assert repr(roles) == "Roles('y': 4 members)"
+
+    def test_dictionary_and_frame(self, blanket: komb.Blanket) -> None:
+        roles = blanket.roles()
+        record = json.loads(roles.to_json())
+        assert {name: Role.from_dict(own) for name, own in record.items()} == dict(roles)
+        frame = roles.to_frame()
+        assert frame["member"].to_list() == ["a", "b", "c", "e"]
+        assert frame["kind"].to_list() == ["neighbour", "spouse", "neighbour", "neighbour"]
+        assert frame["direction"].to_list() == ["cause", None, "effect", "cause"]
+        assert frame["children"].to_list() == [[], ["c"], [], []]
+        assert roles.to_csv().startswith("member,kind,direction,separator,children,partners\n")
+        assert pickle.loads(pickle.dumps(roles)) == roles
+
+    def test_they_are_asked_for_once(self, collider: komb.DiscreteTable) -> None:
+        calls = []
+
+        def agreement(x: Any, y: Any, z: Any) -> float:
+            calls.append(1)
+            return 0.001 if abs(np.mean(x == y) - 0.5) > 0.1 else 0.5
+
+        found = komb.markov_blanket(collider.take(range(300)), "y", test=agreement, method="iamb")
+        assert found.members
+        before = len(calls)
+        roles = found.roles()
+        assert roles.keys() == set(found.members)
+        after = len(calls)
+        assert after > before
+        assert found.roles() is roles
+        assert len(calls) == after
+
+    def test_without_data(self, collider: komb.DiscreteTable, blanket: komb.Blanket) -> None:
+        lost = pickle.loads(pickle.dumps(blanket))
+        with pytest.raises(ParameterError, match=r"blanket\.with_table\(data\)\.roles\(\)"):
+            lost.roles()
+        assert lost.with_table(collider).roles() == blanket.roles()
+
+    def test_the_table_goes_with_the_blanket(self) -> None:
+        """Roles and effects do not keep it alive."""
+        table = komb.boolean_table("parity", 500, n_parents=2)
+        found = komb.markov_blanket(table, "Y")
+        kept = found.roles(), found.effects
+        found = found.with_table(None)
+        alive = weakref.ref(table.codes)
+        del table
+        gc.collect()
+        assert alive() is None
+        assert [*kept[0]] == [*kept[1]] == ["X1", "X2"]
+
+
+class TestNetwork:
+    def test_directions(self, collider: komb.DiscreteTable) -> None:
+        network = komb.markov_blankets(collider).to_networkx()
+        assert isinstance(network, nx.DiGraph)
+        assert set(network) == {"a", "b", "c", "d", "e", "y"}
+        assert set(network.edges) == {("a", "y"), ("e", "y"), ("y", "c"), ("b", "c")}
+        assert all(directed for _, _, directed in network.edges(data="directed"))
+        assert network.graph["groups"] == []
+
+    def test_without_a_collider_both_directions_are_there(self) -> None:
+        """a -> b -> c and all that is like it."""
+        rng = np.random.default_rng(1)
+        a = rng.integers(0, 2, 2000)
+        b = a ^ (rng.random(2000) < 0.1)
+        c = b ^ (rng.random(2000) < 0.1)
+        network = komb.markov_blankets({"a": a, "b": b, "c": c}).to_networkx()
+        assert set(network.edges) == {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")}
+        assert not any(directed for _, _, directed in network.edges(data="directed"))
+
+    def test_groups(self) -> None:
+        table = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=1)
+        network = komb.markov_blankets(table).to_networkx()
+        assert network.graph["groups"] == [("X1", "X2", "Y")]
+        assert network.nodes["X1"]["groups"] == [("X1", "X2", "Y")]
+        assert network.nodes["E1"]["groups"] == []
+        assert not network.edges
+
+    def test_some_targets(self, collider: komb.DiscreteTable) -> None:
+        network = komb.markov_blankets(collider, ["y"]).to_networkx()
+        assert set(network.nodes) == {"y", "a", "b", "c", "e"}
+        assert network.nodes["a"] == {"searched": False, "groups": []}
+        assert network.has_edge("y", "c")
+
+    def test_none(self) -> None:
+        assert not komb.Blankets().to_networkx()
+
+    def test_symmetry(self, collider: komb.DiscreteTable) -> None:
+        with pytest.raises(ParameterError, match="'symmetry' must be 'and' or 'or'"):
+            komb.markov_blankets(collider, ["y"]).to_networkx("xor")  # type: ignore[arg-type]
+
+    def test_without_data(self, collider: komb.DiscreteTable) -> None:
+        lost = pickle.loads(pickle.dumps(komb.markov_blankets(collider, ["y"])))
+        with pytest.raises(ParameterError, match="at hand"):
+            lost.to_networkx()

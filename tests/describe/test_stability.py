@@ -35,7 +35,9 @@ class TestHalves:
         assert drawn(1) == drawn(1) != drawn(2)
 
 
-def count_naively(table: komb.DiscreteTable, target: str, n_halves: int, seed: int, **options: Any) -> Any:
+def count_naively(
+    table: komb.DiscreteTable, target: str, n_halves: int, seed: int, **options: Any
+) -> Any:
     """Search every half by a call of its own; shares of columns and of sets seen together."""
     columns: Counter[Any] = Counter()
     groups: Counter[frozenset[Any]] = Counter()

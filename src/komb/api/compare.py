@@ -93,7 +93,11 @@ def compare(
     (0.0, 1.0)
     """
     check_progress(progress)
-    searches = plan_searches(_list_methods(methods), search)
+    listed = list_methods(methods)
+    if not listed:
+        remedy = "Leave it out for all of them."
+        raise ParameterError.because("methods", "name at least one method", [], remedy)
+    searches = plan_searches(listed, search)
     first, [position] = Run.open(data, [target], next(iter(searches.values())))
     runs = {name: first.with_search(own) for name, own in searches.items()}
     true = None if truth is None else _true_blanket(truth, target, first)
@@ -148,7 +152,8 @@ def _run_all(
     return gather()
 
 
-def _list_methods(methods: Iterable[str] | None) -> list[str]:
+def list_methods(methods: Iterable[str] | None) -> list[str]:
+    """Return the names of methods, each once; of all if nothing is said."""
     if methods is None:
         return list(algorithms())
     if isinstance(methods, str | bytes) or not isinstance(methods, Iterable):
@@ -156,14 +161,11 @@ def _list_methods(methods: Iterable[str] | None) -> list[str]:
         raise ParameterError.because("methods", "be a list of methods", methods, example)
     names: list[str] = []
     for name in methods:
-        check_known("method", name, algorithms())
+        check_known("method", name, algorithms(), "methods")
         if name in names:
             remedy = "Leave out all but one of them."
             raise ParameterError.because("methods", "name each method once", name, remedy)
         names.append(name)
-    if not names:
-        remedy = "Leave it out for all of them."
-        raise ParameterError.because("methods", "name at least one method", [], remedy)
     return names
 
 

@@ -42,13 +42,14 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
     if oracle is not None:
         check_for_models(search)
         return Opened(oracle, search.given)
+    parameter = "target" if len(targets or ()) == 1 else "targets"
     if isinstance(data, DiscreteTable):
         _check_size(data, ())  # a file of one column was read with a wrong delimiter
+        find_columns(parameter, targets or (), data)
     table = read_table(data, exclude=search.exclude, target=next(iter(targets or ()), None))
     for target in targets or ():
-        _check_not_grouped("target", target, table)
         if target in table.types:  # or else it is looked for later
-            find_column("target" if len(targets or ()) == 1 else "targets", target, table)
+            find_column(parameter, target, table)
     find_columns("given", search.given, table)  # says why a column was left out
     held = Held(table)
     if search.given:
@@ -157,6 +158,7 @@ def find_column(parameter: str, name: Name, data: Data) -> int:
     try:
         return data.index(name)
     except UnknownNameError as error:
+        _check_not_grouped(parameter, name, data)
         if isinstance(name, Hashable) and name in data.types:
             raise _refuse_left_out(parameter, name, data.types[name]) from None
         raise error.concerning(parameter) from None

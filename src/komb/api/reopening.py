@@ -56,6 +56,11 @@ def _reading(blanket: Blanket) -> dict[str, Any]:
     """Return how the columns of a blanket's table were read."""
     names = ("types", "discretize", "bins", "missing", "na_values", "groups", "weights")
     known = {name: blanket.parameters[name] for name in names if name in blanket.parameters}
+    if isinstance(known.get("weights"), str):
+        raise DataError(
+            "'data' must have the weights that the blanket was found with, which were no column of "
+            "them. Pass the table: blanket.with_table(komb.table(data, weights=...))."
+        )
     cuts, discretize = blanket.cuts, known.get("discretize")
     if discretize == MDL:  # the target would cut them again, but at the same points
         known["discretize"] = cuts

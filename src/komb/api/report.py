@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from komb.api.compare import compare
+from komb.api.compare import compare, list_methods
 from komb.api.find import markov_blanket
 from komb.api.options import check_known
 from komb.api.progress import Observer
-from komb.data.names import Name, list_names
+from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.explanation import Explanation
@@ -135,12 +135,11 @@ def report(
     True
     """
     file = None if path is None else check_page(path)
-    compared = list(algorithms()) if methods is None else list_names("methods", methods)
-    for name in (*compared, method):
-        check_known("method", name, algorithms(), "methods" if name in compared else "method")
+    compared = list_methods(methods)
+    check_known("method", method, algorithms(), "method")
     comparison: Comparison | None = None
     if compared:
-        names = [str(name) for name in dict.fromkeys([*compared, method])]
+        names = list(dict.fromkeys([*compared, method]))
         comparison = compare(data, target, methods=names, progress=progress, **search)
         blanket = comparison.blankets[method]
     else:

@@ -50,6 +50,7 @@ from komb.data.encode.column_errors import FEW_LEVELS, and_more
 from komb.data.encode.column_types import CONTINUOUS, NOMINAL, ORDINAL
 from komb.data.encode.treatment import AUTO, DEFAULT_BINS, MDL, STRICT, TypeOption
 from komb.data.names import Name
+from komb.data.reading import Reading
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
 from komb.describe.predictors import ANY_LEVEL, find_predictors
@@ -273,6 +274,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         for name in reading.keys() & {"weights", "exclude", "target"}:
             remedy = "Pass weights to fit, and 'exclude' to the selector."
             raise ParameterError.because("reading", f"not have {name!r}", reading[name], remedy)
+        for name in reading:
+            check_known("keyword", name, Reading.__annotations__, "reading")
         for name in ("types", "discretize", "bins", "na_values"):
             if isinstance(reading.get(name), Mapping):
                 reading[name] = _to_names(name, reading[name], names, target)
@@ -579,6 +582,9 @@ def _weights(sample_weight: Any, n_samples: int) -> Any:
         remedy = "Pass the weights of these samples, in their order."
         shown = f"{len(values):,} weights"
         raise DataError.because("sample_weight", rule, len(values), remedy, shown=shown)
+    if not values.any():
+        rule, remedy = "not be zero for every sample", "Leave them out if all samples count alike."
+        raise DataError.because("sample_weight", rule, 0, remedy)
     is_whole = values.dtype.kind in "iub" or bool((values == np.trunc(values)).all())
     return values if is_whole else {SURVEY: values}
 

@@ -9,7 +9,7 @@ from komb.api.opening import check_for_models, find_column
 from komb.api.options import FIXED_ALPHA, Search, TestOption, check_not_reading, check_test
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
-from komb.citests.registry import find_test, name_of_test, options_of, tests
+from komb.citests.registry import TESTS, find_test, name_of_test, options_of
 from komb.data.encode.treatment import check_treatment
 from komb.data.names import Name, list_names
 from komb.data.reading import table as read_table
@@ -92,7 +92,9 @@ def _check_options(test: TestOption, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name in own or value is None:
             continue
-        takers = [info.name for info in tests().values() if name in {o.name for o in info.options}]
+        takers = [
+            info.name for info in TESTS.all().values() if name in {o.name for o in info.options}
+        ]
         check_not_reading(name, value)
         if not takers:
             raise UnknownNameError.among("option", name, ["given", "test", "alpha", *own], name)

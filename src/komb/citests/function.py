@@ -33,11 +33,6 @@ class FunctionTest(CITest):
     """Asks a function for p-values.
 
     The statistic that goes with a p-value is the chi-square with one degree of freedom that has it.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(x, y, z)`` returns a p-value.
     """
 
     def __init__(self, function: PValueFunction) -> None:

@@ -35,15 +35,7 @@ I = TypeVar("I", bound=Info)  # noqa: E741
 
 
 class Registry(Generic[I]):
-    """What is known by name.
-
-    Parameters
-    ----------
-    kind : str
-        What is registered, for messages: "test" or "method".
-    group : str
-        The group of entry points through which other packages add theirs.
-    """
+    """What is known by name."""
 
     def __init__(self, kind: str, group: str) -> None:
         self._kind = kind

@@ -75,15 +75,7 @@ class CountTerms:
 
 
 class AddedContingency(Contingency):
-    """Counts against one target, from joint counts.
-
-    Parameters
-    ----------
-    tables : JointTables
-    target : int
-    terms : CountTerms
-        Of as many rows as the table has.
-    """
+    """Counts against one target, from joint counts."""
 
     def __init__(self, tables: JointTables, target: int, terms: CountTerms) -> None:
         counter = tables.counter

@@ -21,12 +21,6 @@ _NEAR = 256  # numbers around the mode of a cell that a sum over its distributio
 class AddedExpectedG:
     """As :class:`~komb.counts.expected_g.ExpectedG`, for tables whose rows are not at hand.
 
-    Parameters
-    ----------
-    n_rows : int
-    most_levels : int
-        Of any column.
-
     Notes
     -----
     Logarithms of large numbers are taken when they are needed: memory that is never written to is

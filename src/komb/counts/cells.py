@@ -14,20 +14,12 @@ _LARGEST_KEY = 1 << 62
 
 
 class Cells(NamedTuple):
-    """The cells of a table of ``Z``, ``X`` and ``Y`` that occur.
+    """The cells of a table of ``Z``, ``X`` and ``Y`` that occur."""
 
-    Attributes
-    ----------
-    counts : int array
-        Rows in each cell.
-    by_stratum, by_candidate, by_target : int array
-        For each cell the number of its ``z``, ``(x, z)`` and ``(y, z)``.
-    """
-
-    counts: Int64Array
-    by_stratum: Int64Array
-    by_candidate: Int64Array
-    by_target: Int64Array
+    counts: Int64Array  # rows in each cell
+    by_stratum: Int64Array  # for each cell the number of its ``z``, ``(x, z)`` and ``(y, z)``
+    by_candidate: Int64Array  # for each cell the number of its ``z``, ``(x, z)`` and ``(y, z)``
+    by_target: Int64Array  # for each cell the number of its ``z``, ``(x, z)`` and ``(y, z)``
 
     def information(self, counts: npt.ArrayLike) -> FloatArray:
         """Information of ``X`` on ``Y`` given ``Z``, in bits per row, without any correction."""

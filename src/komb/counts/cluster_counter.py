@@ -62,14 +62,7 @@ class ClusterParts(ABC):
 
 
 class StoredParts(ClusterParts):
-    """Shards on a disk that all workers see: each maps those that it counts.
-
-    Parameters
-    ----------
-    table : StoredTable
-    n_tasks : int
-        How many pieces to deal the shards out in.
-    """
+    """Shards on a disk that all workers see: each maps those that it counts."""
 
     def __init__(self, table: StoredTable, n_tasks: int) -> None:
         self._table = table
@@ -84,15 +77,7 @@ class StoredParts(ClusterParts):
 
 
 class HeldParts(ClusterParts):
-    """Parts in the memory of the workers.
-
-    Parameters
-    ----------
-    futures : sequence of futures
-        Of :class:`~komb.data.stored.shards.Shard`, made by tasks that can be run again.
-    places : sequence of int
-        Which of their columns are those of the table, in its order.
-    """
+    """Parts in the memory of the workers."""
 
     def __init__(self, futures: Sequence[Any], places: Sequence[int]) -> None:
         self._futures = list(futures)
@@ -137,17 +122,7 @@ def _remember(token: str, table: StoredTable) -> StoredTable:
 
 
 class ClusterCounter(JointCounter):
-    """Counts in the memory, or on the disks, of a cluster.
-
-    Parameters
-    ----------
-    table : DiscreteTable
-        Its rows, levels and missing values; its codes are not asked for.
-    parts : ClusterParts
-    client : distributed.Client
-    memory_limit : int
-        Bytes that counts may take here.
-    """
+    """Counts in the memory, or on the disks, of a cluster."""
 
     def __init__(
         self, table: DiscreteTable, parts: ClusterParts, client: Any, memory_limit: int

@@ -132,11 +132,6 @@ class SharedTables:
     """What the contingencies of one table have in common: tables of logarithms, and buffers.
 
     Contingencies that share one cannot count at the same time.
-
-    Parameters
-    ----------
-    codes, cardinalities
-        As in :class:`Contingency`.
     """
 
     def __init__(self, codes: Codes, cardinalities: Int64Array) -> None:

@@ -59,13 +59,6 @@ class GMoments(Protocol):
 class ExpectedG:
     """A table prepared for the moments that G has given the margins of a test.
 
-    Parameters
-    ----------
-    codes : array of shape (n_columns, n_rows), uint8 or uint16
-        A code that is not below its column's cardinality is a missing value; a test is made on
-        the rows that are complete for it.
-    cardinalities : int array of shape (n_columns,)
-
     Notes
     -----
     Memory: about 90 bytes per row, most of them only if rows have to be sorted, and 1.8 MB; once

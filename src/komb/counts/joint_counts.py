@@ -40,24 +40,15 @@ _KEYS_BELOW = 1 << 62  # combined codes of one word
 
 
 class JointCounts(NamedTuple):
-    """How many rows have each combination of codes of some columns.
+    """How many rows have each combination of codes of some columns."""
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Ascending.
-    shape : tuple of int
-        How many codes each of them has: its levels, and one more if values are missing.
-    counts : int array
-        Of all combinations, the last column's codes next to each other; or of those in ``keys``.
-    keys : int array of shape (n_words, n_combinations), optional
-        Combinations that occur, in ascending order. A word combines the codes of as many columns as
-        fit (:func:`words_of`), as their place in an array of that shape.
-    """
-
-    columns: Columns
+    columns: Columns  # ascending
+    # how many codes each of them has: its levels, and one more if values are missing
     shape: tuple[int, ...]
+    # of all combinations, the last column's codes next to each other; or of those in ``keys``
     counts: Int64Array
+    # combinations that occur, in ascending order. A word combines the codes of as many columns as
+    # fit (:func:`words_of`), as their place in an array of that shape
     keys: Int64Array | None = None
 
     @property

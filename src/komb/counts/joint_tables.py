@@ -34,12 +34,7 @@ class _Group(NamedTuple):
 
 
 class JointTables:
-    """Joint counts of one table, kept as far as memory allows.
-
-    Parameters
-    ----------
-    counter : JointCounter
-    """
+    """Joint counts of one table, kept as far as memory allows."""
 
     def __init__(self, counter: JointCounter) -> None:
         self.counter = counter

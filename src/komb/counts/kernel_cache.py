@@ -63,15 +63,7 @@ _awaited: dict[str, Callable[[], None]] = {}  # by kernel: wait until another pr
 
 
 class KernelCache:
-    """The files of one kernel; has the methods that Numba's dispatchers call.
-
-    Parameters
-    ----------
-    function
-        The kernel, not compiled.
-    folders
-        Where to look, and where to write, the best first.
-    """
+    """The files of one kernel; has the methods that Numba's dispatchers call."""
 
     def __init__(self, function: Callable[..., Any], folders: Sequence[Path]) -> None:
         self._name = function.__name__

@@ -40,13 +40,6 @@ class Shuffles(NamedTuple):
 class Shuffler:
     """A table prepared for permutation tests.
 
-    Parameters
-    ----------
-    codes : array of shape (n_columns, n_rows), uint8 or uint16
-        A code that is not below its column's cardinality is a missing value; a test is made on
-        the rows that are complete for it.
-    cardinalities : int array of shape (n_columns,)
-
     Notes
     -----
     Memory: about 130 bytes per row.

@@ -29,12 +29,7 @@ def counts_limit(memory_limit: int | str | None) -> int:
 
 
 class ShardCounter(JointCounter):
-    """Counts the shards of a table, each mapped into memory only while it is counted.
-
-    Parameters
-    ----------
-    table : StoredTable
-    """
+    """Counts the shards of a table, each mapped into memory only while it is counted."""
 
     def __init__(self, table: StoredTable) -> None:
         super().__init__(table.n_rows, table.cardinalities, table.missing_counts)

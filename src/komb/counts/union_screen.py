@@ -34,21 +34,14 @@ BLOCK_BYTES = 8 << 20
 
 
 class Need(NamedTuple):
-    """What a union must reach for the test of one of its elements, in fixed point.
+    """What a union must reach for the test of one of its elements, in fixed point."""
 
-    Attributes
-    ----------
-    fit : int array
-        ``fit[kind, rank]``: of a union, for a candidate of this kind given the set of this rank;
-        without columns if values are missing.
-    gain : int array
-        ``gain[(levels - 1) * strata]``: beyond the fit of the given set, in the rows of the union.
-    rows_per_combination : float
-        A union of fewer complete rows per combination of levels reaches everything.
-    """
-
+    # ``fit[kind, rank]``: of a union, for a candidate of this kind given the set of this rank;
+    # without columns if values are missing
     fit: Int64Array
+    # ``gain[(levels - 1) * strata]``: beyond the fit of the given set, in the rows of the union
     gain: Int64Array
+    # A union of fewer complete rows per combination of levels reaches everything
     rows_per_combination: float
 
 
@@ -74,23 +67,6 @@ class UnionScreen:
     """Screens the unions of given sets with larger columns.
 
     Columns are numbered in the order in which they are handed over, and given sets are ascending.
-
-    Parameters
-    ----------
-    contingency : Contingency
-    columns : int array
-        Columns of the table that have bitmaps.
-    kinds : int array
-        Columns of one kind have equally many levels.
-    is_asked : bool array
-        Which columns are candidates.
-    sets : int array of shape (n_sets, size)
-        All sets of this size, in colexicographic order.
-    most_cells : int
-        Unions of more combinations of levels are left out.
-    need : Need
-    wants_tables : bool
-        Whether to hand over the tables of what is listed, unless they could take too much memory.
     """
 
     def __init__(

@@ -113,13 +113,7 @@ class CountedBlocks:
 
 
 class UnionTables:
-    """Summarises the tests of all elements of sets.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        Of a table without missing values.
-    """
+    """Summarises the tests of all elements of sets."""
 
     def __init__(self, contingency: Contingency) -> None:
         from komb.counts.contingency_kernels import dense_tables, union_tables

@@ -12,11 +12,6 @@ V = TypeVar("V")
 class FrozenMapping(Mapping[K, V]):
     """A dictionary that cannot be changed; unlike a mapping proxy, it can be copied and pickled.
 
-    Parameters
-    ----------
-    entries
-        What is in it; it is copied.
-
     Examples
     --------
     >>> import copy

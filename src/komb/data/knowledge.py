@@ -260,19 +260,11 @@ def _find_cycle(pairs: Iterable[tuple[Name, Name]]) -> list[Name]:
 
 @dataclass(frozen=True)
 class ColumnKnowledge:
-    """What is known about the columns of one table, by their positions.
+    """What is known about the columns of one table, by their positions."""
 
-    Attributes
-    ----------
-    tiers
-        The tier of each column; ``None`` if it is in none.
-    forbidden, required
-        Pairs.
-    """
-
-    tiers: tuple[int | None, ...]
-    forbidden: frozenset[frozenset[int]] = frozenset()
-    required: frozenset[frozenset[int]] = frozenset()
+    tiers: tuple[int | None, ...]  # the tier of each column; ``None`` if it is in none
+    forbidden: frozenset[frozenset[int]] = frozenset()  # pairs
+    required: frozenset[frozenset[int]] = frozenset()  # pairs
 
     @cached_property
     def _later(self) -> dict[int, frozenset[int]]:

@@ -190,12 +190,11 @@ def table(
     return found if connection is None else replace(found, connection=connection)
 
 
-def _noting(found: DiscreteTable, left_out: Iterable[Name]) -> DiscreteTable:
+def _noting(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
-    excluded = dict.fromkeys((*found.reading.get("exclude", ()), *left_out))
-    if len(excluded) == len(found.reading.get("exclude", ())):
-        return found
-    return replace(found, reading={**found.reading, "exclude": tuple(excluded)})
+    known = tuple(found.reading.get("exclude", ()))
+    new = tuple(name for name in dict.fromkeys(left_out) if name not in known)
+    return replace(found, reading={**found.reading, "exclude": known + new}) if new else found
 
 
 def read(

@@ -2,9 +2,8 @@
 
 >>> import komb
 >>> table = komb.boolean_table("parity", 500, n_parents=2)
->>> rows = {"k=0": {"method": "komb", "order": 0}, "k=1": {"method": "komb", "order": 1}}
->>> comparison = komb.compare(table, "Y", methods=rows, truth=["X1", "X2"])
->>> comparison.scores["k=1"].f1
+>>> comparison = komb.compare(table, "Y", methods=["iamb", "komb"], truth=["X1", "X2"])
+>>> comparison.scores["komb"].f1
 1.0
 """
 
@@ -93,14 +92,13 @@ class Comparison(Record, Result):
     Examples
     --------
     >>> import komb
-    >>> rows = {"k=0": {"method": "komb", "order": 0}, "k=1": {"method": "komb", "order": 1}}
     >>> table = komb.boolean_table("parity", 500, n_parents=2)
-    >>> comparison = komb.compare(table, "Y", methods=rows, truth=["X1", "X2"])
+    >>> comparison = komb.compare(table, "Y", methods=["iamb", "komb"], truth=["X1", "X2"])
     >>> comparison
     Comparison('Y': 2 methods)
-    >>> comparison.blankets["k=0"].members, comparison.members
+    >>> comparison.blankets["iamb"].members, comparison.members
     ((), ('X1', 'X2'))
-    >>> comparison.mark("k=0", "X1"), comparison.mark("k=1", "X1")
+    >>> comparison.mark("iamb", "X1"), comparison.mark("komb", "X1")
     ('missed', 'hit')
 
     Notes

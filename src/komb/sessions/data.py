@@ -52,21 +52,6 @@ _TESTS_PER_BATCH = 20_000  # of questions that are not remembered, between two r
 class DataSession(Session):
     """A session that tests on a table.
 
-    Parameters
-    ----------
-    table : DiscreteTable
-    test : str, CITest class or function
-        Name of a registered test; a class, or a test that is ready to use; or a function
-        ``(x, y, z) -> p-value``.
-    alpha : float
-        Level of the tests that have one.
-    df : {"observed", "adjusted"}
-        Rule for the degrees of freedom.
-    seed : int
-        Of the random numbers of a test that draws some.
-    journal : SweepJournal, optional
-        Where large sweeps note how far they have come.
-
     Examples
     --------
     >>> from komb.data.models.boolean_functions import boolean_table
@@ -114,17 +99,7 @@ def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource
 
 
 class TableSource(Source):
-    """Tests on a table.
-
-    Parameters
-    ----------
-    table : DiscreteTable
-    test : CITest
-    alpha : float
-        Level of the tests.
-    workspace : Workspace, optional
-        Of the table, borrowed for this source alone.
-    """
+    """Tests on a table."""
 
     def __init__(
         self,

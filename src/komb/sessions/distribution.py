@@ -15,13 +15,6 @@ from komb.sessions.session import Session
 class DistributionOracle(Session):
     """A session that answers from an exact joint distribution.
 
-    Parameters
-    ----------
-    joint : array
-        One axis per variable; entries sum to one.
-    tolerance : float
-        Largest relative difference of products of probabilities that counts as rounding.
-
     Examples
     --------
     >>> joint = np.zeros((2, 2, 2))

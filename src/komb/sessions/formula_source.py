@@ -28,15 +28,7 @@ from komb.sessions.workspace import Workspace
 
 
 class FormulaSource(TableSource):
-    """Tests on a table in compiled code.
-
-    Parameters
-    ----------
-    table, test, alpha, workspace
-        As in :class:`~komb.sessions.data.TableSource`.
-    formula : Formula
-        What kernels know of the test.
-    """
+    """Tests on a table in compiled code."""
 
     remembers = True
 
@@ -140,14 +132,7 @@ class FormulaSource(TableSource):
 
 
 class FormulaSeparators:
-    """As :class:`~komb.sessions.separators.SeparatorFinder`, every question one compiled call.
-
-    Parameters
-    ----------
-    tests : FormulaTests
-    contingency : callable
-        Gives the contingency of a target.
-    """
+    """As :class:`~komb.sessions.separators.SeparatorFinder`, every question one compiled call."""
 
     def __init__(self, tests: FormulaTests, contingency: Callable[[int], Contingency]) -> None:
         self._tests = tests

@@ -64,14 +64,7 @@ class _Witnesses(NamedTuple):
 
 
 class FormulaTests:
-    """Counts, decides and remembers, target by target.
-
-    Parameters
-    ----------
-    formula : Formula
-    workspace : Workspace
-        Of the table.
-    """
+    """Counts, decides and remembers, target by target."""
 
     def __init__(self, formula: Formula, workspace: Workspace) -> None:
         from komb.sessions.formula_kernels import evidence, hash_table, lot, lots

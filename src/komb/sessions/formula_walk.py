@@ -17,17 +17,7 @@ _MOST_BYTES = 64 << 20  # of what is known of groups: beyond, walks are made in 
 
 
 class FormulaWalk:
-    """As :class:`~komb.sessions.questions.GroupWalk`.
-
-    Parameters
-    ----------
-    tests : FormulaTests
-    contingency : callable
-        Gives the contingency of the target.
-    candidates : frozenset of int
-    order, max_separator : int
-        The largest sizes of a witness and of a separator.
-    """
+    """As :class:`~komb.sessions.questions.GroupWalk`."""
 
     def __init__(
         self,

@@ -28,15 +28,6 @@ from komb.sessions.source import Power, Source, Strong, WrappedSource
 class GivenSource(WrappedSource):
     """Whatever another source answers, given some variables besides.
 
-    Parameters
-    ----------
-    source : Source
-        Who knows.
-    fixed : frozenset of int
-        Variables in the condition of every test; they are never asked about.
-    n_strata : int
-        How many combinations of their values there are; 1 if answers come from an oracle.
-
     Examples
     --------
     >>> import networkx as nx
@@ -160,15 +151,7 @@ class GivenSource(WrappedSource):
 
 
 class GivenSeparators:
-    """As another search for separators, given some variables besides.
-
-    Parameters
-    ----------
-    separators : SeparatorSearch
-        Who looks for them.
-    fixed : frozenset of int
-        Variables in the condition of every test.
-    """
+    """As another search for separators, given some variables besides."""
 
     def __init__(self, separators: SeparatorSearch, fixed: Variables) -> None:
         self._separators = separators

@@ -18,12 +18,6 @@ from komb.sessions.session import Session
 class DSeparationOracle(Session):
     """A session that answers by d-separation in a directed acyclic graph.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph
-    names : sequence, optional
-        Variable ``i`` is ``names[i]``; the graph's own node order by default.
-
     Examples
     --------
     >>> import networkx as nx
@@ -38,12 +32,6 @@ class DSeparationOracle(Session):
 
 class SeparationOracle(Session):
     """A session that answers by separation in an undirected graph.
-
-    Parameters
-    ----------
-    graph : networkx.Graph
-    names : sequence, optional
-        Variable ``i`` is ``names[i]``; the graph's own node order by default.
 
     Examples
     --------

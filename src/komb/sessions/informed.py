@@ -53,15 +53,6 @@ _Answer = TypeVar("_Answer", bool, float)
 class InformedSource(WrappedSource):
     """What another source answers, as far as it agrees with background knowledge.
 
-    Parameters
-    ----------
-    source : Source
-        Who knows from data, a graph or a distribution.
-    knowledge : ColumnKnowledge
-        What is known beforehand.
-    variables : frozenset of int
-        Those that are asked about; separators of forbidden pairs are made of them.
-
     Examples
     --------
     >>> import networkx as nx

@@ -21,13 +21,7 @@ RECENT, RECENT_COLUMNS = 4, 4  # separators tried again for each candidate, and 
 
 
 class LotBuffers:
-    """Records of the present lot and of the present given set, whose arrays grow.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Of the table.
-    """
+    """Records of the present lot and of the present given set, whose arrays grow."""
 
     def __init__(self, n_rows: int, n_columns: int) -> None:
         from komb.sessions.formula_kernels import counting, lot

@@ -79,21 +79,6 @@ def one_thread() -> AbstractContextManager[Any]:
 class MixedSession(Session):
     """A session that tests on a table in which some columns are numbers.
 
-    Parameters
-    ----------
-    table : DiscreteTable
-        The columns as levels; those of numbers may be cut in any way.
-    numbers : mapping
-        Values of the columns that are tested as numbers, by position; NaN is a missing value.
-    ordered : collection of int
-        Columns whose levels are in order; they count as numbers where a number is involved.
-    test : str or CITest class
-        Decides among columns of levels alone.
-    alpha : float
-        Level of the tests.
-    df, seed, journal
-        As in :class:`~komb.sessions.data.DataSession`.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -131,17 +116,7 @@ class MixedSession(Session):
 
 
 class MixedSource(Source):
-    """Tests on features where a number is involved, on counts elsewhere.
-
-    Parameters
-    ----------
-    columns : MixedColumns
-    discrete : TableSource
-        Answers where no number is involved; its level is that of all tests.
-    are_levels_counted : bool
-        Or whether nothing is left to it. On features tests need fewer rows, above all with many
-        conditions: the levels of those are not combined.
-    """
+    """Tests on features where a number is involved, on counts elsewhere."""
 
     def __init__(
         self, columns: MixedColumns, discrete: TableSource, *, are_levels_counted: bool = True

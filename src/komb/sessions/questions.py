@@ -66,30 +66,16 @@ class GroupWalk(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one conditional-independence test said.
-
-    Attributes
-    ----------
-    independent : bool
-    statistic : float or None
-        None when an oracle answered.
-    df : int, float or None
-        Degrees of freedom; None when the deciding test has none. Of test ``auto`` the mean of its
-        statistic under independence, a real number.
-    p_value : float or None
-        None when the deciding test has none.
-    test : str
-        Which test decided.
-    reliable : bool
-        Whether the table was thick enough for the deciding test to be trusted.
-    """
+    """What one conditional-independence test said."""
 
     independent: bool
-    statistic: float | None
+    statistic: float | None  # none when an oracle answered
+    # degrees of freedom; None when the deciding test has none. Of test ``auto`` the mean of its
+    # statistic under independence, a real number
     df: float | None
-    p_value: float | None
-    test: str
-    reliable: bool
+    p_value: float | None  # none when the deciding test has none
+    test: str  # which test decided
+    reliable: bool  # whether the table was thick enough for the deciding test to be trusted
 
 
 @dataclass(frozen=True, slots=True)

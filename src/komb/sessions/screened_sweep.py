@@ -47,22 +47,7 @@ NEVER = 1 << 61
 
 
 class ScreenedSweep:
-    """The part of a sweep that one kernel counts and screens.
-
-    Parameters
-    ----------
-    contingency : Contingency
-    screen : GScreen
-        What a test must reach, for each ``(levels of the candidate - 1) x strata``.
-    variables : int array
-        The pool.
-    is_asked : bool array
-        Which of the pool are candidates.
-    size : int
-        Number of conditions.
-    most_cells : int
-        Sets of more combinations of levels are left to others.
-    """
+    """The part of a sweep that one kernel counts and screens."""
 
     def __init__(
         self,

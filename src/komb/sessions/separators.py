@@ -91,15 +91,7 @@ class SeparatorSearch(Protocol):
 
 
 class SeparatorFinder:
-    """Looks for separators by asking a session.
-
-    Parameters
-    ----------
-    ask, ask_each, strengths
-        The session's: each is asked for many tests at once.
-    memories : dict
-        What is known about each target, and where it is noted.
-    """
+    """Looks for separators by asking a session."""
 
     def __init__(
         self,

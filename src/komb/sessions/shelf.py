@@ -21,10 +21,6 @@ Kept = TypeVar("Kept", bound=_Sized)
 class Shelf(Generic[Key, Kept]):
     """Keeps what was asked for last, up to so many bytes.
 
-    Parameters
-    ----------
-    most_bytes : int
-
     Examples
     --------
     >>> import numpy as np

@@ -221,13 +221,7 @@ class Source(ABC):
 
 
 class WrappedSource(Source):
-    """What another source answers, except where a kind of it says otherwise.
-
-    Parameters
-    ----------
-    source : Source
-        Who knows.
-    """
+    """What another source answers, except where a kind of it says otherwise."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source.n_variables)

@@ -41,12 +41,7 @@ def find_counter(table: StoredTable | ClusterTable) -> JointCounter | None:
 
 
 class CountedWorkspace(Workspace):
-    """Contingencies of a table that somebody counts part by part.
-
-    Parameters
-    ----------
-    tables : JointTables
-    """
+    """Contingencies of a table that somebody counts part by part."""
 
     is_kept = False  # what it knows goes with the counts
 
@@ -62,17 +57,7 @@ class CountedWorkspace(Workspace):
 
 
 class CountedSource(TableSource):
-    """Tests on counts that somebody adds up over the parts of a table.
-
-    Parameters
-    ----------
-    table : DiscreteTable
-        Names, levels and rows; its codes are never asked for.
-    test, alpha
-        As in :class:`~komb.sessions.data.TableSource`.
-    counter : JointCounter
-        Who counts.
-    """
+    """Tests on counts that somebody adds up over the parts of a table."""
 
     def __init__(
         self, table: DiscreteTable, test: CITest, alpha: float, counter: JointCounter

@@ -41,13 +41,6 @@ _DAMAGED = "Delete it to start again."
 class SweepJournal:
     """A journal, open for reading and writing.
 
-    Parameters
-    ----------
-    path
-        The file. It is made if it is not there, and taken up if it is.
-    identity
-        What the run is about, as text by name; a file that says anything else is refused.
-
     Examples
     --------
     >>> import tempfile

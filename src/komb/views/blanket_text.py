@@ -179,7 +179,7 @@ def show_parameters(parameters: Mapping[str, Any]) -> str:
     for key, value in parameters.items():
         wording = options[key].show if key in options else _WORDINGS.get(key, "").format
         shown = _show_value(key, value)
-        if shown != "" and (key, value) not in _usual(parameters).items():
+        if shown != "" and _usual(parameters).get(key, ...) != value:
             parts.append(wording(shown))
     return ", ".join(filter(None, parts))
 

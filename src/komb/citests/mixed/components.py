@@ -53,18 +53,12 @@ _ALMOST_ONE = 1.0 - 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The components of some tests.
+    """The components of some tests."""
 
-    Attributes
-    ----------
-    statistic, freedom : float arrays (n_tests, n_components)
-        One chi-square per component; without freedom there is nothing to compare.
-    share_left : float array
-        Share of each candidate's variance, of degree 1, that the conditions leave.
-    """
-
+    # one chi-square per component; without freedom there is nothing to compare
     statistic: FloatArray
-    freedom: FloatArray
+    freedom: FloatArray  # one chi-square per component; without freedom there is nothing to compare
+    # share of each candidate's variance, of degree 1, that the conditions leave
     share_left: FloatArray
 
     @classmethod

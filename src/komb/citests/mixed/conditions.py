@@ -57,24 +57,12 @@ Term = tuple[tuple[int, int], ...]  # (condition, function) of each factor
 
 @dataclass(frozen=True)
 class Given:
-    """What the conditions leave of a target.
+    """What the conditions leave of a target."""
 
-    Attributes
-    ----------
-    functions : float array (n_functions, n_rows)
-        The basis, orthonormal.
-    in_spread : int array
-        The functions on which the spread of target and candidate may depend.
-    residuals : float array (n_features, n_rows)
-        What is left of the features of the target, orthonormal.
-    degrees : int array
-        Of the features that are left.
-    """
-
-    functions: FloatArray
-    in_spread: Int64Array
-    residuals: FloatArray
-    degrees: Int64Array
+    functions: FloatArray  # the basis, orthonormal
+    in_spread: Int64Array  # the functions on which the spread of target and candidate may depend
+    residuals: FloatArray  # what is left of the features of the target, orthonormal
+    degrees: Int64Array  # of the features that are left
 
     @cached_property
     def covariances(self) -> dict[tuple[int, int], FloatArray]:

@@ -40,28 +40,13 @@ MOST_JOINT_LEVELS = 5
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """One column as a test sees it; all arrays have shape ``(n_features, n_rows)``.
+    """One column as a test sees it; all arrays have shape ``(n_features, n_rows)``."""
 
-    Attributes
-    ----------
-    own : float array
-        Features as a target or a candidate, each with its degree.
-    degrees : int array
-        Those of ``own``; contrasts of a nominal column have degree 1.
-    joint : float array
-        Features that are multiplied with those of other columns.
-    smooth : float array
-        Functions of the column as a condition, each with its cost.
-    costs : float array
-        Those of ``smooth``.
-    is_nominal : bool
-    """
-
-    own: FloatArray
-    degrees: Int64Array
-    joint: FloatArray
-    smooth: FloatArray
-    costs: FloatArray
+    own: FloatArray  # features as a target or a candidate, each with its degree
+    degrees: Int64Array  # those of ``own``; contrasts of a nominal column have degree 1
+    joint: FloatArray  # features that are multiplied with those of other columns
+    smooth: FloatArray  # functions of the column as a condition, each with its cost
+    costs: FloatArray  # those of ``smooth``
     is_nominal: bool
 
     def take(self, rows: Int64Array) -> Features:

@@ -42,14 +42,6 @@ _Singles = npt.NDArray[np.float32]  # whoever passes is tested again, in full
 class Screen:
     """Candidates that are looked at together.
 
-    Attributes
-    ----------
-    features : float array (n_features, n_rows)
-        Those of all candidates, one candidate after the other.
-    variances : float array (n_features)
-    sizes : int array (n_candidates)
-        How many features each candidate has.
-
     Examples
     --------
     >>> from komb.citests.mixed.features import numeric_features
@@ -59,9 +51,9 @@ class Screen:
     [True, False]
     """
 
-    features: _Singles
+    features: _Singles  # those of all candidates, one candidate after the other
     variances: _Singles
-    sizes: Int64Array
+    sizes: Int64Array  # how many features each candidate has
 
     @classmethod
     def of(cls, candidates: Sequence[Features]) -> Screen:

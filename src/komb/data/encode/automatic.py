@@ -96,17 +96,7 @@ _TIME_NAME = re.compile(r"(?i:.*(time|date|year|month|week|day|hour|period|quart
 
 
 class AutomaticEncoder:
-    """The encoder of the columns of one table, whose types it finds.
-
-    Parameters
-    ----------
-    treatment
-        What the caller has said.
-    columns
-        All columns by name.
-    target
-        Name of the column by whose levels others are cut, if they are.
-    """
+    """The encoder of the columns of one table, whose types it finds."""
 
     def __init__(
         self, treatment: Treatment, columns: Mapping[Name, Later], target: Name | None = None

@@ -36,17 +36,7 @@ _SAMPLE = 4_096  # rows that settle most of the time that a column has many valu
 
 
 class ColumnEncoder:
-    """The encoder of the columns of one table.
-
-    Parameters
-    ----------
-    treatment
-        What to do with numbers and missing values.
-    columns
-        All columns by name.
-    target
-        Name of the column by whose levels others are cut.
-    """
+    """The encoder of the columns of one table."""
 
     def __init__(
         self, treatment: Treatment, columns: Mapping[Name, Later], target: Name | None = None

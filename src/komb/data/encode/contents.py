@@ -40,26 +40,17 @@ BOOLEAN, NUMBER, INSTANT, WORDS, OTHER, NOTHING = (
 
 @dataclass(frozen=True)
 class Contents:
-    """What a column holds.
+    """What a column holds."""
 
-    Attributes
-    ----------
-    nature
-        ``BOOLEAN``, ``NUMBER``, ``INSTANT`` (dates and times), ``WORDS`` (text and any other
-        levels), ``OTHER`` (what cannot be levels) or ``NOTHING`` (no value at all).
-    numbers
-        Values in order: of numbers, of instants in seconds, and of ordered categories.
-    make_levels
-        Encodes the column by its levels, with marks where values are missing.
-    remarks
-        What a reader might not expect.
-    """
-
+    # ``BOOLEAN``, ``NUMBER``, ``INSTANT`` (dates and times), ``WORDS`` (text and any other
+    # levels), ``OTHER`` (what cannot be levels) or ``NOTHING`` (no value at all)
     nature: str
     n_rows: int
+    # values in order: of numbers, of instants in seconds, and of ordered categories
     numbers: Floats | None = None
+    # encodes the column by its levels, with marks where values are missing
     make_levels: Callable[[], Column] | None = None
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what a reader might not expect
 
     @cached_property
     def by_levels(self) -> Column:

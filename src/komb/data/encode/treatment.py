@@ -49,30 +49,17 @@ AUTO, STRICT = "auto", "strict"
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """How raw columns become discrete ones.
+    """How raw columns become discrete ones."""
 
-    Attributes
-    ----------
-    discretize
-        How all numeric columns with many values are cut; or for some columns how, or where; or
-        ``None``.
-    bins
-        Number of bins, for all columns or by column.
-    missing
-        One of :data:`MISSING`.
-    is_strict
-        Whether nothing is decided for the caller.
-    types
-        The kinds of columns that the caller has named.
-    na_values
-        What stands for a missing value besides the usual, in all columns or by column.
-    """
-
+    # how all numeric columns with many values are cut; or for some columns how, or where; or
+    # ``None``
     discretize: str | Mapping[Name, Rule] | None = None
-    bins: Bins = DEFAULT_BINS
-    missing: str = "error"
-    is_strict: bool = True
+    bins: Bins = DEFAULT_BINS  # number of bins, for all columns or by column
+    missing: str = "error"  # one of :data:`MISSING`
+    is_strict: bool = True  # whether nothing is decided for the caller
+    # the kinds of columns that the caller has named
     types: Mapping[Name, str] = field(default_factory=dict)
+    # what stands for a missing value besides the usual, in all columns or by column
     na_values: tuple[Any, ...] | Mapping[Name, tuple[Any, ...]] = ()
 
     def type_of(self, name: Name) -> str | None:

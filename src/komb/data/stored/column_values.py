@@ -111,32 +111,18 @@ def _categories_of(series: Any) -> Levels:
 
 @dataclass(slots=True)
 class ColumnValues:
-    """What is known of a column after some batches.
-
-    Attributes
-    ----------
-    n_rows, n_missing : int
-    first_missing : int
-        Row of the first missing value.
-    levels : dict
-        Those that occur, as keys; none if there are too many, or too many to be any.
-    categories : dict
-        Those of a column that has an order of its own, in that order, as keys.
-    is_float : bool
-    is_continuous : bool
-        Whether it has more fractions than a discrete column may have.
-    problem : ColumnProblem or None
-        Why its values cannot be levels.
-    """
+    """What is known of a column after some batches."""
 
     n_rows: int = 0
     n_missing: int = 0
-    first_missing: int = 0
+    first_missing: int = 0  # row of the first missing value
+    # those that occur, as keys; none if there are too many, or too many to be any
     levels: dict[Any, None] = field(default_factory=dict)
+    # those of a column that has an order of its own, in that order, as keys
     categories: dict[Any, None] = field(default_factory=dict)
     is_float: bool = False
-    is_continuous: bool = False
-    problem: Unusable | None = None
+    is_continuous: bool = False  # whether it has more fractions than a discrete column may have
+    problem: Unusable | None = None  # why its values cannot be levels
 
     @classmethod
     def of(cls, series: Any) -> ColumnValues:

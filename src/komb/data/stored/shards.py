@@ -22,20 +22,13 @@ _PIECE = 1 << 24  # bytes of a checksum in one go
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Some rows of a table, mapped into memory.
-
-    Attributes
-    ----------
-    n_rows : int
-    data : uint8 array
-        All bytes of the file.
-    offsets, widths : int arrays
-        Where in them each column starts, and how many bytes a code of it takes (the lower first).
-    """
+    """Some rows of a table, mapped into memory."""
 
     n_rows: int
-    data: npt.NDArray[np.uint8]
+    data: npt.NDArray[np.uint8]  # all bytes of the file
+    # where in them each column starts, and how many bytes a code of it takes (the lower first)
     offsets: npt.NDArray[np.int64]
+    # where in them each column starts, and how many bytes a code of it takes (the lower first)
     widths: npt.NDArray[np.int64]
 
     def column(self, place: int) -> npt.NDArray[np.uint8 | np.uint16]:

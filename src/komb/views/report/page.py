@@ -85,7 +85,7 @@ def make_page(content: Content) -> str:
         effects_picture=effects
         and take_picture(effects.plot, f"What the members tell about {target}"),
         explanation=content.explanation,
-        check_notes=list(check_notes(content.explanation)) if content.explanation else [],
+        check_notes=[] if content.explanation is None else list(check_notes(content.explanation)),
         overview=None if table is None else describe_table(table, blanket),
         comparison=compared and compared._sheet(),
         comparison_picture=compared
