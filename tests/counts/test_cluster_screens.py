@@ -65,7 +65,7 @@ def test_same_as_here(client: Any, sent: list[int], share: float) -> None:
     table = wide_table(share)
     expected = komb.markov_blanket(table, 0, order=1)
     assert not sent
-    found = komb.markov_blanket(table, 0, order=1, cluster=client)
+    found = komb.markov_blanket(komb.table(table, cluster=client), 0, order=1)
     assert facts(found) == facts(expected)
     assert found.members == (30, 60)
     assert sent
@@ -77,7 +77,8 @@ def test_a_worker_that_dies_costs_no_answer(client: Any, sent: list[int]) -> Non
     victim = next(iter(client.run(os.getpid).values()))
     killing = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     killing.start()
-    found = [facts(komb.markov_blanket(table, 0, order=1, cluster=client)) for _ in range(4)]
+    counted = komb.table(table, cluster=client)
+    found = [facts(komb.markov_blanket(counted, 0, order=1)) for _ in range(4)]
     killing.join()
     assert found == [expected] * 4
     client.wait_for_workers(2, timeout=30)
@@ -87,8 +88,9 @@ def test_an_interrupted_sweep_leaves_no_tasks(client: Any, sent: list[int]) -> N
     def stop(_: Any) -> None:
         raise KeyboardInterrupt
 
+    table = komb.table(wide_table(), cluster=client)
     with pytest.raises(komb.errors.Interrupted):
-        komb.markov_blanket(wide_table(), 0, order=1, cluster=client, progress=stop)
+        komb.markov_blanket(table, 0, order=1, progress=stop)
     assert not client.futures
 
 

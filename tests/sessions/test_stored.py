@@ -142,8 +142,9 @@ class TestWholeSearches:
         with pytest.raises(MemoryLimitError, match="in memory"):
             komb.markov_blanket(stored, 3, method="gs", test="perm")
         with pytest.raises(MemoryLimitError, match="in memory"):
-            komb.markov_blanket(stored, 3, stability=2)
-        assert komb.markov_blanket(stored, 3, method="gs", test="perm", memory_limit="1 GB")
+            komb.markov_blanket(stored, 3).stability(2)
+        large = komb.table(stored, memory_limit="1 GB")
+        assert komb.markov_blanket(large, 3, method="gs", test="perm")
 
     def test_a_shard_that_breaks(self, stored: komb.StoredTable) -> None:
         (stored.path / "shard-000002.codes").unlink()

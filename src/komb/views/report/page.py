@@ -72,7 +72,8 @@ def make_page(content: Content) -> str:
     blanket, compared, table = content.blanket, content.comparison, content.table
     target = show_name(blanket.target)
     absent = {*(() if compared else ("methods",)), *(() if table else _OF_TABLES)}
-    effects = blanket.effects if blanket.members and table is not None else None
+    has_rows = table is not None and table.is_in_memory
+    effects = blanket.effects if blanket.members and has_rows else None
     return render(
         "report.html.j2",
         title=f"What matters for {target}?",
