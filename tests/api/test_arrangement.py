@@ -57,7 +57,7 @@ def test_bad_input(options: dict[str, Any], message: str) -> None:
     [
         ("y", {"knowledge": {"tiers": [["s0"]]}}, "'knowledge' must speak of groups as a whole"),
         ("s0", {}, "'target' must speak of groups as a whole; got 's0'. Name the group 'gene'"),
-        ("y", {"given": ["s0"]}, "In 'given': There is no column 's0'"),
+        ("y", {"given": ["s0"]}, "'given' must speak of groups as a whole; got 's0'"),
         ("y", {"include": ["s1"]}, "'include' must speak of groups as a whole; got 's1'"),
         ("w", {}, "In 'target': There is no column 'w'"),
     ],

@@ -86,7 +86,6 @@ GRAPH = nx.DiGraph([("a", "b"), ("c", "b")])
         (GRAPH, "a", {"test": "g"}, ParameterError, ["'test'", "left out"]),
         (GRAPH, "a", {"level": 0.1}, ParameterError, ["'level'", "left out"]),
         (GRAPH, "a", {"test": "perm", "seed": 1, "method": "gs"}, ParameterError, ["left out"]),
-        (GRAPH, "a", {"resume": "a.journal"}, DataError, ["no rows"]),
         (GRAPH, "a", {"exclude": ["a"]}, ParameterError, ["'exclude'", "not name the target"]),
         (GRAPH, "a", {"method": "gs", "order": 1}, ParameterError, ["'order'", "'gs'"]),
         (nx.Graph(), "a", {}, DataError, ["at least 1 node"]),

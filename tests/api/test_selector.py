@@ -769,7 +769,7 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (COINS, XOR, {"method": "komb", "test": "perm", "options": {"seed": -1}}, ParameterError,
      "'seed' must"),
     (COINS, XOR, {"options": {"depht": 1}}, UnknownNameError, "no option 'depht'"),
-    (COINS, XOR, {"options": {"types": "auto"}}, ParameterError, "'types' must be left out here"),
+    (COINS, XOR, {"options": {"types": "auto"}}, ParameterError, "'types' must be said of the"),
     (COINS, XOR, {"options": ["df"]}, ParameterError, "'options' must map keywords to values"),
     (COINS, XOR, {"reading": "auto"}, ParameterError, "'reading' must map keywords to values"),
     (COINS, XOR, {"reading": {"tipes": 1}}, UnknownNameError, "no keyword 'tipes'.*mean 'types'"),
