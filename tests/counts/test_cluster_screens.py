@@ -77,8 +77,9 @@ def test_a_worker_that_dies_costs_no_answer(client: Any, sent: list[int]) -> Non
     victim = next(iter(client.run(os.getpid).values()))
     killing = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     killing.start()
-    counted = komb.table(table, cluster=client)
-    found = [facts(komb.markov_blanket(counted, 0, order=1)) for _ in range(4)]
+    found = [
+        facts(komb.markov_blanket(komb.table(table, cluster=client), 0, order=1)) for _ in range(4)
+    ]
     killing.join()
     assert found == [expected] * 4
     client.wait_for_workers(2, timeout=30)
