@@ -14,6 +14,7 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -66,23 +67,37 @@ def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> I
     """Have rectangles screened by the workers of a cluster; yield the results in their order.
 
     A worker that dies costs time and no answer: others have the bits too, and do its tasks again.
+    What is lost all the same, as bits on their way to that worker are, is screened here.
     """
-    remote = client.scatter(screen, broadcast=True, hash=False)
+    try:
+        remote = client.scatter(screen, broadcast=True, hash=False)
+    except OSError:  # a connection that broke, or nobody there in time
+        yield from map(screen.screen, parts)
+        return
     threads = max(1, sum(client.nthreads().values()))
     left = iter(parts)
-    begun: deque[Any] = deque()
+    begun: deque[tuple[Any, list[Rectangle]]] = deque()
     try:
         while lot := list(islice(left, RECTANGLES_PER_TASK)):
             key = f"komb-screen-{uuid.uuid4().hex}"
-            begun.append(client.submit(screen_all, remote, lot, key=key, pure=False))
+            begun.append((client.submit(screen_all, remote, lot, key=key, pure=False), lot))
             if len(begun) > TASKS_PER_THREAD * threads:
-                yield from begun.popleft().result()
+                yield from _result(screen, *begun.popleft())
         while begun:
-            yield from begun.popleft().result()
+            yield from _result(screen, *begun.popleft())
     except BaseException as error:  # an interrupt, too: nobody waits for the rest any more
         raise explained(error) from error
     finally:
-        client.cancel([*begun, remote])
+        client.cancel([*(future for future, _ in begun), remote])
+
+
+def _result(screen: UnionScreen, future: Any, lot: list[Rectangle]) -> list[Screened]:
+    """Return what a worker found; if it cannot, what it would have found."""
+    try:
+        found: list[Screened] = future.result()
+    except (OSError, CancelledError):
+        return screen_all(screen, lot)
+    return found
 
 
 def screen_all(screen: UnionScreen, parts: Iterable[Rectangle]) -> list[Screened]:
