@@ -68,7 +68,7 @@ BUDGET = {
     "api": (3031, 17),
     "citests": (2954, 24),
     "cli": (1497, 14),
-    "counts": (8756, 48),
+    "counts": (8759, 48),
     "data": (9985, 66),
     "describe": (1285, 9),
     "reproduction": (1847, 7),

@@ -38,6 +38,9 @@ RECTANGLES_PER_TASK = 32
 TASKS_PER_THREAD = 3
 """Begun before the first of them is asked for."""
 
+PATIENCE = 30.0
+"""Seconds for the bits or one task: beyond, a worker has died with what they hang on."""
+
 _client: ContextVar[Any] = ContextVar("komb_cluster", default=None)
 
 
@@ -70,7 +73,7 @@ def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> I
     What is lost all the same, as bits on their way to that worker are, is screened here.
     """
     try:
-        remote = client.scatter(screen, broadcast=True, hash=False)
+        remote = client.scatter(screen, broadcast=True, hash=False, timeout=PATIENCE)
     except OSError:  # a connection that broke, or nobody there in time
         yield from map(screen.screen, parts)
         return
@@ -94,7 +97,7 @@ def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> I
 def _result(screen: UnionScreen, future: Any, lot: list[Rectangle]) -> list[Screened]:
     """Return what a worker found; if it cannot, what it would have found."""
     try:
-        found: list[Screened] = future.result()
+        found: list[Screened] = future.result(PATIENCE)
     except (OSError, CancelledError):
         return screen_all(screen, lot)
     return found
