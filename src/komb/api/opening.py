@@ -17,7 +17,6 @@ from komb.data.reading import table as read_table
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
-from komb.search.registry import AlgorithmInfo
 from komb.search.task import Choice
 
 Data = DiscreteTable | Oracle
@@ -70,8 +69,7 @@ def check_search(search: Search, opened: Opened) -> dict[str, Any]:
         search.declared[name].check_fit(value, data.n_columns)
     alpha, choices = choose_alpha(search, data)
     if isinstance(data, DiscreteTable):
-        make_test(search.test, alpha=alpha or FIXED_ALPHA, **search.of_test)
-        _check_fit(search.algorithm, search, alpha or FIXED_ALPHA)
+        _check_fit(search, alpha or FIXED_ALPHA)
     is_model = isinstance(data, Oracle)
     return {
         "alpha": alpha,
@@ -133,8 +131,9 @@ def _check_not_grouped(parameter: str, name: Name, data: Data) -> None:
             raise ParameterError.because(parameter, rule, name, remedy)
 
 
-def _check_fit(algorithm: AlgorithmInfo, search: Search, alpha: float) -> None:
-    """Raise if a search needs smaller p-values than a test has."""
+def _check_fit(search: Search, alpha: float) -> None:
+    """Raise if a test cannot be made, or has no p-values as small as the search needs."""
+    algorithm = search.algorithm
     test = make_test(search.test, alpha=alpha, **search.of_test)
     if test.smallest_p_value > 0 and algorithm.choose_alpha is not None:
         name = name_of_test(search.test)
