@@ -19,6 +19,7 @@ LAYERS = (
     "errors",
     "data",
     "counts",
+    "engine",
     "citests",
     "sessions",
     "search",
@@ -71,10 +72,11 @@ BUDGET = {
     "counts": (8759, 48),
     "data": (9985, 66),
     "describe": (1285, 9),
+    "engine": (7000, 36),  # grows while `counts` and `sessions` go
     "reproduction": (1847, 7),
     "results": (2638, 16),
     "search": (2980, 25),
-    "sessions": (7320, 38),
+    "sessions": (7188, 37),
     "views": (2733, 28),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""

@@ -19,8 +19,8 @@ from komb.citests import tests as registered
 from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.twins import check_some_against_twins
 from tests.counts.reorderings import reorder

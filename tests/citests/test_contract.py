@@ -16,8 +16,8 @@ from komb.citests.g import degrees_of_freedom, g_statistic
 from komb.citests.measure import BoolArray, Measurement, TestSums
 from komb.citests.registry import make_test, statistic_symbol
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.sessions.data import DataSession, TableSource
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, LOW_KIND, make_table, tables, with_missing

@@ -24,11 +24,11 @@ from komb.counts.fixedpoint import entropy_table, scale_for
 from komb.counts.permutations import Shuffler, Shuffles
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.counts.tables import columns_of, make_table, tables
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import komb
 from komb.data.table import DiscreteTable
 from komb.describe.explain import explain, tried_separator
+from komb.engine.questions import EMPTY
 from komb.results.explanation import Evidence, Explanation, Reason
 from komb.search import separated
 from komb.search.task import Found, Task
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.counts.tables import LOW_KIND, tables
 from tests.describe.small_tables import CHAIN, COLLIDER, PAPER, PARITY, XOR, coin, flip

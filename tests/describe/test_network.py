@@ -10,8 +10,8 @@ import pytest
 
 from komb.describe.network import find_network
 from komb.describe.partial_graph import Directions
+from komb.engine.questions import EMPTY
 from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import EMPTY
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.search.running import QuickOracle

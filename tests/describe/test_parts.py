@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.describe.partial_graph import Directions
 from komb.describe.roles import Part, find_parts
+from komb.engine.questions import EMPTY
 from komb.sessions.data import DataSession
 from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import LOW_KIND, tables

@@ -8,8 +8,8 @@ from scipy.stats import chi2
 
 from komb.data.table import DiscreteTable
 from komb.describe.predictors import CHANCE, FALSE_SHARE, add_predictors
+from komb.engine.questions import EMPTY
 from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from komb.sessions.table_session import open_features
 from tests.data.models.graphs import random_dag, true_blanket

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from komb.engine.questions import Variables
 from komb.search import _region, _thresholds, auto
 from komb.search.auto import find_blanket
 from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Task
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from tests import naive
 from tests.search.running import Witnesses

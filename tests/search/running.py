@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import komb
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.search._power import power_to_see
 from komb.search.task import Task
 from komb.sessions.data import DataSession
 from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import LOW_KIND, columns_of, tables

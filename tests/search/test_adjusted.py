@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import komb
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.search.task import Task
 from komb.sessions.given import GivenSource
 from komb.sessions.graph import DirectedGraphSource
 from komb.sessions.informed import InformedSource
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from komb.sessions.table_session import open_table
 from tests import naive

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from komb.citests import tests as registered
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Variables
 from komb.search import _region, auto
 from komb.search._budget import Budget
 from komb.search.auto import find_blanket
@@ -26,7 +27,6 @@ from komb.search.task import Progress, Task
 from komb.sessions import separators
 from komb.sessions.data import DataSession
 from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from

@@ -16,9 +16,9 @@ import komb
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Variables
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.questions import Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import ANY_KIND, columns_of

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Question
 from komb.search import _batched_walk
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
 from komb.sessions import separator_memory, separators, sweep_counting
 from komb.sessions.data import DataSession
-from komb.sessions.questions import Question
 from komb.sessions.session import Session
 from tests import naive
 from tests.citests.kinds import EVERY_TEST

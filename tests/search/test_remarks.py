@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2, ncx2
 
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.search import _remarks
 from komb.search._region import Region
 from komb.search._remarks import (
@@ -20,7 +21,6 @@ from komb.search._remarks import (
 from komb.search.auto import find_blanket
 from komb.search.task import Task
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests.counts.tables import Codes
 from tests.search.running import everyone

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import komb
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.errors import ParameterError
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Found, Task, check_found
 from komb.sessions.data import DataSession
 from komb.sessions.distribution import DistributionOracle
 from komb.sessions.graph import SeparationOracle
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from tests.data.models.graphs import all_dags, random_dag, true_blanket
 from tests.search.running import METHODS, QuickOracle, everyone, is_bounded, tasks

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from komb.sessions.questions import Variables
+from komb.engine.questions import Variables
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from tests.sessions.sources import DecidingSource, WeighingSource

@@ -8,8 +8,8 @@ from typing import Any
 
 from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Candidates, OnProgress, Variables
 from komb.sessions.data import TableSource
-from komb.sessions.questions import Candidates, OnProgress, Variables
 from komb.sessions.session import Session
 from komb.sessions.sweeps import Sweep
 from tests.sessions.sources import Test, tests_of

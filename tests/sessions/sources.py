@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from komb.sessions.questions import Candidates, Outcome, Variables
+from komb.engine.questions import Candidates, Outcome, Variables
 from komb.sessions.source import Source
 from tests import naive
 

@@ -19,9 +19,9 @@ from komb.citests.registry import make_test
 from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.sessions import data, workspace
 from komb.sessions.data import DataSession, TableSource
-from komb.sessions.questions import EMPTY
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from tests import naive

@@ -11,9 +11,9 @@ import pytest
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.models.markov_field import MarkovField
+from komb.engine.questions import EMPTY
 from komb.sessions.distribution import DistributionOracle
 from komb.sessions.graph import DSeparationOracle, SeparationOracle
-from komb.sessions.questions import EMPTY
 from komb.sessions.source import Power
 from tests import naive
 from tests.sessions.triples import triples

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Branch, Dependence, Variables, subsets
 from komb.search._batched_walk import BatchedWalk
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.formula_source import FormulaSource
-from komb.sessions.questions import EMPTY, Branch, Dependence, Variables, subsets
 from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, make_table, tables

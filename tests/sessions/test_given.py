@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, subsets
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.questions import EMPTY, subsets
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from komb.sessions.table_session import open_table

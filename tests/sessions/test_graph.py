@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from komb.engine.questions import EMPTY
 from komb.sessions.graph import DSeparationOracle, SeparationOracle
-from komb.sessions.questions import EMPTY
 from tests.data.models.graphs import random_dag
 from tests.sessions.triples import triples
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables, subsets
 from komb.sessions import memory
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables, subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, make_table, tables

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.sessions import sweep_counting
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.citests.twins import check_some_against_twins

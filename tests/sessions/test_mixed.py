@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY
 from komb.search.auto import find_blanket
 from komb.search.task import Task
 from komb.sessions.data import DataSession
 from komb.sessions.mixed import MixedSession
-from komb.sessions.questions import EMPTY
 from komb.sessions.source import Power
 from tests.naive.mixed import NaiveColumn, mixed_test
 

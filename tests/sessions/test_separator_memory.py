@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from komb.engine.questions import Dependence, Variables, subsets
 from komb.sessions import separator_memory
-from komb.sessions.questions import Dependence, Variables, subsets
 from komb.sessions.separator_memory import Line, SeparationMemory, Separators, Trial
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.sessions import memory, separator_memory, separators
 from komb.sessions.data import DataSession
 from komb.sessions.graph import DSeparationOracle
-from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables

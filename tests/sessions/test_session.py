@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.errors import ParameterError
 from komb.sessions.data import DataSession
 from komb.sessions.formula_kernels import lots
-from komb.sessions.questions import EMPTY, Variables
 from tests.counts.tables import LOW_KIND, make_table, tables
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)

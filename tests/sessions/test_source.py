@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from komb.sessions.questions import EMPTY, SessionCounts
+from komb.engine.questions import EMPTY, SessionCounts
 from komb.sessions.session import Session
 from komb.sessions.source import Power, Source
 from tests.sessions.sources import DecidingSource

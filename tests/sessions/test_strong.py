@@ -12,9 +12,9 @@ from komb.citests.contract import DF_RULES
 from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.sessions import data, sweep_counting
 from komb.sessions.data import DataSession, TableSource
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from tests.counts.tables import (
     make_table,

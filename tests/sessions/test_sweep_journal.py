@@ -17,11 +17,11 @@ import pytest
 
 from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
+from komb.engine.questions import StrongDependence
 from komb.errors import FileError, ParameterError
 from komb.sessions import screened_sweep, sweep_counting, sweep_journal
 from komb.sessions.data import DataSession
 from komb.sessions.listed_tests import Listed
-from komb.sessions.questions import StrongDependence
 from komb.sessions.sweep_journal import SweepJournal, hash_table
 from tests.counts.tables import make_table, with_missing
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from komb.citests import tests as registered
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.sessions import data, sweep_counting
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.sweeps import colex_subsets
 from tests import naive
 from tests.citests.kinds import EVERY_TEST

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from komb.data.table import DiscreteTable
+from komb.engine.questions import SessionCounts
 from komb.search.registry import find_algorithm
 from komb.search.task import Found, Task
 from komb.sessions import workspace
 from komb.sessions.data import DataSession
-from komb.sessions.questions import SessionCounts
 from komb.sessions.workspace import borrow, return_after
 from tests.counts.tables import make_table
 

@@ -24,6 +24,7 @@ from komb.data.encode.column_types import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Outcome, SessionCounts, Variables
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
 from komb.results.member import Member
@@ -32,7 +33,6 @@ from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.given import GivenSource
 from komb.sessions.informed import InformedSource
-from komb.sessions.questions import Outcome, SessionCounts, Variables
 from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.table_session import open_table, ranked_numbers

@@ -25,12 +25,12 @@ from komb.citests.information import Information
 from komb.counts.cells import Cells, count_cells
 from komb.data.table import DiscreteTable
 from komb.describe.separations import largest_separator
+from komb.engine.questions import EMPTY, Variables
 from komb.results.effects import Effect, Effects, GroupEffect
 from komb.results.ranking import Ranked, Ranking
 from komb.search.separated import complete_separators
 from komb.search.task import Found
 from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables
 
 if TYPE_CHECKING:
     from komb.api.run import Run

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from komb.data.names import Name
+from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.results.explanation import Evidence, Explanation, Reason, Status
 from komb.results.remarks import Remarks
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Choice, Found, Task
-from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
 from komb.sessions.session import Session
 from komb.views.reasons import Wording
 

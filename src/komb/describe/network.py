@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, Edge, PartialGraph, Triple
 from komb.describe.roles import known_directions
 from komb.describe.separations import find_separators, largest_separator
-from komb.sessions.questions import Variables
+from komb.engine.questions import Variables
 from komb.sessions.session import Session
 
 if TYPE_CHECKING:

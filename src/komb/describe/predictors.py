@@ -19,8 +19,8 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from komb.engine.questions import Variables
 from komb.search._thresholds import false_discovery_bits
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 from komb.sessions.table_session import open_features
 

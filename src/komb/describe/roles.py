@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, PartialGraph
 from komb.describe.separations import Separations, largest_separator
+from komb.engine.questions import Variables
 from komb.results.roles import Direction, Kind, Role, Roles
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations, islice
 
 from komb.describe.partial_graph import Triple
+from komb.engine.questions import EMPTY, Variables, count_subsets, subsets
 from komb.search._power import power_to_see
-from komb.sessions.questions import EMPTY, Variables, count_subsets, subsets
 from komb.sessions.session import Session
 
 SHARE_TO_DETECT = 0.5

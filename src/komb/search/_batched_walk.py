@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from komb.sessions.questions import EMPTY, Branch, Dependence, Position, Variables
+from komb.engine.questions import EMPTY, Branch, Dependence, Position, Variables
 from komb.sessions.session import Session
 
 # Examined together: the root, where a success is likely, then enough for large batches. Many at

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from komb.engine.questions import EMPTY, Branch, Dependence, GroupWalk, Variables
 from komb.search._batched_walk import BatchedWalk
 from komb.search.task import Task
-from komb.sessions.questions import EMPTY, Branch, Dependence, GroupWalk, Variables
 from komb.sessions.session import Session
 
 

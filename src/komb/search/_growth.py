@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from komb.engine.questions import Variables
 from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from komb.engine.questions import EMPTY, Variables
 from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 

@@ -17,8 +17,8 @@ from bisect import insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.search._growth import strongest
-from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
 from komb.sessions.session import Session
 
 LARGEST_POOL = 15

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from komb.engine.questions import EMPTY, Variables, subsets
 from komb.search._power import power_to_see
 from komb.search._region import Region
 from komb.search.task import Leak, Sight, Task
-from komb.sessions.questions import EMPTY, Variables, subsets
 from komb.sessions.session import Session
 
 LEAKED_SHARE = 0.95

@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.search import options
 from komb.search._budget import Budget
 from komb.search._power import power_to_see
@@ -44,7 +45,6 @@ from komb.search._thresholds import (
 from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
-from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.sessions.session import Session
 
 LARGEST_SEPARATOR = 3

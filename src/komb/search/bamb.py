@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from komb.engine.questions import EMPTY, Variables
 from komb.search._neighbours import Neighbours, neighbours_and_spouses, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from komb.engine.questions import EMPTY, Variables
 from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 

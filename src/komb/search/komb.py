@@ -34,11 +34,11 @@ O(|S|^(order + max_separator)) tables for each candidate that some witness bring
 
 from __future__ import annotations
 
+from komb.engine.questions import EMPTY, Variables
 from komb.search._frontier import Frontier
 from komb.search.options import MAX_SEPARATOR, ORDER
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 

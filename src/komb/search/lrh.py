@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from komb.engine.questions import Variables
 from komb.search._growth import separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 

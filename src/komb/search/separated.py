@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from komb.engine.questions import Variables, count_subsets
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables, count_subsets
 from komb.sessions.session import Session
 
 MOST_SETS = 500

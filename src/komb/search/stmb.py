@@ -15,12 +15,12 @@ given the whole blanket.
 
 from __future__ import annotations
 
+from komb.engine.questions import Variables
 from komb.search._growth import dropped_in_turn, shrink
 from komb.search._neighbours import Neighbours, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from komb.engine.questions import EMPTY, Variables
 from komb.errors import ParameterError
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 
 

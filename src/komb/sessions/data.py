@@ -29,7 +29,7 @@ from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.stored.cluster_table import ClusterTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
-from komb.sessions.questions import (
+from komb.engine.questions import (
     Candidates,
     Dependence,
     OnProgress,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from komb.engine.questions import Variables
 from komb.sessions.oracle import Oracle
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 

@@ -11,10 +11,7 @@ from komb.citests.contract import CITest
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
-from komb.sessions.data import TableSource
-from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.formula_walk import FormulaWalk, fits_memory
-from komb.sessions.questions import (
+from komb.engine.questions import (
     EMPTY,
     Branch,
     Candidates,
@@ -23,6 +20,9 @@ from komb.sessions.questions import (
     SessionCounts,
     Variables,
 )
+from komb.sessions.data import TableSource
+from komb.sessions.formula_tests import FormulaTests
+from komb.sessions.formula_walk import FormulaWalk, fits_memory
 from komb.sessions.sweeps import Sweep
 from komb.sessions.workspace import Workspace
 

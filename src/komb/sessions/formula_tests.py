@@ -18,9 +18,7 @@ import numpy.typing as npt
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.counts.records import Record
-from komb.sessions.formula_memory import HashTables, n_bytes
-from komb.sessions.lot_buffers import RECENT, RECENT_COLUMNS, LotBuffers, ends_of, ranges_of
-from komb.sessions.questions import (
+from komb.engine.questions import (
     Branch,
     Candidates,
     Dependence,
@@ -28,6 +26,8 @@ from komb.sessions.questions import (
     SessionCounts,
     Variables,
 )
+from komb.sessions.formula_memory import HashTables, n_bytes
+from komb.sessions.lot_buffers import RECENT, RECENT_COLUMNS, LotBuffers, ends_of, ranges_of
 from komb.sessions.sweeps import Sweep
 from komb.sessions.workspace import Workspace
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency
+from komb.engine.questions import EMPTY, Dependence, Variables
 from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.questions import EMPTY, Dependence, Variables
 
 _MOST_BYTES = 64 << 20  # of what is known of groups: beyond, walks are made in another way
 
 
 class FormulaWalk:
-    """As :class:`~komb.sessions.questions.GroupWalk`."""
+    """As :class:`~komb.engine.questions.GroupWalk`."""
 
     def __init__(
         self,

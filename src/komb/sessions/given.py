@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from komb.sessions.questions import (
+from komb.engine.questions import (
     EMPTY,
     Branch,
     Candidates,

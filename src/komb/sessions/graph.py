@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from komb.engine.questions import Variables
 from komb.sessions.oracle import Oracle
-from komb.sessions.questions import Variables
 from komb.sessions.session import Session
 
 

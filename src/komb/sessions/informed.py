@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from komb.data.knowledge import ColumnKnowledge
-from komb.sessions.questions import (
+from komb.engine.questions import (
     EMPTY,
     Candidates,
     OnProgress,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from komb.counts.fixedpoint import Int64Array
-from komb.sessions.questions import Variables
+from komb.engine.questions import Variables
 
 _ITEMS_AT_FIRST, _COLUMNS_AT_FIRST = 256, 8
 _ITEMS_KEPT = 1 << 12

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from komb.sessions.questions import (
+from komb.engine.questions import (
     Candidates,
     Dependence,
     Question,

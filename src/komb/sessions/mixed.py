@@ -28,9 +28,7 @@ from komb.citests.registry import TestChoice, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.counts.threads import map_in_order, n_threads
 from komb.data.table import DiscreteTable
-from komb.sessions.data import TableSource, make_source
-from komb.sessions.mixed_columns import MixedColumns
-from komb.sessions.questions import (
+from komb.engine.questions import (
     Candidates,
     OnProgress,
     Outcome,
@@ -40,6 +38,8 @@ from komb.sessions.questions import (
     by_strength,
     subsets,
 )
+from komb.sessions.data import TableSource, make_source
+from komb.sessions.mixed_columns import MixedColumns
 from komb.sessions.session import Session
 from komb.sessions.shelf import Shelf
 from komb.sessions.source import Power, Source, Strong

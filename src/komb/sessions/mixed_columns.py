@@ -14,7 +14,7 @@ from komb.citests.measure import BoolArray
 from komb.citests.mixed.features import Features, nominal_features, numeric_features
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.table import DiscreteTable
-from komb.sessions.questions import Variables
+from komb.engine.questions import Variables
 
 
 class MixedColumns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 
-from komb.sessions.questions import Candidates, Outcome, Variables
+from komb.engine.questions import Candidates, Outcome, Variables
 from komb.sessions.source import Source
 
 

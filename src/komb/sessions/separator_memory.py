@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from komb.sessions.questions import Dependence, Variables, subsets
+from komb.engine.questions import Dependence, Variables, subsets
 
 #: Dependences remembered from one question to the next; all are forgotten beyond.
 DEPENDENCES_REMEMBERED = 1 << 19

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations, islice
 from typing import Protocol
 
-from komb.sessions.questions import (
+from komb.engine.questions import (
     EMPTY,
     Branch,
     Dependence,
@@ -296,7 +296,7 @@ class SeparatorFinder:
         """For each candidate that can be separated from the target, the first set that does it.
 
         Sets consist of ``core`` and ``min_size`` to ``max_size`` further variables out of ``pool``,
-        in the order of :func:`~komb.sessions.questions.subsets`; none contains the candidate.
+        in the order of :func:`~komb.engine.questions.subsets`; none contains the candidate.
         """
         found: dict[int, Variables] = {}
         waiting = set(candidates) - core

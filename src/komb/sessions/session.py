@@ -22,9 +22,7 @@ from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import Any
 
-from komb.sessions import memory as remembering
-from komb.sessions.memory import Memory
-from komb.sessions.questions import (
+from komb.engine.questions import (
     EMPTY,
     Candidates,
     Dependence,
@@ -39,6 +37,8 @@ from komb.sessions.questions import (
     check_variables,
     subsets,
 )
+from komb.sessions import memory as remembering
+from komb.sessions.memory import Memory
 from komb.sessions.separator_memory import SeparationMemory
 from komb.sessions.separators import SeparatorFinder, SeparatorSearch
 from komb.sessions.source import Power, Source, Strong

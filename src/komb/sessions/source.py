@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from komb.sessions.questions import (
+from komb.engine.questions import (
     Candidates,
     Dependence,
     GroupWalk,
@@ -57,7 +57,7 @@ class Source(ABC):
     ----------
     n_variables : int
     tests, tables, fallbacks, unreliable : int
-        How much work was done, as in :class:`~komb.sessions.questions.SessionCounts`; tests only by
+        How much work was done, as in :class:`~komb.engine.questions.SessionCounts`; tests only by
         a source that remembers its answers.
     remembers : bool
         Whether it remembers its answers, so that no one else has to.

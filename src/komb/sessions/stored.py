@@ -22,8 +22,8 @@ from komb.counts.shard_counts import ShardCounter, counts_limit
 from komb.data.stored.cluster_table import ClusterTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
+from komb.engine.questions import Variables
 from komb.sessions.data import TableSource
-from komb.sessions.questions import Variables
 from komb.sessions.workspace import Workspace
 
 

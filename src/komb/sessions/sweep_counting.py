@@ -31,8 +31,8 @@ from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.union_tables import UnionTables
+from komb.engine.questions import OnProgress, Variables
 from komb.sessions.listed_tests import Listed
-from komb.sessions.questions import OnProgress, Variables
 from komb.sessions.screened_sweep import screened_sweep
 from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets

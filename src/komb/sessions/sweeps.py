@@ -17,7 +17,7 @@ import numpy as np
 
 from komb.counts.binomials import binomials
 from komb.counts.fixedpoint import Int64Array
-from komb.sessions.questions import EMPTY, Dependence, Question, Variables
+from komb.engine.questions import EMPTY, Dependence, Question, Variables
 
 #: A sweep whose bookkeeping would take more than this is not made; tests are asked one set at a
 #: time instead, with the same answers.

@@ -16,10 +16,10 @@ from komb.counts.fixedpoint import FloatArray
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
+from komb.engine.questions import EMPTY, Variables
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.informed import InformedSource
-from komb.sessions.questions import EMPTY, Variables
 from komb.sessions.session import Session
 from komb.sessions.source import Source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from komb.sessions.questions import subsets
+from komb.engine.questions import subsets
 
 
 def test_subsets_come_by_size_then_in_order() -> None:
