@@ -82,13 +82,12 @@ def test_a_dataframe_stays_where_it_is(client: Any, monkeypatch: pytest.MonkeyPa
 
 def test_a_table_on_a_cluster_is_like_others(client: Any) -> None:
     frames = pytest.importorskip("dask.dataframe")
-    from komb.data.encode.inputs import Request
-    from komb.data.encode.treatment import Treatment
+    from komb.data.options import ReadOptions
     from komb.data.stored.cluster_table import hold_table
 
     frame = make_frame(1000)
     data = frames.from_pandas(frame, npartitions=3)
-    table = hold_table(clusters.Connection(client), data, Request((), Treatment()))
+    table = hold_table(clusters.Connection(client), data, ReadOptions())
     expected = komb.DiscreteTable.from_data(frame)
     assert table == expected
     assert table.levels == expected.levels
@@ -193,9 +192,6 @@ class TestBadInput:
     def test_a_dataframe_without_a_client(self) -> None:
         frames = pytest.importorskip("dask.dataframe")
         data = frames.from_pandas(make_frame(100), npartitions=2)
-        if clusters.active_client() is not None:
-            with pytest.raises(ParameterError, match="'discretize' must be left out"):
-                komb.table(data, discretize="quantile")
-        else:
+        if clusters.active_client() is None:
             with pytest.raises(ParameterError, match="'cluster' must be given"):
                 komb.markov_blanket(data, "y")

@@ -16,7 +16,7 @@ import pytest
 from komb.counts import cluster_counter
 from komb.counts.cluster_counter import ClusterCounter, HeldParts, StoredParts
 from komb.counts.joint_counts import JointCounts, add_counts, count_part
-from komb.data.stored.encoding import encode
+from komb.data.stored.encode import encode
 from komb.data.stored.stored_table import StoredTable
 from komb.errors import WorkerError
 from tests.local_cluster import local_client

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import komb
-from komb.data.stored import encoding
+from komb.data.stored import encode as encoding
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms

@@ -46,10 +46,10 @@ def encode(
     memory count it shard by shard.
     """
     reading = options.to_reading(asked, _TAKEN)
-    from komb.data.stored import encoding
+    from komb.data.stored.encode import encode as encode_table
 
     with ProgressBar() as bar:
-        table = encoding.encode(
+        table = encode_table(
             data,
             out,
             target=target,

@@ -13,7 +13,7 @@ from typing import Any
 from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test
 from komb.counts.fixedpoint import FloatArray
-from komb.data.encode.column_types import NUMERIC, ColumnType
+from komb.data.kinds import NUMERIC, ColumnType
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Variables

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Levels
-from komb.data.encode.column_errors import and_more
-from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import Treatment
+from komb.data.inputs import check_shape
+from komb.data.levels import CodeArray, Levels
 from komb.data.memory_limit import refuse_beyond
+from komb.data.options import ReadOptions
+from komb.data.problems import and_more
 from komb.data.read.file_bytes import read_bytes, shorten
 from komb.data.read.plink_people import Phenotype, from_fam, read_fam, read_phenotype
 from komb.data.read.plink_variants import read_bim
@@ -67,7 +67,7 @@ def is_plink(file: Path) -> bool:
 def read_plink(
     file: Path,
     limit: int,
-    treatment: Treatment,
+    options: ReadOptions,
     *,
     phenotype: Path | None = None,
     phenotype_name: str | None = None,
@@ -85,7 +85,7 @@ def read_plink(
     needed = len(chosen) * (cohort.n_people + BYTES_PER_VARIANT) + 4 * VALUES_PER_BLOCK
     what = f"Reading {shorten(file)}, of {cohort.n_people:,} people and {len(chosen):,} variants,"
     refuse_beyond(needed, limit, what)
-    table = _encode(cohort, chosen, treatment)
+    table = _encode(cohort, chosen, options)
     return table if columns is None else table.select(columns)
 
 
@@ -179,14 +179,14 @@ def _choose(cohort: Cohort, columns: Sequence[str] | None) -> npt.NDArray[np.int
     return np.array(sorted(places[name] for name in columns if name in places), dtype=np.intp)
 
 
-def _encode(cohort: Cohort, chosen: npt.NDArray[np.intp], treatment: Treatment) -> DiscreteTable:
+def _encode(cohort: Cohort, chosen: npt.NDArray[np.intp], options: ReadOptions) -> DiscreteTable:
     """Decode the genotypes, and put the phenotype behind them."""
-    phenotype = _encode_phenotype(cohort.phenotype, treatment)
+    phenotype = _encode_phenotype(cohort.phenotype, options)
     n_variants, n_people = len(chosen), cohort.n_people
     n_columns = n_variants + (phenotype is not None)
     dtype = np.uint8 if phenotype is None else phenotype.codes.dtype
     codes: CodeArray = np.empty((n_columns, n_people), dtype)
-    names, is_level = [cohort.variants[i] for i in chosen], treatment.missing == "level"
+    names, is_level = [cohort.variants[i] for i in chosen], options.missing == "level"
     levels, has_missing = _decode(cohort, chosen, codes, is_level=is_level)
     cuts = {}
     if phenotype is not None:
@@ -197,16 +197,16 @@ def _encode(cohort: Cohort, chosen: npt.NDArray[np.intp], treatment: Treatment) 
     return DiscreteTable(tuple(names), codes, tuple(levels), cuts, has_missing)
 
 
-def _encode_phenotype(phenotype: Phenotype | None, treatment: Treatment) -> DiscreteTable | None:
+def _encode_phenotype(phenotype: Phenotype | None, options: ReadOptions) -> DiscreteTable | None:
     if phenotype is None:
-        if treatment.discretize is not None:
+        if options.discretize is not None:
             rule = "be left out where there is no phenotype to cut: genotypes are levels"
             remedy = "Leave it out, or name a file of phenotypes: ", Argument("phenotype"), "."
-            raise ParameterError.because("discretize", rule, treatment.discretize, remedy)
+            raise ParameterError.because("discretize", rule, options.discretize, remedy)
         return None
-    missing = "level" if treatment.missing == "level" else "testwise"
-    treatment = Treatment(treatment.discretize, treatment.bins, missing)
-    return encode_table({phenotype.name: phenotype.values}, treatment)
+    missing = "level" if options.missing == "level" else "testwise"
+    options = ReadOptions(options.discretize, options.bins, missing)
+    return encode_table({phenotype.name: phenotype.values}, options)
 
 
 def _decode(

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
-from komb.data.encode.inputs import check_shape
-from komb.data.encode.treatment import check_treatment
+from komb.data.inputs import check_shape
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.names import list_names
+from komb.data.options import check_options
 from komb.data.read.csv_layout import (
     NO_DELIMITER,
     NULL_MARKERS,
@@ -130,7 +130,7 @@ def read_table(
             where = None if phenotype is None else to_path(phenotype)
             said = {name: reading.pop(name) for name in _OF_PLINK if name in reading}  # type: ignore[misc]
             cohort = read_plink(
-                file, check_limit(limit), check_treatment(**said), phenotype=where,
+                file, check_limit(limit), check_options(**said), phenotype=where,
                 phenotype_name=phenotype_name, columns=_listed(columns),
             )  # fmt: skip
             return table(cohort, **reading)

@@ -10,12 +10,13 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Name
-from komb.data.encode.inputs import Request
+from komb.data.batches import DaskPartitions
+from komb.data.encoder import TablePlan, plan_table
+from komb.data.frozen_mapping import FrozenMapping
+from komb.data.levels import CodeArray, code_dtype
 from komb.data.memory_limit import check_limit, refuse_beyond
-from komb.data.stored.batches import DaskPartitions
-from komb.data.stored.column_plans import ColumnPlan
-from komb.data.stored.encoding import encode_columns, plan_columns
+from komb.data.names import Name
+from komb.data.options import ReadOptions
 from komb.data.stored.header import ColumnEntry, column_offsets
 from komb.data.stored.parts_table import PartsTable
 from komb.data.stored.shards import Shard
@@ -23,29 +24,30 @@ from komb.data.table import DiscreteTable
 from komb.errors import DataError
 
 
-def hold_table(connection: Any, data: Any, request: Request) -> ClusterTable:
+def hold_table(connection: Any, data: Any, options: ReadOptions) -> ClusterTable:
     """Encode a dataframe of Dask where it is; none of its rows comes here.
 
-    Two passes over the partitions: one for the levels of the columns, one for their codes, which
-    stay with the workers. A worker that is lost has its part made again, from what the dataframe is
-    made of.
+    Passes over the partitions say what the columns are; a last one makes their codes, which stay
+    with the workers. A worker that is lost has its part made again, from what the dataframe is made
+    of.
     """
-    rule = "be left out for a dataframe of Dask"
-    remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', {}=...)."
-    request.treatment.refuse(["discretize"], rule, remedy)
-    request.treatment.refuse(["types", "na_values"], rule, "Change the dataframe instead.")
     client = connection.client
     with client.as_current():
-        plans, n_rows = plan_columns(DaskPartitions(data), request)
-        held = _hold_codes(client, data, plans)
-    return ClusterTable(connection, held, [plan.entry for plan in plans], n_rows)
+        batches = DaskPartitions(data)
+        names = options.names_left(batches.names)
+        plan = plan_table(batches, names, options, limit=check_limit())
+        held = _hold_codes(client, data, plan)
+    columns = [ColumnEntry(own.name, own.levels, own.cuts, own.n_missing) for own in plan.plans]
+    table = ClusterTable(connection, held, columns, sum(plan.rows))
+    object.__setattr__(table, "types", FrozenMapping(plan.types))
+    return table
 
 
-def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any]:
+def _hold_codes(client: Any, data: Any, plan: TablePlan) -> list[Any]:
     """Have every partition encoded, and its codes kept, by a worker."""
     dask, distributed = import_module("dask"), import_module("distributed")
-    partitions = data[[plan.name for plan in plans]].to_delayed()
-    encode = dask.delayed(partial(_encode_partition, tuple(plans)), pure=False)
+    partitions = data[[own.name for own in plan.plans]].to_delayed()
+    encode = dask.delayed(partial(_encode_partition, plan), pure=False)
     held: list[Any] = client.compute([encode(partition) for partition in partitions])
     distributed.wait(held)
     for future in held:
@@ -54,10 +56,13 @@ def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any
     return held
 
 
-def _encode_partition(plans: Sequence[ColumnPlan], frame: Any) -> Shard:
+def _encode_partition(plan: TablePlan, frame: Any) -> Shard:
     """Encode some rows, on a worker."""
-    columns = encode_columns(plans, frame)
-    n_rows = len(columns[0])
+    codes, _ = plan.encode(frame)
+    columns = [
+        row.astype(code_dtype(own.n_codes)) for row, own in zip(codes, plan.plans, strict=True)
+    ]
+    n_rows = codes.shape[1]
     widths = np.array([codes.dtype.itemsize for codes in columns], dtype=np.int64)
     offsets = column_offsets(widths, n_rows)
     data = np.zeros(int(offsets[-1]), dtype=np.uint8)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import Levels, Name, code_dtype
-from komb.data.encode.column_errors import MAX_LEVELS
+from komb.data.levels import Levels, code_dtype
+from komb.data.names import Name
+from komb.data.problems import MAX_LEVELS
 from komb.data.read.file_bytes import shorten
 from komb.data.stored.plain_values import from_json, to_json
 from komb.errors import DataError, FileError

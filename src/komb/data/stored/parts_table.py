@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import code_dtype
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.levels import code_dtype
 from komb.data.stored.header import ColumnEntry
 from komb.data.table import DiscreteTable
 

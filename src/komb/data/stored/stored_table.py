@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Name
+from komb.data.levels import CodeArray
 from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.names import Name
 from komb.data.read.file_bytes import shorten, to_path
 from komb.data.stored.header import FILE, Header, damaged, read_header
 from komb.data.stored.parts_table import PartsTable
