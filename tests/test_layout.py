@@ -70,7 +70,7 @@ BUDGET = {
     "citests": (2954, 24),
     "cli": (1497, 14),
     "counts": (8759, 48),
-    "data": (8970, 52),
+    "data": (8473, 47),
     "describe": (1285, 9),
     "engine": (7000, 36),  # grows while `counts` and `sessions` go
     "reproduction": (1847, 7),

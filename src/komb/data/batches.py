@@ -1,19 +1,21 @@
-"""Tables that come in batches of rows, more than once, in memory that is bounded."""
+"""Tables that come in batches of rows, as often as they are asked for, in bounded memory."""
 
 from __future__ import annotations
 
 import glob
 import os
-from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from komb.data.encoder import Batches, Frame, Result
 from komb.data.inputs import check_shape
-from komb.data.read.file_bytes import shorten, to_path
-from komb.data.stored.csv_blocks import CsvBlocks, TextType
+from komb.data.read.file_bytes import mapped_file, shorten, to_path
+from komb.data.read.parquet import naming_damage
+from komb.data.read.text import TextFile, find_types, trimmed, typed
 from komb.data.stored.stored_table import is_table_folder
 from komb.errors import DataError, FileError
 
@@ -33,105 +35,29 @@ def rows_per_batch(n_columns: int, memory_limit: int) -> int:
     return min(max(values // max(n_columns, 1), _FEWEST_ROWS), _MOST_ROWS)
 
 
-class _Frames(Batches):
-    """Batches that are read here, one after the other."""
+class _Scan(Batches):
+    """What polars reads, some rows at a time."""
 
-    @abstractmethod
-    def frames(self, columns: Sequence[Any]) -> Iterator[Frame]:
-        """Read some columns, a batch at a time; the same batches every time."""
+    def __init__(self, files: str, scan: pl.LazyFrame, memory_limit: int) -> None:
+        self._files = files  # as messages name them
+        self._scan = scan
+        with naming_damage(files):
+            super().__init__(list(scan.collect_schema()))
+            self.total = int(scan.select(pl.len()).collect().item())
+        check_shape(self.names, 1)
+        self._step = rows_per_batch(len(self.names), memory_limit)
 
     def map(self, work: Callable[[int, Frame], Result], columns: Sequence[Any]) -> Iterator[Result]:
-        """Do some work on every batch; ``work`` gets its number and the batch."""
-        for number, frame in enumerate(self.frames(columns)):
+        """Do some work on every batch, one after the other."""
+        scan = self._scan.select(list(columns))
+        for number, start in enumerate(range(0, self.total, self._step)):
+            with naming_damage(self._files):
+                frame = scan.slice(start, self._step).collect()
+            self.done = start + len(frame)
             yield work(number, frame)
 
 
-class ParquetFiles(_Frames):
-    """Parquet files with the same columns, read by polars."""
-
-    def __init__(self, files: Sequence[Path], memory_limit: int) -> None:
-        import polars as pl
-
-        self._files = list(files)
-        schemas = {file: _parquet_schema(file) for file in files}
-        _check_schemas(schemas)
-        super().__init__(list(schemas[files[0]]))
-        check_shape(self.names, 1)
-        self._step = rows_per_batch(len(self.names), memory_limit)
-        self._scan = pl.scan_parquet(self._files, glob=False)
-        with _naming(files):
-            self.total = int(self._scan.select(pl.len()).collect().item())
-
-    def frames(self, columns: Sequence[Any]) -> Iterator[Frame]:
-        """Read some columns, a batch at a time."""
-        scan = self._scan.select(list(columns))
-        for start in range(0, self.total, self._step):
-            with _naming(self._files):
-                frame = scan.slice(start, self._step).collect()
-            self.done = start + len(frame)
-            yield frame
-
-
-class _naming:  # noqa: N801 - a context, read like a function
-    """Turn what a reader has against files into an error of ours."""
-
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._files = files
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        import polars as pl
-
-        if isinstance(error, pl.exceptions.PolarsError | OSError):
-            which = shorten(self._files[0])
-            more = f" or one of {len(self._files) - 1} more" if len(self._files) > 1 else ""
-            why = str(error).strip().split("\n", 1)[0]
-            message = f"{which}{more} is not a valid Parquet file ({why})."
-            raise FileError(message, "Write it again; text must not be named .parquet.") from None
-
-
-def _parquet_schema(file: Path) -> dict[str, Any]:
-    import polars as pl
-
-    _check_exists(file)
-    with _naming([file]):
-        return dict(pl.read_parquet_schema(file))
-
-
-def _check_schemas(schemas: Mapping[Path, Mapping[str, Any]]) -> None:
-    """Raise unless all files have the same columns of the same types."""
-    (first, expected), *others = schemas.items()
-    for file, found in others:
-        check_same_columns(list(expected), list(found), first, file)
-        for name, dtype in expected.items():
-            if found[name] != dtype:
-                raise DataError(
-                    f"Column {name!r} is {dtype} in {shorten(first)}, but {found[name]} in "
-                    f"{shorten(file)}; files of one table must have the same types.",
-                    "Write them with the same types, or name files that have them.",
-                )
-
-
-def check_same_columns(
-    expected: Sequence[Any], found: Sequence[Any], first: object, file: object
-) -> None:
-    """Raise unless two files have the same columns."""
-    lacks = [name for name in expected if name not in found]
-    more = [name for name in found if name not in expected]
-    if lacks or more:
-        parts = [
-            f"{verb} {', '.join(map(repr, names[:5]))}{' ...' if len(names) > 5 else ''}"
-            for verb, names in (("lacks", lacks), ("also has", more))
-            if names
-        ]
-        message = f"{shorten(file)} must have the columns of {shorten(first)}; it "
-        remedy = "Name files of one table only."
-        raise DataError(f"{message}{' and '.join(parts)}.", remedy)
-
-
-class ArrowDataset(_Frames):
+class _ArrowDataset(Batches):
     """A pyarrow dataset."""
 
     def __init__(self, data: Any, memory_limit: int) -> None:
@@ -141,29 +67,28 @@ class ArrowDataset(_Frames):
         self._step = rows_per_batch(len(self.names), memory_limit)
         self.total = max(1, int(data.count_rows()))
 
-    def frames(self, columns: Sequence[Any]) -> Iterator[Frame]:
-        """Read some columns, a batch at a time."""
+    def map(self, work: Callable[[int, Frame], Result], columns: Sequence[Any]) -> Iterator[Result]:
+        """Do some work on every batch, one after the other."""
+        for number, frame in enumerate(self._tables(list(columns))):
+            self.done += frame.num_rows
+            yield work(number, frame)
+
+    def _tables(self, columns: list[Any]) -> Iterator[Any]:
+        """Join the batches of the dataset, which may be small."""
         import pyarrow as pa
 
         self.done = 0
         waiting: list[Any] = []
-        n_waiting = 0
         # no more than a few fragments ahead: the reader would fill the memory otherwise
         for batch in self._data.to_batches(
-            columns=list(columns), batch_size=self._step, batch_readahead=2, fragment_readahead=1
+            columns=columns, batch_size=self._step, batch_readahead=2, fragment_readahead=1
         ):
             waiting.append(batch)
-            n_waiting += batch.num_rows
-            if n_waiting >= self._step:
-                yield self._joined(pa, waiting)
-                waiting, n_waiting = [], 0
-        if n_waiting:
-            yield self._joined(pa, waiting)
-
-    def _joined(self, pa: Any, batches: list[Any]) -> Frame:
-        table = pa.Table.from_batches(batches)
-        self.done += table.num_rows
-        return table
+            if sum(each.num_rows for each in waiting) >= self._step:
+                yield pa.Table.from_batches(waiting)
+                waiting = []
+        if sum(each.num_rows for each in waiting):
+            yield pa.Table.from_batches(waiting)
 
 
 class DaskPartitions(Batches):
@@ -192,77 +117,43 @@ class DaskPartitions(Batches):
                 yield result
 
 
-class CsvFiles(_Frames):
-    """Files of delimited text with the same header."""
+def open_batches(
+    data: Any, folder: Path, memory_limit: int, delimiter: str | None, has_header: bool
+) -> Batches | None:
+    """Open what comes in batches; None for anything else, such as a table in memory.
 
-    def __init__(
-        self, files: Sequence[Path], memory_limit: int, delimiter: str | None, has_header: bool
-    ) -> None:
-        for file in files:
-            _check_exists(file)
-        readers = [CsvBlocks(file, delimiter, has_header, memory_limit) for file in files]
-        for reader in readers[1:]:
-            check_same_columns(readers[0].names, reader.names, files[0], reader.file)
-        super().__init__(readers[0].names)
-        self._readers = readers
-        self.total = sum(reader.n_bytes for reader in readers)
-        self._types = self._find_types()
-
-    def _find_types(self) -> dict[str, TextType]:
-        """Find out what the fields of each column can be read as, in all files."""
-        found = {name: TextType() for name in self.names}
-        for block in self._blocks():
-            for name, kind in found.items():
-                kind.see(block[name])
-        return found
-
-    def _blocks(self) -> Iterator[Frame]:
-        before = 0
-        for reader in self._readers:
-            for block in reader.blocks():
-                self.done = before + reader.done
-                yield block
-            before += reader.n_bytes
-
-    def frames(self, columns: Sequence[Any]) -> Iterator[Frame]:
-        """Read some columns, a batch at a time."""
-        for block in self._blocks():
-            yield block.select(self._types[name].convert(block[name]) for name in columns)
+    Text, and what a lazy frame computes, is written into a folder for temporary files first.
+    """
+    library, _, _ = type(data).__module__.partition(".")
+    is_list = isinstance(data, list | tuple)
+    if all(isinstance(each, str | os.PathLike) for each in (data if is_list else [data])):
+        files = _find_files(data)
+        is_parquet = [file.suffix.lower() in (".parquet", ".pq") for file in files]
+        if any(is_parquet):
+            return _open_parquet(files, is_parquet, memory_limit)
+        return _open_text(files, folder, memory_limit, delimiter, has_header)
+    if library == "polars" and hasattr(data, "sink_parquet"):
+        return _open_lazy(data, folder, memory_limit)
+    if library == "pyarrow" and hasattr(data, "to_batches") and hasattr(data, "count_rows"):
+        return _ArrowDataset(data, memory_limit)
+    if library.startswith("dask") and hasattr(data, "to_delayed") and hasattr(data, "npartitions"):
+        return DaskPartitions(data)
+    return None
 
 
-def _check_exists(file: Path) -> None:
-    if not file.is_file():
-        from komb.data.read.file_bytes import read_bytes
-
-        read_bytes(file)  # says why not
-
-
-def open_files(data: object, memory_limit: int, delimiter: str | None, has_header: bool) -> Batches:
-    """Open the files that a name, a pattern or a list of names stands for."""
-    files = find_files(data)
-    is_parquet = [file.suffix.lower() in (".parquet", ".pq") for file in files]
-    if all(is_parquet):
-        return ParquetFiles(files, memory_limit)
-    if any(is_parquet):
-        other = files[is_parquet.index(False)]
-        message = f"Some files are Parquet, but {shorten(other)} is not."
-        raise FileError(message, "Name files of one kind.")
-    return CsvFiles(files, memory_limit, delimiter, has_header)
-
-
-def find_files(data: Any) -> list[Path]:
+def _find_files(data: Any) -> list[Path]:
     """Return the files that a name, a pattern or a list of names stands for, in their order.
 
     A folder stands for the Parquet files in it.
     """
     if not isinstance(data, str | os.PathLike):
-        named = [file for each in data for file in find_files(each)]
+        named = [file for each in data for file in _find_files(each)]
         if not named:
             raise FileError("There are no files in the list.", "Name at least one.")
         return named
     path = to_path(data)
     if is_table_folder(path):
-        remedy = "Use it as it is, or open it with komb.open_table."
+        remedy = "Use it as it is, or open it with komb.read_table."
         raise FileError(f"{shorten(path)} is an encoded table already.", remedy)
     if path.is_dir():
         pattern = os.path.join(glob.escape(str(path)), "**", "*.parquet")
@@ -278,32 +169,79 @@ def find_files(data: Any) -> list[Path]:
     return files
 
 
-def open_lazy(data: Any, folder: Path, memory_limit: int) -> Batches:
-    """Run a polars LazyFrame once, into a file, and read that."""
-    import polars as pl
+def _open_parquet(files: Sequence[Path], is_parquet: Sequence[bool], memory_limit: int) -> Batches:
+    """Open Parquet files with the same columns of the same types."""
+    if not all(is_parquet):
+        other = files[is_parquet.index(False)]
+        message = f"Some files are Parquet, but {shorten(other)} is not."
+        raise FileError(message, "Name files of one kind.")
+    first, expected = files[0], _schema(files[0])
+    for file in files[1:]:
+        found = _schema(file)
+        _check_same_columns(list(expected), list(found), first, file)
+        for name, dtype in expected.items():
+            if found[name] != dtype:
+                raise DataError(
+                    f"Column {name!r} is {dtype} in {shorten(first)}, but {found[name]} in "
+                    f"{shorten(file)}; files of one table must have the same types.",
+                    "Write them with the same types, or name files that have them.",
+                )
+    more = f" or one of {len(files) - 1} more" if len(files) > 1 else ""
+    return _Scan(f"{shorten(first)}{more}", pl.scan_parquet(list(files), glob=False), memory_limit)
 
+
+def _schema(file: Path) -> dict[str, Any]:
+    with mapped_file(file, 0, 0), naming_damage(shorten(file)):  # or it says why not
+        return dict(pl.read_parquet_schema(file))
+
+
+def _check_same_columns(
+    expected: Sequence[Any], found: Sequence[Any], first: object, file: object
+) -> None:
+    """Raise unless two files have the same columns."""
+    lacks = [name for name in expected if name not in found]
+    more = [name for name in found if name not in expected]
+    if lacks or more:
+        parts = [
+            f"{verb} {', '.join(map(repr, names[:5]))}{' ...' if len(names) > 5 else ''}"
+            for verb, names in (("lacks", lacks), ("also has", more))
+            if names
+        ]
+        message = f"{shorten(file)} must have the columns of {shorten(first)}; it "
+        remedy = "Name files of one table only."
+        raise DataError(f"{message}{' and '.join(parts)}.", remedy)
+
+
+def _open_text(
+    files: Sequence[Path], folder: Path, memory_limit: int, delimiter: str | None, has_header: bool
+) -> Batches:
+    """Open files of delimited text with the same columns, whose types are those of all rows."""
+    parts: list[pl.LazyFrame] = []
+    names: list[str] = []
+    for number, file in enumerate(files):
+        kept = folder / f"text-{number}.parquet"
+
+        def keep(fields: pl.LazyFrame, kept: Path = kept) -> pl.LazyFrame:
+            fields.sink_parquet(kept, compression="lz4")
+            return pl.scan_parquet(kept, glob=False)
+
+        with mapped_file(file, memory_limit, 0) as (where, data):
+            text = TextFile(
+                file, where, data, memory_limit, delimiter=delimiter, has_header=has_header
+            )
+            names = names or text.names
+            _check_same_columns(names, text.names, files[0], file)
+            parts.append(trimmed(text.gather(keep), names))
+    fields = pl.concat(parts)
+    return _Scan("the text", typed(fields, find_types(fields, names)), memory_limit)
+
+
+def _open_lazy(data: Any, folder: Path, memory_limit: int) -> Batches:
+    """Run a lazy frame of polars once."""
     file = folder / "lazy.parquet"
     try:
         data.sink_parquet(file)
     except pl.exceptions.PolarsError as error:
         why = str(error).strip().split("\n", 1)[0]
         raise DataError(f"The LazyFrame cannot be collected: {why}.", "Correct it.") from None
-    return ParquetFiles([file], memory_limit)
-
-
-def open_batches(
-    data: Any, folder: Path, memory_limit: int, delimiter: str | None, has_header: bool
-) -> Batches | None:
-    """Open what comes in batches; None for anything else, such as a table in memory."""
-    library, _, _ = type(data).__module__.partition(".")
-    if isinstance(data, str | os.PathLike):
-        return open_files(data, memory_limit, delimiter, has_header)
-    if isinstance(data, list | tuple) and all(isinstance(x, str | os.PathLike) for x in data):
-        return open_files(data, memory_limit, delimiter, has_header)
-    if library == "polars" and hasattr(data, "sink_parquet"):
-        return open_lazy(data, folder, memory_limit)
-    if library == "pyarrow" and hasattr(data, "to_batches") and hasattr(data, "count_rows"):
-        return ArrowDataset(data, memory_limit)
-    if library.startswith("dask") and hasattr(data, "to_delayed") and hasattr(data, "npartitions"):
-        return DaskPartitions(data)
-    return None
+    return _Scan("the lazy frame", pl.scan_parquet(file, glob=False), memory_limit)

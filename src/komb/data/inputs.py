@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from komb.data.columns import Column, make_column
 from komb.data.names import Name
-from komb.errors import DataError
+from komb.errors import DataError, UnknownNameError
 
 Rows: TypeAlias = npt.NDArray[np.intp]
 Block: TypeAlias = tuple[Sequence[Any], npt.NDArray[Any]]
@@ -102,6 +102,16 @@ def check_lengths(sizes: Mapping[Name, int]) -> None:
         shown = f"{sizes[shortest]} values in {shortest!r} and {sizes[longest]} in {longest!r}"
         rule, remedy = "have columns of one length", "Make them equally long."
         raise DataError.because("data", rule, sizes, remedy, shown=shown)
+
+
+def choose_names(names: Sequence[Name], wanted: Sequence[Name] | None) -> list[Any]:
+    """Return the names of the columns that are wanted, all of them known."""
+    for name in wanted or ():
+        if name not in names:
+            raise UnknownNameError.among("column", name, names)
+    chosen = list(names if wanted is None else wanted)
+    check_shape(chosen, 1)
+    return chosen
 
 
 def _open_array(data: npt.NDArray[Any]) -> Source:

@@ -342,5 +342,5 @@ def _as_numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:
     numbers = np.array([float(value) if is_number(value) else np.nan for value in values])
     places = [place for place, value in enumerate(values) if isinstance(value, str)]
     if places:
-        numbers[places] = read_each(pl.Series([values[place] for place in places]))
+        numbers[places] = read_each([values[place] for place in places])
     return numbers

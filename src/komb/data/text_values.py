@@ -96,8 +96,9 @@ def _bare(texts: pl.Series) -> pl.Series:
     return inner.str.strip_chars()
 
 
-def read_each(texts: pl.Series) -> Floats:
+def read_each(words: list[str]) -> Floats:
     """Read each text as the number that it is by itself; NaN where it is none."""
+    texts = pl.Series([word.encode("utf-8", "replace").decode() for word in words])  # no surrogates
     numbers = np.full(len(texts), np.nan)
     for form, pattern in reversed(_NUMBERS.items()):
         is_one = _bare(texts).str.contains(pattern).to_numpy()

@@ -220,8 +220,6 @@ class TestText:
     def test_blocks_end_between_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("komb.data.stored.csv_blocks._LARGEST_BLOCK", 50)
-        monkeypatch.setattr("komb.data.stored.csv_blocks._SMALLEST_BLOCK", 50)
         lines = ["name;n"] + [f'"a{i % 3}\n;b";{i % 5}' for i in range(40)]
         data = "\r\n".join(lines).encode()
         (tmp_path / "t.csv").write_bytes(data)

@@ -7,16 +7,16 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.data.read import csv_layout, csv_quotes
-from komb.data.read.csv_layout import count_lines, drop_blank_lines, find_odd_line, squeeze
-from komb.data.read.csv_quotes import find_quoting
-from komb.data.read.table_files import read_table
+from komb.data.read import text
+from komb.data.read.table_files import read_frame, read_table
+from komb.data.read.text import find_quoting
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, InputError
 
+FILE = Path("x")
 FIELDS = st.text('ab",\n ', max_size=4)
 TABLES = st.lists(st.lists(FIELDS, min_size=2, max_size=2), min_size=1, max_size=6)
 
@@ -24,7 +24,7 @@ TABLES = st.lists(st.lists(FIELDS, min_size=2, max_size=2), min_size=1, max_size
 @pytest.fixture(params=[1, 3, 1 << 22], autouse=True)
 def _chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the size of the pieces that are looked at."""
-    monkeypatch.setattr(csv_quotes, "_CHUNK", request.param)
+    monkeypatch.setattr(text, "_CHUNK", request.param)
 
 
 def write(rows: list[list[str]], quoting: int = csv.QUOTE_ALL) -> bytes:
@@ -37,64 +37,48 @@ def write(rows: list[list[str]], quoting: int = csv.QUOTE_ALL) -> bytes:
 @given(rows=TABLES)
 def test_what_is_written_properly_is_proper(style: int, rows: list[list[str]]) -> None:
     data = write(rows, style)
-    quote = find_quoting(data, b",", "x")
-    assert quote == ('"' if b'"' in data else None)
-    assert count_lines(data, quote) == len(rows)
-    assert find_odd_line(data, ",", 2, quote) is None
-    assert csv_layout.is_rectangular(data, ",", 2, quote)
-    fields, start = csv_layout.first_record(data, ",", quote)
-    if data[:1] != b"\n":
-        assert fields == rows[0]
-        assert data[start:] == write(rows[1:], style)
+    assert find_quoting(data, b",", FILE) == ('"' if b'"' in data else None)
 
 
 @given(st.text('a",\n', max_size=12).map(str.encode))
 def test_any_text(data: bytes) -> None:
     """Either quotes are letters, or the csv module agrees on every field, or it is refused."""
     try:
-        quote = find_quoting(data, b",", "x")
+        quote = find_quoting(data, b",", FILE)
     except FileError:
         return
     if quote is not None:
         strict = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
         lax = list(csv.reader(io.StringIO(data.decode(), newline="")))
         assert strict == lax
-        assert count_lines(data, quote) == len(lax) + (not data)
 
 
-def by_hand(data: bytes) -> bytes:
-    """Squeeze byte by byte."""
-    lines: list[list[bytes]] = [[]]
-    is_quoted = False
-    for code in data:
-        byte = bytes([code])
-        is_quoted ^= byte == b'"'
-        if byte == b"\n" and not is_quoted:
-            lines.append([])
-        elif byte in b" \t" and not is_quoted:
-            if lines[-1] and lines[-1][-1] != b"blank":
-                lines[-1].append(b"blank")
-        else:
-            lines[-1].append(byte)
-    done = []
-    for line in lines:
-        if line and line[-1] == b"blank":
-            line.pop()
-        done.append(b"".join(b" " if byte == b"blank" else byte for byte in line))
-    return b"\n".join(done)
+CELLS = st.text('ab",;\n 1', max_size=4).map(lambda cell: f"x{cell}x")
 
 
-@given(st.lists(st.sampled_from([" ", "\t", "\n", "a", '"b  \n c"']), max_size=12))
-def test_squeezing(parts: list[str]) -> None:
-    data = "".join(parts).encode()
-    assert squeeze(data, '"') == by_hand(data)
-
-
-@given(st.lists(st.sampled_from(["\n", "a", '"b\n\nc"']), max_size=12))
-def test_blank_lines(parts: list[str]) -> None:
-    found = drop_blank_lines("".join(parts).encode(), '"').decode()
-    kept = [part for i, part in enumerate(parts) if part != "\n" or parts[i - 1 : i] != ["\n"]]
-    assert found == "".join(kept)
+@pytest.mark.parametrize("style", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_lines_are_counted_as_the_csv_module_counts_them(
+    style: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A line that is short or long is named; blank ones are left out."""
+    n_fields = data.draw(st.integers(2, 3))
+    row = st.lists(CELLS, min_size=n_fields, max_size=n_fields)
+    odd = st.sampled_from([[], [], ["short"], ["long"] * (n_fields + 1), [""] * n_fields])
+    rows = data.draw(st.lists(row | odd, min_size=2, max_size=8))
+    header = [f"c{number}" for number in range(n_fields)]
+    path = tmp_path_factory.mktemp("rows") / "x.csv"
+    path.write_bytes(write([header, *rows], style))
+    kept = [cells for cells in rows if cells]
+    wrong = [cells for cells in kept if len(cells) != n_fields]
+    if wrong:
+        with pytest.raises(FileError, match=f" has {len(wrong[0])}\\. "):
+            read_table(path, delimiter=",")
+    elif kept and any(map(any, kept)):
+        frame = read_frame(path, delimiter=",")
+        known = [tuple(cell.strip() or None for cell in cells) for cells in kept]
+        assert frame.rows() == known
 
 
 @pytest.mark.parametrize(
@@ -130,23 +114,6 @@ def test_what_is_ambiguous_is_refused_with_its_line(
     path.write_text(content)
     with pytest.raises(FileError, match=f"a quote on {line}"):
         read_table(path)
-
-
-def test_passes_over_a_text_do_not_grow_with_its_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A quote that is never closed was looked for once more from every line."""
-    looked_at = 0
-
-    class Counting(bytes):
-        def count(self, sub: bytes, start: int = 0, end: int = 1 << 62) -> int:  # type: ignore[override]
-            nonlocal looked_at
-            looked_at += min(end, len(self)) - start
-            return super().count(sub, start, end)
-
-    data = Counting(b'"' + b"a,b\n" * 5_000)
-    assert csv_layout.end_of_record(data, 0, '"') == len(data)
-    assert looked_at <= len(data)
 
 
 def read(path: Path) -> DiscreteTable | InputError:
