@@ -39,8 +39,9 @@ class Record:
         """
         record: dict[str, Any] = {}
         merged: dict[str, Any] = {}
+        cls: Any = type(self)
         for entry in fields(self):
-            written = _write(getattr(self, entry.name), _types_of(type(self))[entry.name])
+            written = _write(getattr(self, entry.name), _types_of(cls)[entry.name])
             if entry.metadata == MERGED:
                 merged |= written
             else:
@@ -57,7 +58,8 @@ class Record:
         >>> komb.Member.from_dict({"name": "age", "witness": []})
         Member(name='age', witness=(), statistic=None, df=None, p_value=None, test=None, ...)
         """
-        types, values = _types_of(cls), known_fields(cls, record)
+        own: Any = cls
+        types, values = _types_of(own), known_fields(cls, record)
         for entry in fields(cls):
             if entry.metadata == MERGED:
                 values[entry.name] = _read(record, types[entry.name])
