@@ -24,6 +24,7 @@ from komb.data.encode.column_types import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
 from komb.engine.questions import Outcome, SessionCounts, Variables
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
@@ -31,6 +32,7 @@ from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
+from komb.sessions.bridge import SessionEngine
 from komb.sessions.given import GivenSource
 from komb.sessions.informed import InformedSource
 from komb.sessions.session import Session
@@ -124,6 +126,12 @@ class Run:
             else self.positions(member.witness)
             for member in blanket.details
         }
+
+    def open_engine(
+        self, journal: SweepJournal | None = None, *, tells_required: bool = True
+    ) -> Engine:
+        """Open what answers searches; without ``tells_required`` tests of known pairs count."""
+        return SessionEngine(self.open_session(journal, tells_required=tells_required))
 
     def open_session(
         self, journal: SweepJournal | None = None, *, tells_required: bool = True
