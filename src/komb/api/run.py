@@ -131,47 +131,42 @@ class Run:
         self, journal: SweepJournal | None = None, *, tells_required: bool = True
     ) -> Engine:
         """Open what answers searches; without ``tells_required`` tests of known pairs count."""
-        return SessionEngine(self.open_session(journal, tells_required=tells_required))
-
-    def open_session(
-        self, journal: SweepJournal | None = None, *, tells_required: bool = True
-    ) -> Session:
-        """Make a session for searches; without ``tells_required`` tests of known pairs count."""
         knowledge = self.knowledge
         if knowledge is not None and not tells_required:
             knowledge = replace(knowledge, required=frozenset())
         if isinstance(self.data, DiscreteTable):
-            return open_table(
+            session = open_table(
                 self.data, given=frozenset(self.held), knowledge=knowledge,
                 test=self.search.test, alpha=self.alpha, journal=journal, **self.search.of_test,
             )  # fmt: skip
+            return SessionEngine(session)
         session = self.data.open()
         if not self.held and knowledge is None:
-            return session
+            return SessionEngine(session)
         variables = frozenset(range(len(self.names))) - set(self.held)
         source = GivenSource(session.source, frozenset(self.held))
         known = ColumnKnowledge((None,) * len(self.names)) if knowledge is None else knowledge
-        return Session(InformedSource(source, known, variables))
+        return SessionEngine(Session(InformedSource(source, known, variables)))
 
     def find(
         self,
         target: int,
         reporter: Reporter = IGNORED,
-        session: Session | None = None,
+        engine: Engine | None = None,
         journal: SweepJournal | None = None,
     ) -> Blanket:
         """Find the blanket of the column at position ``target``.
 
-        A session that is passed in is asked first what it knows; what it did before is not counted.
-        One that is made notes large sweeps in the journal.
+        What an engine that is passed in did before is not counted. One that is opened notes large
+        sweeps in the journal.
         """
-        return self.name(self.search_for(target, reporter, session, journal))
+        return self.name(self.search_for(target, reporter, engine, journal))
 
     def search_for(
         self,
         target: int,
         reporter: Reporter = IGNORED,
-        session: Session | None = None,
+        engine: Engine | None = None,
         journal: SweepJournal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
@@ -184,7 +179,7 @@ class Run:
         try:
             if isinstance(self.data, DiscreteTable):
                 warm_up(self.data, self.search.test)
-            return self._search(self.task(target, observe), session, journal)
+            return self._search(self.task(target, observe), engine, journal)
         except KeyboardInterrupt:
             names = self.named(grown[0])
             message = (
@@ -209,20 +204,20 @@ class Run:
         """Columns that may be members: all but the target, what is held fixed and left out."""
         return frozenset(range(len(self.names))) - {target, *self.held, *self.left_out}
 
-    def _search(self, task: Task, session: Session | None, journal: SweepJournal | None) -> Finding:
+    def _search(self, task: Task, engine: Engine | None, journal: SweepJournal | None) -> Finding:
         began = time.perf_counter()
-        session = session or self.open_session(journal)
-        before = session.counts
+        engine = engine or self.open_engine(journal)
+        before = engine.work
         algorithm, arguments = self.search.algorithm, self.search.arguments
         if algorithm.choose_alpha is not None:
             arguments["alpha"] = self.search.alpha
-        found = algorithm.search(session, task, **arguments)
+        found = algorithm.search(engine, task, **arguments)
         check_found(found, task, algorithm.name)
         # the evidence, gathered below, is no part of the search
-        counts = session.counts - before
+        counts = engine.work - before
         seconds = time.perf_counter() - began
         shown = [(x, z) for x, z in found.witnesses.items() if z is not None]
-        measured = zip(shown, session.outcomes(task.target, shown), strict=True)
+        measured = zip(shown, engine.outcomes(task.target, shown), strict=True)
         outcomes = {x: own for (x, _), own in measured}
         by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
         if by_request:  # known neighbours that no test shows

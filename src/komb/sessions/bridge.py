@@ -103,6 +103,8 @@ class SessionEngine(Engine):
         wants_bits: bool = True,
         is_in_turn: bool = False,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
+        if isinstance(pool, Mapping) and len(set(pool.values())) == 1:
+            [pool] = set(pool.values())
         if isinstance(pool, Mapping):
             return self._weakest_in_pools(target, bits, pool, max_size, core)
         if wants_bits and not (is_in_turn or min_size):
