@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Literal
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, Edge, PartialGraph, Triple
 from komb.describe.roles import known_directions
 from komb.describe.separations import find_separators, largest_separator
+from komb.engine.engine import Engine
 from komb.engine.questions import Variables
-from komb.sessions.session import Session
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -44,10 +44,10 @@ class Network:
 def join(run: Run, blankets: Iterable[Blanket], symmetry: Symmetry, network: nx.DiGraph) -> None:
     """Add the edges and groups of the network that some blankets make to its nodes."""
     found = {run.data.index(each.target): run.witnesses_of(each) for each in blankets}
-    session = run.open_session()
-    bound = largest_separator(session, max(map(len, found.values())))
+    engine = run.open_engine()
+    bound = largest_separator(engine, max(map(len, found.values())))
     known = known_directions(run, {*found}.union(*found.values()))
-    joined = find_network(session, found, bound, symmetry, known)
+    joined = find_network(engine, found, bound, symmetry, known)
     for a, b in joined.edges:
         for cause, effect in ((a, b), (b, a)):
             if (effect, cause) not in joined.directed:
@@ -60,14 +60,14 @@ def join(run: Run, blankets: Iterable[Blanket], symmetry: Symmetry, network: nx.
 
 
 def find_network(
-    session: Session,
+    engine: Engine,
     blankets: Mapping[int, Witnesses],
     max_separator: int,
     symmetry: Symmetry = "and",
     directions: Directions = NO_DIRECTIONS,
 ) -> Network:
     """Join the variables of some blankets to a network."""
-    return _Joining(session, blankets, max_separator, symmetry).join(directions)
+    return _Joining(engine, blankets, max_separator, symmetry).join(directions)
 
 
 class _Joining:
@@ -75,18 +75,18 @@ class _Joining:
 
     def __init__(
         self,
-        session: Session,
+        engine: Engine,
         blankets: Mapping[int, Witnesses],
         max_separator: int,
         symmetry: Symmetry,
     ) -> None:
-        self.session = session
+        self.engine = engine
         self.blankets = blankets
         self.max_separator = max_separator
         self.symmetry = symmetry
         self.separators = {
             target: find_separators(
-                session, target, members.keys(), frozenset(members), max_separator
+                engine, target, members.keys(), frozenset(members), max_separator
             )
             for target, members in blankets.items()
         }
@@ -124,7 +124,7 @@ class _Joining:
                 separator = self._separator(a, b, middle)
                 if separator is None or middle in separator:
                     others.append((a, middle, b))
-                elif self.session.is_dependent(a, b, separator | {middle}):
+                elif self.engine.is_dependent(a, b, separator | {middle}):
                     colliders.append((a, middle, b))
         return colliders, others
 
@@ -141,7 +141,7 @@ class _Joining:
         return self._find(a, b, pool - {a}).get(b)
 
     def _find(self, target: int, x: int, pool: Variables) -> dict[int, Variables]:
-        return find_separators(self.session, target, {x}, pool, self.max_separator)
+        return find_separators(self.engine, target, {x}, pool, self.max_separator)
 
     def _groups(self, joined: Mapping[int, set[int]]) -> tuple[Variables, ...]:
         """Variables with a witness that they are not joined to, and their targets."""

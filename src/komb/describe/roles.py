@@ -1,4 +1,4 @@
-"""What each member of a blanket is to the target, asked of a session.
+"""What each member of a blanket is to the target, asked of an engine.
 
 * A **neighbour** is not separated from the target by any set of other members. In a Bayesian
   network it is a parent or a child, and other members are enough to tell: a variable that is no
@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, PartialGraph
 from komb.describe.separations import Separations, largest_separator
+from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.results.roles import Direction, Kind, Role, Roles
-from komb.sessions.session import Session
 
 if TYPE_CHECKING:
     from komb.api.run import Run
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 def find_roles(run: Run, blanket: Blanket) -> Roles:
     """Say what each member of a blanket is to the target."""
-    session, witnesses = run.open_session(), run.witnesses_of(blanket)
+    engine, witnesses = run.open_engine(), run.witnesses_of(blanket)
     target = run.data.index(blanket.target)
-    bound = largest_separator(session, len(witnesses))
+    bound = largest_separator(engine, len(witnesses))
     known = known_directions(run, {target, *witnesses})
-    parts = find_parts(session, target, witnesses, bound, known)
+    parts = find_parts(engine, target, witnesses, bound, known)
     roles = {
         run.names[x]: Role(
             name=run.names[x],
@@ -90,7 +90,7 @@ class Part:
 
 
 def find_parts(
-    session: Session,
+    engine: Engine,
     target: int,
     witnesses: Mapping[int, Variables | None],
     max_separator: int,
@@ -98,7 +98,7 @@ def find_parts(
 ) -> dict[int, Part]:
     """Say what each member of a blanket is to the target."""
     blanket = frozenset(witnesses)
-    separations = Separations(session, blanket | {target}, max_separator)
+    separations = Separations(engine, blanket | {target}, max_separator)
     own = separations.of(target)
     neighbours = blanket - own.keys()
     children = _common_children(separations, target, neighbours)

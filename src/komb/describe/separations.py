@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations, islice
 
 from komb.describe.partial_graph import Triple
+from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, count_subsets, subsets
-from komb.search._power import power_to_see
-from komb.sessions.session import Session
+from komb.search._power import power_to_detect
 
 SHARE_TO_DETECT = 0.5
 """Of the dependence of two variables, what a test must be able to see to separate them."""
@@ -29,7 +29,7 @@ _SETS_PER_LOT = 64  # tried at once
 
 
 def find_separators(
-    session: Session, target: int, candidates: AbstractSet[int], pool: Variables, max_size: int
+    engine: Engine, target: int, candidates: AbstractSet[int], pool: Variables, max_size: int
 ) -> dict[int, Variables]:
     """For each candidate that can be separated from the target, the first set that does it.
 
@@ -38,10 +38,11 @@ def find_separators(
     found: dict[int, Variables] = {}
     waiting = set(candidates)
     for lot in _lots(pool, max_size):
-        answers = session.ask(target, [(waiting - given, given) for given in lot])
+        questions = [(waiting - given, given) for given in lot]
+        answers = engine.evidence(target, questions, wants_bits=False)
         for given, dependent in zip(lot, answers, strict=True):
             for x in sorted((waiting - given).difference(dependent)):
-                if _counts(session, target, x, given):
+                if _counts(engine, target, x, given):
                     found[x] = given
                     waiting.discard(x)
         if not waiting:
@@ -57,9 +58,9 @@ def _lots(pool: Variables, max_size: int) -> Iterator[list[Variables]]:
             yield lot
 
 
-def _counts(session: Session, target: int, x: int, given: Variables) -> bool:
+def _counts(engine: Engine, target: int, x: int, given: Variables) -> bool:
     """Whether a test that says "independent" could have seen a dependence."""
-    return not given or session.can_detect(target, x, given, EMPTY, power_to_see(SHARE_TO_DETECT))
+    return not given or engine.can_detect(target, x, given, EMPTY, power_to_detect(SHARE_TO_DETECT))
 
 
 class Separations:
@@ -68,15 +69,16 @@ class Separations:
     Examples
     --------
     >>> import networkx as nx
+    >>> from komb.sessions.bridge import SessionEngine
     >>> from komb.sessions.graph import DSeparationOracle
     >>> oracle = DSeparationOracle(nx.DiGraph([(0, 2), (1, 2)]), range(3))
-    >>> separations = Separations(oracle, frozenset({0, 1, 2}), 1)
+    >>> separations = Separations(SessionEngine(oracle), frozenset({0, 1, 2}), 1)
     >>> separations.are_joined(0, 1), separations.is_collider(0, 2, 1)
     (False, True)
     """
 
-    def __init__(self, session: Session, variables: Variables, max_separator: int) -> None:
-        self.session = session
+    def __init__(self, engine: Engine, variables: Variables, max_separator: int) -> None:
+        self.engine = engine
         self.variables = variables  # what pairs and separators are made of
         self.max_separator = max_separator  # how many variables a separator may have
         self._found: dict[int, dict[int, Variables]] = {}
@@ -87,7 +89,7 @@ class Separations:
             known = {x: found[variable] for x, found in self._found.items() if variable in found}
             unknown = self.variables - self._found.keys() - {variable}
             pool = self.variables - {variable}
-            found = find_separators(self.session, variable, unknown, pool, self.max_separator)
+            found = find_separators(self.engine, variable, unknown, pool, self.max_separator)
             self._found[variable] = dict(sorted({**known, **found}.items()))
         return self._found[variable]
 
@@ -101,7 +103,7 @@ class Separations:
         That is so if it is not needed to separate them, and they depend on each other given it.
         """
         separator = self.of(a)[b]
-        return middle not in separator and self.session.is_dependent(a, b, separator | {middle})
+        return middle not in separator and self.engine.is_dependent(a, b, separator | {middle})
 
     def triples(self, joined: Mapping[int, set[int]]) -> tuple[list[Triple], list[Triple]]:
         """Triples whose ends are not joined, with a collider in the middle, and without.
@@ -120,9 +122,9 @@ class Separations:
         return colliders, others
 
 
-def largest_separator(session: Session, n_members: int) -> int:
+def largest_separator(engine: Engine, n_members: int) -> int:
     """How many members a separator may have: with an oracle all, as far as that is affordable."""
-    size = n_members if session.n_rows is None else min(MAX_SEPARATOR, n_members)
+    size = n_members if engine.n_rows is None else min(MAX_SEPARATOR, n_members)
     n_pairs = n_members * (n_members + 1) // 2
     while size > 1 and n_pairs * count_subsets(n_members - 1, size) > MOST_TESTS:
         size -= 1
