@@ -8,13 +8,18 @@ from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_table
+from komb.sessions.table_session import open_features, open_table
 from tests.engine.random_answers import FunctionEngine
 
 
 def on_table(table: DiscreteTable, test: str = "g-sci", **options: Any) -> Engine:
     """Tests on a table; ``given`` and ``knowledge`` are among the options."""
     return SessionEngine(open_table(table, test=test, **options))
+
+
+def on_features(table: DiscreteTable, alpha: float) -> Engine:
+    """Tests on features of columns, numbers and levels alike."""
+    return SessionEngine(open_features(table, alpha=alpha))
 
 
 def recorder(table: DiscreteTable, **options: Any) -> FunctionEngine:
