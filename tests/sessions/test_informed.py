@@ -21,6 +21,7 @@ from komb.sessions.source import Power
 from komb.sessions.table_session import open_table
 from tests import naive
 from tests.counts.tables import LOW_KIND, tables
+from tests.engine.engines import on_table
 from tests.search.running import OneByOne
 
 
@@ -47,7 +48,7 @@ def test_single_answers(test: str, drawn: tuple[DiscreteTable, ColumnKnowledge])
     everything = frozenset(range(table.n_columns))
     session = open_table(table, knowledge=known, test=test, alpha=0.1)
     twin = naive.adjusted.InformedSession(
-        OneByOne(DataSession(table, test, alpha=0.1)),
+        OneByOne(on_table(table, test, alpha=0.1)),
         everything,
         list(known.tiers),
         set(known.forbidden),

@@ -47,13 +47,7 @@ _SMALL_WITNESS = 2  # columns
 _STANDARD_ERRORS = 1.96  # to each side of an estimate
 
 
-def measure_members(run: Run, blanket: Blanket) -> dict[int, Measured]:
-    """Measure what each member adds to the others; members are positions."""
-    meter = InformationMeter(run.table, run.table.index(blanket.target))
-    return meter.of_members(run.witnesses_of(blanket))
-
-
-def measure_effects(run: Run, blanket: Blanket, members: Mapping[int, Measured]) -> Effects:
+def measure_effects(run: Run, blanket: Blanket) -> Effects:
     """Say how much each member tells about the target."""
     witnesses = run.witnesses_of(blanket)
     meter = InformationMeter(run.table, run.table.index(blanket.target))
@@ -69,7 +63,7 @@ def measure_effects(run: Run, blanket: Blanket, members: Mapping[int, Measured])
                 run.named(own.given),
                 own.is_complete,
             )
-            for x, own in sorted(members.items())
+            for x, own in sorted(meter.of_members(witnesses).items())
         ),
         groups=tuple(
             GroupEffect(
@@ -80,13 +74,8 @@ def measure_effects(run: Run, blanket: Blanket, members: Mapping[int, Measured])
     )
 
 
-def rank(
-    run: Run,
-    blanket: Blanket,
-    members: Mapping[int, Measured],
-    separators: Mapping[int, Variables],
-) -> Ranking:
-    """Order all columns by what they tell about the target; ``separators`` are handed over."""
+def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ranking:
+    """Order all columns by what they tell about the target."""
     witnesses, target = run.witnesses_of(blanket), run.table.index(blanket.target)
     found = Found(witnesses, separators=separators)
     engine = run.open_engine(tells_required=False)
@@ -94,7 +83,10 @@ def rank(
     separators = complete_separators(engine, run.task(target), found, size)
     outside = run.candidates(target) - witnesses.keys()
     meter = InformationMeter(run.table, target)
-    measured = {**members, **meter.of_others(sorted(outside), frozenset(witnesses), separators)}
+    measured = meter.of_others(sorted(outside), frozenset(witnesses), separators)
+    for own in blanket.effects.details:
+        given = run.positions(own.given)
+        measured[run.table.index(own.name)] = Measured(own.alone, own.added, given, own.complete)
     order = sorted(
         measured, key=lambda x: (x in outside, -measured[x].added, -measured[x].alone, x)
     )

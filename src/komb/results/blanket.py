@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
     from komb.api.run import Run
     from komb.results.explanation import Explanation
-
-
-_T = TypeVar("_T")
 
 
 class _WithRun:
@@ -162,13 +159,6 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         object.__setattr__(self, "_run", run)
         object.__setattr__(self, "_separators", separators)
         object.__setattr__(self, "_measured", {})
-
-    def _once(self, name: str, measure: Callable[[], _T]) -> _T:
-        """Return what was measured before, or measure it now."""
-        if name not in self._measured:
-            self._measured[name] = measure()
-        found: _T = self._measured[name]
-        return found
 
     def attached(self, run: Run, separators: Mapping[int, frozenset[int]]) -> Blanket:
         """Return an equal blanket that knows the run that found it."""
@@ -362,10 +352,12 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         X1 is a cause
         X2 is a cause
         """
-        from komb.describe.structure import find_roles
+        if "roles" not in self._measured:
+            from komb.describe.structure import find_roles
 
-        run = self.run_for("roles()")
-        return self._once("roles", lambda: find_roles(run, self))
+            self._measured["roles"] = find_roles(self.run_for("roles()"), self)
+        found: Roles = self._measured["roles"]
+        return found
 
     @property
     def effects(self) -> Effects:
@@ -385,11 +377,13 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         >>> round(blanket.effects["X1"].synergy, 2)
         0.48
         """
-        from komb.describe.effects import measure_effects, measure_members
+        if "effects" not in self._measured:
+            from komb.describe.effects import measure_effects
 
-        run = self.run_for("effects", needs_rows=True)
-        members = self._once("members", lambda: measure_members(run, self))
-        return self._once("effects", lambda: measure_effects(run, self, members))
+            run = self.run_for("effects", needs_rows=True)
+            self._measured["effects"] = measure_effects(run, self)
+        found: Effects = self._measured["effects"]
+        return found
 
     def ranking(self) -> Ranking:
         """Order all columns, members or not, by what they tell about the target.
@@ -409,11 +403,9 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         >>> [entry.column for entry in komb.markov_blanket(table, "Y").ranking()][:2]
         ['X1', 'X2']
         """
-        from komb.describe.effects import measure_members, rank
+        from komb.describe.effects import rank
 
-        run = self.run_for("ranking()", needs_rows=True)
-        members = self._once("members", lambda: measure_members(run, self))
-        return rank(run, self, members, self._separators)
+        return rank(self.run_for("ranking()", needs_rows=True), self, self._separators)
 
     def stability(
         self, n_halves: int = 50, *, seed: int = 0, progress: Callable[[int], None] | None = None
