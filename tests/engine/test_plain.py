@@ -224,14 +224,15 @@ def test_the_weakest_evidence_is_the_least_of_all(n: int, seed: int, bias: float
 def test_what_is_given_cannot_be_separated() -> None:
     engine = FunctionEngine(4, lambda *_: 0.0)
     assert engine.weakest(0, {1: 2.0}, frozenset({2, 3}), 2, core=frozenset({1})) == ({1: 2.0}, {})
-    assert engine.first_separator(0, 2, frozenset({3}), 1) == EMPTY
-    assert engine.first_separator(0, 2, frozenset({3}), 1, core=frozenset({1})) == frozenset({1})
+    assert engine.separators(0, [1, 2], frozenset({3}), 1) == {1: EMPTY, 2: EMPTY}
+    held = frozenset({1})
+    assert engine.separators(0, [2], frozenset({3}), 1, core=held) == {2: held}
 
 
 def test_little_is_asked_beyond_a_separator() -> None:
     """The empty set separates: what is tried beyond it fills one batch, not the whole pool."""
     engine = FunctionEngine(30, lambda *_: 0.0)
-    assert engine.first_separator(0, 1, frozenset(range(2, 30)), 3) == EMPTY
+    assert engine.separators(0, [1], frozenset(range(2, 30)), 3) == {1: EMPTY}
     assert engine.work.tests <= plain.SETS_AT_FIRST
 
 
