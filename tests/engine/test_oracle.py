@@ -58,15 +58,15 @@ def test_separation_equals_networkx(seed: int) -> None:
 def test_many_questions_at_once_have_the_answers_of_single_ones(seed: int) -> None:
     """On larger graphs, with hundreds of given sets."""
     rng = np.random.default_rng(seed)
-    directed = random_dag(14, 0.4, rng)
-    others = frozenset(range(1, 14))
-    questions = [(others, z) for z in subsets(others, 3)]
     for kind, graph in [
-        (DSeparationEngine, directed),
+        (DSeparationEngine, random_dag(14, 0.3, rng)),
         (SeparationEngine, nx.gnp_random_graph(14, 0.25, seed=seed)),
     ]:
-        together, alone = kind(graph).evidence(0, questions), kind(graph)
-        assert together == [alone.evidence(0, [question])[0] for question in questions]
+        target = max(graph, key=graph.degree)
+        others = frozenset(range(14)) - {target}
+        questions = [(others, z) for z in subsets(others, 3)]
+        together, alone = kind(graph, range(14)).evidence(target, questions), kind(graph, range(14))
+        assert together == [alone.evidence(target, [question])[0] for question in questions]
         assert 0 < sum(map(len, together)) < sum(len(others - z) for _, z in questions)
 
 
