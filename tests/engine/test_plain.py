@@ -262,10 +262,14 @@ def test_strong_dependences(n: int, seed: int, bias: float) -> None:
     ]
     expected.sort(key=lambda each: (-each[0], each[1], sorted(each[2])))
     seen: list[tuple[int, int]] = []
-    reports = {"on_progress": lambda *done: seen.append(done)}
-    assert engine.strong(0, questions, bits, **reports) == expected
+
+    def note(done: int, total: int) -> None:
+        seen.append((done, total))
+
+    assert engine.strong(0, questions, bits, on_progress=note) == expected
     assert engine.strong(0, questions, bits, is_conservative=True) == expected
-    assert engine.strong(0, AllSets(candidates, pool, size), bits, **reports) == expected
+    everything = AllSets(candidates, pool, size)
+    assert engine.strong(0, everything, bits, on_progress=note) == expected
     assert all(done < total for done, total in seen)
 
 

@@ -24,6 +24,11 @@ from komb.engine.questions import EMPTY, Candidates, Dependence, Outcome, Variab
 Bits = list[int]
 """For each variable, a whole number that has a bit for each question."""
 
+Joint = npt.NDArray[np.float64]
+
+MARGINALS_BYTES = 64 << 20
+"""Of marginal distributions, which are remembered up to so many bytes."""
+
 
 class OracleEngine(PlainEngine):
     """An engine that is always right, and sure of everything.
@@ -171,8 +176,10 @@ class DistributionEngine(OracleEngine):
     def __init__(
         self, joint: npt.ArrayLike, fixed: Variables = EMPTY, *, tolerance: float = 1e-9
     ) -> None:
-        self._joint = np.asarray(joint, dtype=np.float64)
+        self._joint: Joint = np.asarray(joint, dtype=np.float64)
         super().__init__(self._joint.ndim, fixed)
+        self._marginals: dict[tuple[int, ...], Joint] = {}  # by the variables that are summed out
+        self._n_bytes = 0
         self._tolerance = tolerance
 
     def weigh(self, target: int, questions: Sequence[Candidates]) -> list[list[float]]:
@@ -181,12 +188,12 @@ class DistributionEngine(OracleEngine):
 
     def _weigh(self, target: int, candidates: Sequence[int], given: Variables) -> list[float]:
         others = set(range(self.n_variables)) - {target, *candidates, *given}
-        joint = self._joint.sum(axis=tuple(others), keepdims=True)
+        joint = self._without(tuple(sorted(others)))
         depends = dict(self._judge(joint, target, list(candidates)))
         return [math.inf if depends[x] else 0.0 for x in candidates]
 
     def _judge(
-        self, joint: npt.NDArray[np.float64], target: int, candidates: list[int]
+        self, joint: Joint, target: int, candidates: list[int]
     ) -> Iterator[tuple[int, bool]]:
         """Tell which candidates depend on the target given the other variables of a joint.
 
@@ -199,6 +206,18 @@ class DistributionEngine(OracleEngine):
                 yield from self._judge(joint.sum(axis=tuple(others), keepdims=True), target, own)
         elif candidates:
             yield candidates[0], self._is_dependent(joint, target, candidates[0])
+
+    def _without(self, others: tuple[int, ...]) -> Joint:
+        """Sum variables out, the last one after the others: what they leave is remembered."""
+        if not others:
+            return self._joint
+        if others not in self._marginals:
+            marginal: Joint = self._without(others[:-1]).sum(axis=others[-1], keepdims=True)
+            self._n_bytes += marginal.nbytes
+            if self._n_bytes > MARGINALS_BYTES:
+                self._marginals, self._n_bytes = {}, marginal.nbytes
+            self._marginals[others] = marginal
+        return self._marginals[others]
 
     def _is_dependent(self, joint: npt.NDArray[np.float64], target: int, candidate: int) -> bool:
         without_target = joint.sum(axis=target, keepdims=True)
