@@ -193,7 +193,7 @@ class Engine(ABC):
         """All dependences of at least so many bits, the strongest first.
 
         For great many questions that hardly ever have such an answer: what is weaker is not
-        remembered. With :class:`AllSets` the answers are conservative.
+        remembered. Dependences of 0 bits are all there are.
         """
 
     @abstractmethod

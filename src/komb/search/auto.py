@@ -250,7 +250,9 @@ def _add_groups(search: _Search, size: int) -> None:
     hits = []
     if hidden:
         everything = AllSets(hidden, task.candidates, size, SWEPT_ROWS_PER_CELL)
-        hits = engine.strong(task.target, everything, needed, on_progress=report)
+        hits = engine.strong(
+            task.target, everything, needed, is_conservative=True, on_progress=report
+        )
     if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))

@@ -20,8 +20,9 @@ k, l                  ``order``, ``max_separator``
 
 Two things differ in form, neither in any answer. The recursion of ``find_inter_dep`` is written as
 the groups that it visits, in its order, and the engine is asked for the first witness under many of
-them at once. And a group that takes no allies is not visited again once it was in vain
-(:class:`GroupTree`).
+them at once. And groups that take no allies are not visited again once it was in vain
+(:class:`GroupTree`); which candidates depend on the target given them is listed beforehand where
+there are very many.
 
 A variable is never put into the condition of its own test: where the paper writes ``S \ Z`` for
 the pool of separators, the tested variable is left out too.
@@ -33,16 +34,17 @@ O(|S|^(order + max_separator)) for each candidate that some witness brings up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from komb.engine.engine import Engine, Query
+from komb.engine.engine import AllSets, Engine, Query
 from komb.engine.questions import EMPTY, Variables
 from komb.search.options import MAX_SEPARATOR, ORDER
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
 
 _GROUPS_AT_ONCE = 64
+_FEW_TESTS = 100_000  # given groups of full size: so many are made as they come
 
 
 @register_algorithm(
@@ -73,19 +75,19 @@ def find_blanket(engine: Engine, task: Task, *, order: int = 1, max_separator: i
         return S
     """
     blanket = task.start | task.include
-    tree = GroupTree(task.candidates, order)
+    tree = GroupTree(task.candidates, order, list_dependences(engine, task, order))
     while group := find_interacting_group(engine, task, tree, blanket, max_separator):
         blanket |= group
     while True:
         task.report(engine, "shrink", blanket)
-        witnesses = {
-            x: find_witness(engine, task.target, x, blanket, order, max_separator)
-            for x in sorted(blanket)
-        }
-        unsupported = [x for x, z in witnesses.items() if z is None and x not in task.include]
-        if not unsupported:
+        witnesses: dict[int, Variables | None] = {}
+        for x in sorted(blanket):
+            witnesses[x] = find_witness(engine, task.target, x, blanket, order, max_separator)
+            if witnesses[x] is None and x not in task.include:
+                blanket -= {x}
+                break
+        else:
             return Found(witnesses)
-        blanket -= {unsupported[0]}
 
 
 def drop_redundant(
@@ -137,16 +139,14 @@ def find_interacting_group(
 
     The first group under which a candidate has a witness wins, and there the first candidate.
     """
-    outside = tuple(sorted(task.candidates - blanket))
-    for groups in tree.visits(outside):
+    for queries in tree.visits(blanket):
         task.report(engine, "grow", blanket, tree.n_closed, tree.n_full)
-        queries = [Query(outside, frozenset(group), tree.order - len(group)) for group in groups]
         found = engine.first_witness(task.target, queries, blanket, max_separator)
         if found is not None:
-            tree.close(groups[: found.query])
+            tree.close(queries[: found.query])
             _, candidate, witness = found
             return drop_redundant(engine, task.target, candidate, witness, blanket, max_separator)
-        tree.close(groups)
+        tree.close(queries)
     return EMPTY
 
 
@@ -158,35 +158,69 @@ class GroupTree:
     closed for good.
     """
 
-    def __init__(self, candidates: Variables, order: int) -> None:
-        self.order = order
+    def __init__(
+        self,
+        candidates: Variables,
+        order: int,
+        dependent: Mapping[Variables, Sequence[int]] | None = None,
+    ) -> None:
         self.n_full = math.comb(len(candidates), order)  # groups of full size
         self.n_closed = 0  # of these
+        self._candidates = candidates
+        self._order = order
+        self._dependent = dependent  # given each group of full size, if they were listed
         self._last_closed: tuple[int, ...] | None = None
 
-    def visits(self, outside: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
-        """Yield the groups outside a blanket that are open, many at once behind the empty one."""
+    def visits(self, blanket: Variables) -> Iterator[list[Query]]:
+        """Yield queries for the open groups outside a blanket, many behind the empty group."""
+        outside = tuple(sorted(self._candidates - blanket))
         groups = self._extend((), outside)
         n_at_once = 1  # for most often the empty group is a success
         while some := list(islice(groups, n_at_once)):
-            yield some
+            yield [self._query(frozenset(group), outside, blanket) for group in some]
             n_at_once = _GROUPS_AT_ONCE
 
     def _extend(
         self, group: tuple[int, ...], following: Sequence[int]
     ) -> Iterator[tuple[int, ...]]:
-        if len(group) < self.order:
+        if len(group) < self._order:
             yield group
             for place, x in enumerate(following, 1):
                 yield from self._extend((*group, x), following[place:])
         elif self._last_closed is None or group > self._last_closed:
             yield group
 
-    def close(self, groups: Sequence[tuple[int, ...]]) -> None:
+    def _query(self, group: Variables, outside: Sequence[int], blanket: Variables) -> Query:
+        if len(group) < self._order or self._dependent is None:
+            return Query(outside, group, self._order - len(group))
+        return Query([x for x in self._dependent.get(group, ()) if x not in blanket], group)
+
+    def close(self, queries: Sequence[Query]) -> None:
         """Note groups that were visited in vain."""
-        full = [group for group in groups if len(group) == self.order]
-        self.n_closed += len(full)
-        self._last_closed = full[-1] if full else self._last_closed
+        full = [query.group for query in queries if len(query.group) == self._order]
+        if full:
+            self.n_closed += len(full)
+            self._last_closed = tuple(sorted(full[-1]))
+
+
+def list_dependences(engine: Engine, task: Task, order: int) -> dict[Variables, list[int]] | None:
+    """List the candidates that depend on the target given each group of full size.
+
+    An engine that knows what it has to list rules most dependences out before it tests them. None
+    if there are only few tests.
+    """
+    n_tests = len(task.candidates) * math.comb(len(task.candidates) - 1, order)
+    if order == 0 or n_tests <= _FEW_TESTS:
+        return None
+
+    def report(done: int, total: int) -> None:
+        task.report(engine, "sweep", task.start, done, total)
+
+    everything = AllSets(task.candidates, task.candidates, order)
+    found: dict[Variables, list[int]] = {}
+    for _, x, group in engine.strong(task.target, everything, 0.0, on_progress=report):
+        found.setdefault(group, []).append(x)
+    return {group: sorted(dependent) for group, dependent in found.items()}
 
 
 def has_no_separator(

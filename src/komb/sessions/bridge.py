@@ -75,10 +75,6 @@ class SessionEngine(Engine):
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
     ) -> Witness | None:
-        for query in queries:  # a whole walk begins like this: many tests are quicker together
-            if len(query.candidates) > 1:
-                for size in range(1, query.n_allies + 1):
-                    self._session.sweep(target, pool.union(query.candidates), size)
         branches = [
             Branch(query.group, frozenset(query.candidates) - query.group, query.n_allies)
             for query in queries
@@ -163,6 +159,8 @@ class SessionEngine(Engine):
         is_conservative: bool = False,
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
+        if isinstance(asked, AllSets) and not is_conservative:
+            return self._swept(target, asked, on_progress)
         if isinstance(asked, AllSets):
             return self._session.strong_dependences(
                 target, asked.candidates, asked.pool, asked.size, least_bits,
@@ -171,6 +169,17 @@ class SessionEngine(Engine):
         return self._session.strong_among(
             target, asked, least_bits, on_progress, is_confirmed=is_conservative
         )
+
+    def _swept(
+        self, target: int, asked: AllSets, on_progress: OnProgress | None
+    ) -> list[StrongDependence]:
+        for size in range(1, asked.size + 1):
+            self._session.sweep(target, asked.candidates | asked.pool, size, on_progress)
+        sets = list(subsets(asked.pool, asked.size, asked.size))
+        answers = self._session.ask(target, [(asked.candidates, given) for given in sets])
+        return [
+            (math.inf, x, given) for given, some in zip(sets, answers, strict=True) for x in some
+        ]
 
     def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
         return self._session.outcomes(target, tests)
