@@ -191,11 +191,11 @@ def check_weakest(engine: FunctionEngine, rng: np.random.Generator) -> None:
             for x in rng.permutation(others)[: rng.integers(1, len(others) + 1)]
             if x not in core
         }
+        pools = {x: draw_set(others.tolist(), 9, rng) for x in bits}
+        pool: Variables | dict[int, Variables] = pools
         if rng.random() < 0.5:
             pool = draw_set(others.tolist(), 9, rng)
             pools = dict.fromkeys(bits, pool)
-        else:
-            pool = pools = {x: draw_set(others.tolist(), 9, rng) for x in bits}
         least, most, in_turn = int(rng.integers(3)), int(rng.integers(-1, 5)), rng.random() < 0.5
         before = dict(bits)
         weakest, separated = engine.weakest(
@@ -294,7 +294,8 @@ def test_strong_dependences_of_large_tables_and_of_bits_in_doubt() -> None:
     found = engine.strong(0, everything, 4.0)
     assert engine.n_strata == 3
     # cells: 3 of the covariate, and 4 x 5, 4 x 6 or 5 x 6 of the pair; at most 66
-    assert found == [(8.0, 3, frozenset({2}))]
+    assert found == [(8.0, 3, frozenset({2})), (6.0, 2, frozenset({3}))]
+    assert engine.strong(0, everything, 4.0, is_conservative=True) == found[:1]
     assert engine.strong(0, [({2, 3, 4}, EMPTY)], 8.0) == [(10.0, 4, EMPTY), (8.0, 3, EMPTY)]
     assert engine.strong(0, [({2, 3, 4}, EMPTY)], 4.5, is_conservative=True) == [(10.0, 4, EMPTY)]
 
