@@ -252,6 +252,18 @@ class Engine(ABC):
             min_size=min_size, core=core, wants_bits=False, is_in_turn=is_in_turn,
         )[1]  # fmt: skip
 
+    def first_separator(
+        self,
+        target: int,
+        candidate: int,
+        pool: Variables,
+        max_size: int,
+        *,
+        core: Variables = EMPTY,
+    ) -> Variables | None:
+        """Return the first set that separates a candidate from the target, core included."""
+        return self.separators(target, [candidate], pool, max_size, core=core).get(candidate)
+
     def outcome(self, target: int, candidate: int, given: Variables) -> Outcome:
         """Everything one test has to say."""
         return self.outcomes(target, [(candidate, given)])[0]

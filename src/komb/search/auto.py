@@ -448,10 +448,10 @@ class _Search:
     def find_separator(self, x: int, witness: Variables) -> Variables | None:
         """Return members that separate a variable from the target given a witness, if any do."""
         pool = self.region.nearest(x, frozenset(self.blanket) - witness - {x})
-        found = self.engine.separators(
-            self.task.target, [x], pool, self.max_separator, core=witness
+        found = self.engine.first_separator(
+            self.task.target, x, pool, self.max_separator, core=witness
         )
-        return found[x] - witness if x in found else None
+        return None if found is None else found - witness
 
     def first_witness(self, x: int, witnesses: Sequence[Variables]) -> Variables | None:
         """Return the first of some witnesses given which no members separate a variable."""

@@ -209,7 +209,7 @@ def list_dependences(engine: Engine, task: Task, order: int) -> dict[Variables, 
     An engine that knows what it has to list rules most dependences out before it tests them. None
     if there are only few tests.
     """
-    n_tests = len(task.candidates) * math.comb(len(task.candidates) - 1, order)
+    n_tests = (order + 1) * math.comb(len(task.candidates), order + 1)
     if order == 0 or n_tests <= _FEW_TESTS:
         return None
 

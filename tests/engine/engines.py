@@ -1,0 +1,27 @@
+"""Engines that tests open: where it changes how that is done, this file changes, alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
+from komb.sessions.bridge import SessionEngine
+from komb.sessions.table_session import open_table
+from tests.engine.random_answers import FunctionEngine
+
+
+def on_table(table: DiscreteTable, test: str = "g-sci", **options: Any) -> Engine:
+    """Tests on a table; ``given`` and ``knowledge`` are among the options."""
+    return SessionEngine(open_table(table, test=test, **options))
+
+
+def recorder(table: DiscreteTable, **options: Any) -> FunctionEngine:
+    """The same answers, one by one; ``asked`` lists them."""
+    engine = on_table(table, **options)
+
+    def strength(y: int, x: int, given: Variables) -> float:
+        return engine.evidence(y, [({x}, given)])[0].get(x, 0.0)
+
+    return FunctionEngine(table.n_columns, strength)
