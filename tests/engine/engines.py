@@ -6,7 +6,8 @@ from typing import Any
 
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
-from komb.engine.questions import Variables
+from komb.engine.knowledge import KnowledgeEngine
+from komb.engine.questions import EMPTY, Variables
 from komb.sessions.bridge import SessionEngine
 from komb.sessions.table_session import open_features, open_table
 from tests.engine.random_answers import FunctionEngine
@@ -14,7 +15,11 @@ from tests.engine.random_answers import FunctionEngine
 
 def on_table(table: DiscreteTable, test: str = "g-sci", **options: Any) -> Engine:
     """Tests on a table; ``given`` and ``knowledge`` are among the options."""
-    return SessionEngine(open_table(table, test=test, **options))
+    known, given = options.pop("knowledge", None), options.get("given", EMPTY)
+    engine = SessionEngine(open_table(table, test=test, **options))
+    if known is None:
+        return engine
+    return KnowledgeEngine(engine, known, frozenset(range(table.n_columns)) - given)
 
 
 def on_features(table: DiscreteTable, alpha: float) -> Engine:

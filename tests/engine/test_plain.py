@@ -191,11 +191,11 @@ def check_weakest(engine: FunctionEngine, rng: np.random.Generator) -> None:
             for x in rng.permutation(others)[: rng.integers(1, len(others) + 1)]
             if x not in core
         }
+        pools = {x: draw_set(others.tolist(), 9, rng) for x in bits}
+        pool: Variables | dict[int, Variables] = pools
         if rng.random() < 0.5:
             pool = draw_set(others.tolist(), 9, rng)
             pools = dict.fromkeys(bits, pool)
-        else:
-            pool = pools = {x: draw_set(others.tolist(), 9, rng) for x in bits}
         least, most, in_turn = int(rng.integers(3)), int(rng.integers(-1, 5)), rng.random() < 0.5
         before = dict(bits)
         weakest, separated = engine.weakest(
@@ -224,14 +224,15 @@ def test_the_weakest_evidence_is_the_least_of_all(n: int, seed: int, bias: float
 def test_what_is_given_cannot_be_separated() -> None:
     engine = FunctionEngine(4, lambda *_: 0.0)
     assert engine.weakest(0, {1: 2.0}, frozenset({2, 3}), 2, core=frozenset({1})) == ({1: 2.0}, {})
-    assert engine.first_separator(0, 2, frozenset({3}), 1) == EMPTY
-    assert engine.first_separator(0, 2, frozenset({3}), 1, core=frozenset({1})) == frozenset({1})
+    assert engine.separators(0, [1, 2], frozenset({3}), 1) == {1: EMPTY, 2: EMPTY}
+    held = frozenset({1})
+    assert engine.separators(0, [2], frozenset({3}), 1, core=held) == {2: held}
 
 
 def test_little_is_asked_beyond_a_separator() -> None:
     """The empty set separates: what is tried beyond it fills one batch, not the whole pool."""
     engine = FunctionEngine(30, lambda *_: 0.0)
-    assert engine.first_separator(0, 1, frozenset(range(2, 30)), 3) == EMPTY
+    assert engine.separators(0, [1], frozenset(range(2, 30)), 3) == {1: EMPTY}
     assert engine.work.tests <= plain.SETS_AT_FIRST
 
 
@@ -261,10 +262,14 @@ def test_strong_dependences(n: int, seed: int, bias: float) -> None:
     ]
     expected.sort(key=lambda each: (-each[0], each[1], sorted(each[2])))
     seen: list[tuple[int, int]] = []
-    reports = {"on_progress": lambda *done: seen.append(done)}
-    assert engine.strong(0, questions, bits, **reports) == expected
+
+    def note(done: int, total: int) -> None:
+        seen.append((done, total))
+
+    assert engine.strong(0, questions, bits, on_progress=note) == expected
     assert engine.strong(0, questions, bits, is_conservative=True) == expected
-    assert engine.strong(0, AllSets(candidates, pool, size), bits, **reports) == expected
+    everything = AllSets(candidates, pool, size)
+    assert engine.strong(0, everything, bits, on_progress=note) == expected
     assert all(done < total for done, total in seen)
 
 
@@ -289,7 +294,8 @@ def test_strong_dependences_of_large_tables_and_of_bits_in_doubt() -> None:
     found = engine.strong(0, everything, 4.0)
     assert engine.n_strata == 3
     # cells: 3 of the covariate, and 4 x 5, 4 x 6 or 5 x 6 of the pair; at most 66
-    assert found == [(8.0, 3, frozenset({2}))]
+    assert found == [(8.0, 3, frozenset({2})), (6.0, 2, frozenset({3}))]
+    assert engine.strong(0, everything, 4.0, is_conservative=True) == found[:1]
     assert engine.strong(0, [({2, 3, 4}, EMPTY)], 8.0) == [(10.0, 4, EMPTY), (8.0, 3, EMPTY)]
     assert engine.strong(0, [({2, 3, 4}, EMPTY)], 4.5, is_conservative=True) == [(10.0, 4, EMPTY)]
 

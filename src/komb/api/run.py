@@ -25,6 +25,7 @@ from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
+from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import Outcome, SessionCounts, Variables
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
@@ -33,9 +34,6 @@ from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.sessions.bridge import SessionEngine
-from komb.sessions.given import GivenSource
-from komb.sessions.informed import InformedSource
-from komb.sessions.session import Session
 from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.table_session import open_table, ranked_numbers
 from komb.views.text import show_names
@@ -134,19 +132,19 @@ class Run:
         knowledge = self.knowledge
         if knowledge is not None and not tells_required:
             knowledge = replace(knowledge, required=frozenset())
+        fixed = frozenset(self.held)
+        engine: Engine
         if isinstance(self.data, DiscreteTable):
             session = open_table(
-                self.data, given=frozenset(self.held), knowledge=knowledge,
-                test=self.search.test, alpha=self.alpha, journal=journal, **self.search.of_test,
+                self.data, given=fixed, test=self.search.test, alpha=self.alpha, journal=journal,
+                **self.search.of_test,
             )  # fmt: skip
-            return SessionEngine(session)
-        session = self.data.open()
-        if not self.held and knowledge is None:
-            return SessionEngine(session)
-        variables = frozenset(range(len(self.names))) - set(self.held)
-        source = GivenSource(session.source, frozenset(self.held))
-        known = ColumnKnowledge((None,) * len(self.names)) if knowledge is None else knowledge
-        return SessionEngine(Session(InformedSource(source, known, variables)))
+            engine = SessionEngine(session)
+        else:
+            engine = self.data.open(fixed)
+        if knowledge is None:
+            return engine
+        return KnowledgeEngine(engine, knowledge, frozenset(range(len(self.names))) - fixed)
 
     def find(
         self,

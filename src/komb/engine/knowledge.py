@@ -136,8 +136,8 @@ class KnowledgeEngine(PlainEngine):
         first, second = pair = min(target, candidate), max(target, candidate)
         if pair not in self._separators:
             largest = LARGEST_OF_ORACLE if self.n_rows is None else LARGEST_SEPARATOR
-            pool = self._pool(first, second)
-            self._separators[pair] = self._engine.first_separator(first, second, pool, largest)
+            found = self._engine.separators(first, [second], self._pool(first, second), largest)
+            self._separators[pair] = found.get(second)
         return self._separators[pair]
 
     def _pool(self, target: int, candidate: int) -> Variables:

@@ -4,14 +4,15 @@ Variables that are separated in a graph are independent in every distribution th
 The converse is faithfulness, and a graph answers as if it held: for ``Y = X1 xor X2`` it calls
 ``X1`` and ``Y`` dependent, while the distribution makes them independent.
 
-Sets of variables are bits of whole numbers here: an oracle is asked very often.
+Graphs answer many questions at once: a whole number has a bit for each, so that one pass over the
+edges takes all questions a step further.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,14 @@ import numpy.typing as npt
 
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import EMPTY, Candidates, Dependence, Outcome, Variables
+
+Bits = list[int]
+"""For each variable, a whole number that has a bit for each question."""
+
+Joint = npt.NDArray[np.float64]
+
+MARGINALS_BYTES = 64 << 20
+"""Of marginal distributions, which are remembered up to so many bytes."""
 
 
 class OracleEngine(PlainEngine):
@@ -32,27 +41,36 @@ class OracleEngine(PlainEngine):
 
     answers_by: str
 
-    @abstractmethod
-    def dependents_of(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
-        """For each candidate, whether it depends on the target given the set."""
-
-    def weigh(self, target: int, questions: Sequence[Candidates]) -> list[list[float]]:
-        """Infinite evidence for what depends."""
-        return [
-            [math.inf if depends else 0.0 for depends in self.dependents_of(target, *question)]
-            for question in questions
-        ]
-
     def examine(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
         """Say what the oracle says; it has no statistic."""
-        answers = [self.dependents_of(target, [x], given)[0] for x, given in tests]
+        weighed = self.weigh(target, [([x], given) for x, given in tests])
         return [
-            Outcome(not depends, None, None, None, self.answers_by, reliable=True)
-            for depends in answers
+            Outcome(not bits, None, None, None, self.answers_by, reliable=True)
+            for [bits] in weighed
         ]
 
 
-class DSeparationEngine(OracleEngine):
+class _GraphEngine(OracleEngine):
+    """Separation in a graph."""
+
+    @abstractmethod
+    def reach(self, target: int, given: Bits, every: int) -> Bits:
+        """Tell in which questions each variable is connected to the target."""
+
+    def weigh(self, target: int, questions: Sequence[Candidates]) -> list[list[float]]:
+        """Infinite evidence for what is connected to the target."""
+        given = [0] * self.n_variables
+        for number, (_, condition) in enumerate(questions):
+            for variable in condition:
+                given[variable] |= 1 << number
+        reached = self.reach(target, given, (1 << len(questions)) - 1)
+        return [
+            [math.inf if reached[x] >> number & 1 else 0.0 for x in candidates]
+            for number, (candidates, _) in enumerate(questions)
+        ]
+
+
+class DSeparationEngine(_GraphEngine):
     """d-separation in a directed acyclic graph.
 
     Examples
@@ -68,39 +86,42 @@ class DSeparationEngine(OracleEngine):
     def __init__(
         self, graph: Any, names: Sequence[Any] | None = None, fixed: Variables = EMPTY
     ) -> None:
+        import networkx as nx
+
         names = list(graph.nodes) if names is None else list(names)
         super().__init__(len(names), fixed)
         position = {name: index for index, name in enumerate(names)}
-        self._parents = [_as_bits(position[p] for p in graph.predecessors(x)) for x in names]
-        self._children = [_as_bits(position[c] for c in graph.successors(x)) for x in names]
+        # causes first
+        self._parents = [
+            (position[x], [position[p] for p in graph.predecessors(x)])
+            for x in nx.topological_sort(graph)
+        ]
 
-    def dependents_of(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
-        """For each candidate, whether an active trail leads to it from the target."""
-        reached = self._reachable(target, _as_bits(given))
-        return [bool(reached >> candidate & 1) for candidate in candidates]
-
-    def _reachable(self, source: int, given: int) -> int:
-        """Variables with an active trail from ``source``: the Bayes-ball traversal."""
-        opened = self._with_ancestors(given)  # colliders that are conditioned on or lead to it
-        from_child, from_parent = 1 << source, 0  # variables by how they are entered
-        up, down = from_child, from_parent  # those entered just now
-        while up | down:
-            children = _neighbours((up | down) & ~given, self._children)
-            parents = _neighbours((up & ~given) | (down & opened), self._parents)
-            up, down = parents & ~from_child, children & ~from_parent
-            from_child |= up
-            from_parent |= down
-        return (from_child | from_parent) & ~given
-
-    def _with_ancestors(self, variables: int) -> int:
-        found = latest = variables
-        while latest:
-            latest = _neighbours(latest, self._parents) & ~found
-            found |= latest
-        return found
+    def reach(self, target: int, given: Bits, every: int) -> Bits:
+        """Follow active trails, in turn from effects to causes and from causes to effects."""
+        opened = list(given)  # as a collider: it is given, or a variable that it leads to
+        for variable, parents in reversed(self._parents):
+            for parent in parents:
+                opened[parent] |= opened[variable]
+        from_effect, from_cause, before = [0] * len(given), [0] * len(given), None
+        from_effect[target] = every
+        while from_cause != before:
+            before = list(from_cause)
+            for variable, parents in reversed(self._parents):
+                passed = from_effect[variable] & ~given[variable]
+                passed |= from_cause[variable] & opened[variable]
+                if passed:
+                    for parent in parents:
+                        from_effect[parent] |= passed
+            passing = [up & ~own for up, own in zip(from_effect, given, strict=True)]
+            for variable, parents in self._parents:
+                for parent in parents:
+                    from_cause[variable] |= passing[parent]
+                passing[variable] |= from_cause[variable] & ~given[variable]
+        return [up | down for up, down in zip(from_effect, from_cause, strict=True)]
 
 
-class SeparationEngine(OracleEngine):
+class SeparationEngine(_GraphEngine):
     """Separation in an undirected graph.
 
     Examples
@@ -119,16 +140,23 @@ class SeparationEngine(OracleEngine):
         names = list(graph.nodes) if names is None else list(names)
         super().__init__(len(names), fixed)
         position = {name: index for index, name in enumerate(names)}
-        self._neighbours = [_as_bits(position[n] for n in graph.neighbors(x)) for x in names]
+        self._neighbours = [[position[n] for n in graph.neighbors(x)] for x in names]
 
-    def dependents_of(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
-        """For each candidate, whether a path around the given set leads to it."""
-        reached = latest = 1 << target
-        blocked = _as_bits(given)
+    def reach(self, target: int, given: Bits, every: int) -> Bits:
+        """Follow paths around the given sets."""
+        reached = [0] * len(given)
+        reached[target] = every
+        latest = {target}
         while latest:
-            latest = _neighbours(latest, self._neighbours) & ~(reached | blocked)
-            reached |= latest
-        return [bool(reached >> candidate & 1) for candidate in candidates]
+            following = set()
+            for variable in latest:
+                passed = reached[variable] & ~given[variable]
+                for neighbour in self._neighbours[variable]:
+                    if passed & ~reached[neighbour]:
+                        reached[neighbour] |= passed
+                        following.add(neighbour)
+            latest = following
+        return reached
 
 
 class DistributionEngine(OracleEngine):
@@ -148,39 +176,52 @@ class DistributionEngine(OracleEngine):
     def __init__(
         self, joint: npt.ArrayLike, fixed: Variables = EMPTY, *, tolerance: float = 1e-9
     ) -> None:
-        self._joint = np.asarray(joint, dtype=np.float64)
+        self._joint: Joint = np.asarray(joint, dtype=np.float64)
         super().__init__(self._joint.ndim, fixed)
+        self._marginals: dict[tuple[int, ...], Joint] = {}  # by the variables that are summed out
+        self._n_bytes = 0
         self._tolerance = tolerance
 
-    def dependents_of(self, target: int, candidates: Sequence[int], given: Variables) -> list[bool]:
-        """For each candidate, whether it depends on the target given the set."""
-        return [self._is_dependent(target, candidate, given) for candidate in candidates]
+    def weigh(self, target: int, questions: Sequence[Candidates]) -> list[list[float]]:
+        """Infinite evidence for what depends."""
+        return [self._weigh(target, candidates, given) for candidates, given in questions]
 
-    def _is_dependent(self, target: int, candidate: int, given: Variables) -> bool:
-        kept = {target, candidate, *given}
-        joint = self._joint.sum(
-            axis=tuple(v for v in range(self.n_variables) if v not in kept), keepdims=True
-        )
+    def _weigh(self, target: int, candidates: Sequence[int], given: Variables) -> list[float]:
+        others = set(range(self.n_variables)) - {target, *candidates, *given}
+        joint = self._without(tuple(sorted(others)))
+        depends = dict(self._judge(joint, target, list(candidates)))
+        return [math.inf if depends[x] else 0.0 for x in candidates]
+
+    def _judge(
+        self, joint: Joint, target: int, candidates: list[int]
+    ) -> Iterator[tuple[int, bool]]:
+        """Tell which candidates depend on the target given the other variables of a joint.
+
+        Those of the first half are summed out for the second half, and the other way round.
+        """
+        if len(candidates) > 1:
+            half = len(candidates) // 2
+            parts = candidates[:half], candidates[half:]
+            for own, others in (parts, parts[::-1]):
+                yield from self._judge(joint.sum(axis=tuple(others), keepdims=True), target, own)
+        elif candidates:
+            yield candidates[0], self._is_dependent(joint, target, candidates[0])
+
+    def _without(self, others: tuple[int, ...]) -> Joint:
+        """Sum variables out, the last one after the others: what they leave is remembered."""
+        if not others:
+            return self._joint
+        if others not in self._marginals:
+            marginal: Joint = self._without(others[:-1]).sum(axis=others[-1], keepdims=True)
+            self._n_bytes += marginal.nbytes
+            if self._n_bytes > MARGINALS_BYTES:
+                self._marginals, self._n_bytes = {}, marginal.nbytes
+            self._marginals[others] = marginal
+        return self._marginals[others]
+
+    def _is_dependent(self, joint: npt.NDArray[np.float64], target: int, candidate: int) -> bool:
         without_target = joint.sum(axis=target, keepdims=True)
         without_candidate = joint.sum(axis=candidate, keepdims=True)
         condition = without_target.sum(axis=candidate, keepdims=True)
         left, right = joint * condition, without_target * without_candidate
         return bool((np.abs(left - right) > self._tolerance * np.maximum(left, right)).any())
-
-
-def _as_bits(variables: Iterable[int]) -> int:
-    """Return a set of variables as the bits of a whole number."""
-    bits = 0
-    for variable in variables:
-        bits |= 1 << variable
-    return bits
-
-
-def _neighbours(variables: int, neighbours: Sequence[int]) -> int:
-    """Return all neighbours of some variables."""
-    found = 0
-    while variables:
-        lowest = variables & -variables
-        found |= neighbours[lowest.bit_length() - 1]
-        variables ^= lowest
-    return found

@@ -365,7 +365,7 @@ class PlainEngine(Engine):
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits, the strongest first."""
         if isinstance(asked, AllSets):
-            asked, is_conservative = list(self._questions_of(asked)), True
+            asked = list(self._questions_of(asked))
         found: list[StrongDependence] = []
         done = 0
         for batch in _batches(asked):
