@@ -135,11 +135,10 @@ class Run:
         fixed = frozenset(self.held)
         engine: Engine
         if isinstance(self.data, DiscreteTable):
-            session = open_table(
+            engine = SessionEngine(open_table(
                 self.data, given=fixed, test=self.search.test, alpha=self.alpha, journal=journal,
                 **self.search.of_test,
-            )  # fmt: skip
-            engine = SessionEngine(session)
+            ))  # fmt: skip
         else:
             engine = self.data.open(fixed)
         if knowledge is None:
@@ -153,11 +152,7 @@ class Run:
         engine: Engine | None = None,
         journal: SweepJournal | None = None,
     ) -> Blanket:
-        """Find the blanket of the column at position ``target``.
-
-        What an engine that is passed in did before is not counted. One that is opened notes large
-        sweeps in the journal.
-        """
+        """Find the blanket of a column; an engine that is opened for it keeps the journal."""
         return self.name(self.search_for(target, reporter, engine, journal))
 
     def search_for(
