@@ -1,4 +1,4 @@
-"""The session of a search on a table: given covariates, and as background knowledge has it.
+"""The session of a search on a table, given covariates.
 
 Numbers with many values are tested by their values where the test knows how to, and the table has
 them: it is in memory, and its types were found. On many rows bins do nearly as well, and counting
@@ -14,12 +14,10 @@ from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test
 from komb.counts.fixedpoint import FloatArray
 from komb.data.kinds import NUMERIC, ColumnType
-from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Variables
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
-from komb.sessions.informed import InformedSource
 from komb.sessions.session import Session
 from komb.sessions.source import Source
 
@@ -36,7 +34,6 @@ def open_table(
     table: DiscreteTable,
     *,
     given: Variables = EMPTY,
-    knowledge: ColumnKnowledge | None = None,
     **test: Any,
 ) -> Session:
     """Open a session that tests on a table.
@@ -46,18 +43,11 @@ def open_table(
     table : DiscreteTable
     given : frozenset of int
         Columns in the condition of every test; they are never asked about.
-    knowledge : ColumnKnowledge, optional
-        What answers have to agree with.
     **test
         As in :class:`~komb.sessions.data.DataSession`.
     """
     session = _open(table, **test)
-    if not given and knowledge is None:
-        return session
-    held = _hold(session.source, given)
-    if knowledge is None:
-        return Session(held)
-    return Session(InformedSource(held, knowledge, frozenset(range(table.n_columns)) - given))
+    return Session(_hold(session.source, given)) if given else session
 
 
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
