@@ -12,6 +12,7 @@ import numpy as np
 
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, find_test
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
@@ -64,7 +65,8 @@ def _search_tiny_table(
     if has_missing:
         codes[0, -1] = 2
     numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
-    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
+    parts, levels = CodesHere(codes), ((0, 1),) * 3
+    table = DiscreteTable((0, 1, 2), parts, levels, has_missing=has_missing, numbers=numbers)
     session = open_table(table, test=test)
     task = Task(target=2, candidates=frozenset({0, 1}))
     find_algorithm("komb").search(session, task, order=1, max_separator=1)

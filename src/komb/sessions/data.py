@@ -26,8 +26,6 @@ from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.data.stored.cluster_table import ClusterTable
-from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.engine.questions import (
     Candidates,
@@ -83,12 +81,10 @@ class DataSession(Session):
 
 def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
-    if isinstance(table, StoredTable | ClusterTable):
-        from komb.sessions.stored import CountedSource, find_counter
+    if not table.is_in_memory:
+        from komb.sessions.stored import CountedSource
 
-        counter = find_counter(table)
-        if counter is not None:
-            return CountedSource(table, test, alpha, counter)
+        return CountedSource(table, test, alpha)
     formula = test.formula(alpha) if is_ours(type(test)) else None
     workspace = borrow(table)
     if formula is None or workspace.shared.has_missing:
