@@ -62,6 +62,11 @@ class Parts(ABC):
     def whole(self) -> CodeArray:
         """All codes, of shape (columns, rows), brought here if there is memory for them."""
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that the codes take, or would take if they were here, in bytes."""
+        return len(self.places) * self.n_rows * self.dtype.itemsize
+
     @abstractmethod
     def pieces(self, at_least: int = 1) -> Sequence[Any]:
         """Return pieces, or futures of pieces; ``at_least`` so many if there are the rows."""

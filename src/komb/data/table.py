@@ -263,7 +263,7 @@ class DiscreteTable:
     @property
     def nbytes(self) -> int:
         """The memory that the codes take, or would take if they were here, in bytes."""
-        return self.n_columns * self.n_rows * self.dtype.itemsize
+        return self.parts.nbytes
 
     def verify(self) -> None:
         """Compare what is on disk with its checksums; codes in memory have none.

@@ -15,11 +15,11 @@ import numpy as np
 from komb.data.encode.codes import CodeArray, code_dtype
 from komb.data.encode.inputs import Request
 from komb.data.memory_limit import check_limit, refuse_beyond
-from komb.data.parts import ArrayPiece, Int64Array, Parts, count_codes, sum_of
+from komb.data.parts import ArrayPiece, Int64Array, count_codes, sum_of
 from komb.data.stored.batches import DaskPartitions
 from komb.data.stored.column_plans import ColumnPlan
 from komb.data.stored.encoding import encode_columns, plan_columns
-from komb.data.stored.format import StoredColumn, is_table_folder
+from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -187,7 +187,7 @@ def hold_table(connection: Connection, data: Any, request: Request) -> DiscreteT
     columns = [plan.entry for plan in plans]
     return DiscreteTable(
         tuple(column.name for column in columns),
-        CodesOnWorkers(held, columns, range(len(columns)), sum(rows)),
+        CodesOnWorkers(columns, range(len(columns)), sum(rows), held),
         tuple(column.levels for column in columns),
         has_missing=any(column.n_missing for column in columns),
         reading=request.treatment.describe(),
@@ -214,23 +214,20 @@ def _encode_partition(plans: Sequence[ColumnPlan], dtype: np.dtype[Any], frame: 
     return ArrayPiece(np.stack(encode_columns(plans, frame)).astype(dtype, copy=False))
 
 
-class CodesOnWorkers(Parts):
+class CodesOnWorkers(CodesElsewhere):
     """Codes in the memory of the workers of a cluster: futures of pieces."""
 
     where = "on a cluster"
 
     def __init__(
         self,
-        held: Sequence[Any],
         columns: Sequence[StoredColumn],
         places: Sequence[int],
         n_rows: int,
+        held: Sequence[Any],
     ) -> None:
-        self._held, self._all = tuple(held), tuple(columns)
-        self.places = tuple(places)
-        self.n_rows = n_rows
-        self._columns = [columns[place] for place in self.places]
-        self.dtype = code_dtype(max(column.n_codes for column in self._columns))
+        super().__init__(columns, places, n_rows)
+        self._all, self._held = tuple(columns), tuple(held)
 
     @property
     def is_here(self) -> bool:
@@ -240,8 +237,7 @@ class CodesOnWorkers(Parts):
     @property
     def whole(self) -> CodeArray:
         """All codes, of shape (columns, rows), brought here."""
-        size = len(self.places) * self.n_rows * self.dtype.itemsize
-        refuse_beyond(size, check_limit(), "The table on the cluster, brought here,")
+        refuse_beyond(self.nbytes, check_limit(), "The table on the cluster, brought here,")
         pieces = self._held[0].client.gather(list(self._held))
         places = list(self.places)
         codes = np.concatenate([piece.codes()[places] for piece in pieces], axis=1)
@@ -256,11 +252,7 @@ class CodesOnWorkers(Parts):
     def select(self, positions: Sequence[int]) -> CodesOnWorkers:
         """Return the same rows of some columns; nothing moves."""
         places = [self.places[position] for position in positions]
-        return CodesOnWorkers(self._held, self._all, places, self.n_rows)
-
-    def count_missing(self, n_levels: Int64Array) -> Int64Array:
-        """Count the missing values of each column."""
-        return np.array([column.n_missing for column in self._columns], np.int64)
+        return CodesOnWorkers(self._all, places, self.n_rows, self._held)
 
     def count_levels(self, position: int, n_codes: int) -> Int64Array:
         """Count the rows that have each code of a column, where they are."""

@@ -309,7 +309,20 @@ class MappedRows:
         return _map(self.path, CODES, self.dtype, self.shape)[:, self.rows]
 
 
-class CodesOnDisk(Parts):
+class CodesElsewhere(Parts):
+    """Codes of columns that a header, or what stands for one, describes."""
+
+    def __init__(self, columns: Sequence[StoredColumn], places: Sequence[int], n_rows: int) -> None:
+        self.places, self.n_rows = tuple(places), n_rows
+        self.columns = [columns[place] for place in places]
+        self.dtype = code_dtype(max(column.n_codes for column in self.columns))
+
+    def count_missing(self, n_levels: Int64Array) -> Int64Array:
+        """Count the missing values of each column."""
+        return np.array([column.n_missing for column in self.columns], np.int64)
+
+
+class CodesOnDisk(CodesElsewhere):
     """Codes in a file.
 
     Attributes
@@ -323,33 +336,27 @@ class CodesOnDisk(Parts):
     where = "on disk"
 
     def __init__(
-        self, path: Path, header: Header, places: Iterable[int], memory_limit: int | str | None
+        self, path: Path, header: Header, places: Sequence[int], memory_limit: int | str | None
     ) -> None:
-        self.path, self.memory_limit = path, memory_limit
-        self._header = header
-        self.places = tuple(places)
-        self.n_rows = header.n_rows
-        self._columns = [header.columns[place] for place in self.places]
-        self.dtype = code_dtype(max(column.n_codes for column in self._columns))
+        super().__init__(header.columns, places, header.n_rows)
+        self.path, self.memory_limit, self._header = path, memory_limit, header
 
     @cached_property
     def is_here(self) -> bool:
         """Whether a search of the table as one array stays within the memory limit."""
-        size = len(self.places) * self.n_rows * self.dtype.itemsize
-        needed = BYTES_PER_CODE_BYTE * size + BYTES_PER_ROW * self.n_rows
+        needed = BYTES_PER_CODE_BYTE * self.nbytes + BYTES_PER_ROW * self.n_rows
         return needed <= check_limit(self.memory_limit)
 
     @cached_property
     def whole(self) -> CodeArray:
         """All codes, of shape (columns, rows): the file, mapped, unless columns were selected."""
-        size = len(self.places) * self.n_rows * self.dtype.itemsize
         if not self.is_here:
             what = f"The table {shorten(self.path)}, in memory as a whole,"
-            refuse_beyond(size, check_limit(self.memory_limit), what)
+            refuse_beyond(self.nbytes, check_limit(self.memory_limit), what)
         codes: CodeArray = _map(self.path, *self._header.arrays[0])
         if self.places != tuple(range(len(codes))):
             codes = narrow(codes[list(self.places)])
-        for column, own in zip(self._columns, codes, strict=True):
+        for column, own in zip(self.columns, codes, strict=True):
             self._check_codes(own, column)
         codes.flags.writeable = False
         return codes
@@ -371,10 +378,6 @@ class CodesOnDisk(Parts):
             return self
         check_limit(memory_limit)
         return CodesOnDisk(self.path, self._header, self.places, memory_limit)
-
-    def count_missing(self, n_levels: Int64Array) -> Int64Array:
-        """Count the missing values of each column."""
-        return np.array([column.n_missing for column in self._columns], np.int64)
 
     def verify(self) -> None:
         """Compare all batches with their checksums, and their codes with the levels."""
