@@ -81,8 +81,8 @@ def need_client(connection: Connection | None) -> Connection:
 
 def check_sight(client: Any, path: Path) -> None:
     """Raise unless all workers see the folder of a table."""
-    seen = client.run(is_table_folder, path.absolute())
-    blind = sorted(address for address, is_there in seen.items() if not is_there)
+    seen = client.run(is_table_folder, path.absolute(), on_error="return")
+    blind = sorted(address for address, found in seen.items() if found is False)  # not: was lost
     if blind:
         remedy = "Put the table on a disk that they share, or load it with dask.dataframe."
         rule = f"see the folder {str(path)!r} from every worker"
