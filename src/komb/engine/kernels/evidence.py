@@ -37,7 +37,7 @@ from komb.engine.kernels.places import (
     TESTS,
     UNRELIABLE,
 )
-from komb.engine.kernels.strata import need_table
+from komb.engine.kernels.strata import need_table, sum_freedom
 from komb.engine.kernels.sums import sum_up
 
 ROUNDING = 1e-9  # bits; smaller differences of code lengths count as zero
@@ -97,11 +97,11 @@ def need_sums(s, size, column):
         has_own = s.set_keys[split, 1] != 0 and sums[OWN_LENGTH] != NO_LENGTH
         sums[SPLIT] = s.set_values[split, 0]
         has_union = has_union and sums[LENGTH] != NO_LENGTH
-    if has_own and has_union and not s.is_adjusted:
+    if has_own and has_union:
         return
     need_table(s, size, column)
     wants_lengths = _may_be_coded(s, size, column)
-    sum_up(s, wants_lengths, not has_own or s.is_adjusted)
+    sum_up(s, wants_lengths, not has_own)
     if not has_own and belongs:
         _remember(s, own_key, sums[ROWS], OWN_FIT, wants_lengths)
         for each in range(s.splits.size if wants_lengths else 0):
@@ -126,8 +126,11 @@ def _may_be_coded(s, size, column):
 
 
 @inner
-def judge(s, size, column, wants_p_value):
-    """Write down what a test says; without p-value only whether it is a dependence."""
+def judge(s, size, column, wants_bits, wants_all):
+    """Write down what a test says, and return whether it is a dependence.
+
+    Bits of a dependence if they are wanted; unless everything is, no more than it takes to decide.
+    """
     sums, verdict = s.sums, s.verdict
     gain = (sums[FIT] - sums[OWN_FIT]) / s.scale
     verdict[BY_OTHER], verdict[SECOND_LOG2_P] = 0.0, 0.0
@@ -139,14 +142,18 @@ def judge(s, size, column, wants_p_value):
         verdict[STATISTIC], verdict[FREE], verdict[LOG2_P] = saved, NO_FREEDOM, -saved
         verdict[SECOND_LOG2_P], verdict[BY_OTHER] = -saved, 1.0
         return saved > 0.0
+    statistic = max(NATS * gain, 0.0)
     freedom = (s.levels[column] - 1) * (s.n_y - 1) * sums[OWN_STRATA]
     if s.is_adjusted:
+        if statistic < _critical(s, 1) and not wants_all:  # more freedom takes a larger statistic
+            return False
+        need_table(s, size, column)
+        sum_freedom(s)
         freedom = sums[FREEDOM]
-    statistic = max(NATS * gain, 0.0)
     verdict[STATISTIC], verdict[FREE], verdict[LOG2_P] = statistic, freedom, 0.0
     verdict[NULL_MEAN], verdict[NULL_VARIANCE] = freedom, 2.0 * freedom
     depends = freedom > 0 and statistic >= _critical(s, freedom)
-    if wants_p_value and freedom > 0:
+    if freedom > 0 and (wants_all or (depends and wants_bits)):
         verdict[LOG2_P] = verdict[SECOND_LOG2_P] = log2_p_value(statistic, freedom, s.addresses)
     return depends
 
@@ -165,8 +172,7 @@ def _critical(s, freedom):
 def weigh(s, size, column, wants_bits):
     """Evidence of one test in bits, or 1 if they are not wanted; 0 for independence."""
     need_sums(s, size, column)
-    depends = judge(s, size, column, wants_bits)
-    if not depends:
+    if not judge(s, size, column, wants_bits, False):
         return 0.0
     return -s.verdict[LOG2_P] if wants_bits else 1.0
 
