@@ -13,6 +13,7 @@ from komb.counts.records import Record
 from komb.engine.engine import Engine, Query, Witness
 from komb.engine.fixed_point import Int64Array
 from komb.engine.kernels import loops
+from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
 from komb.engine.kernels.places import FALLBACKS, ROWS_COUNTED, TABLES, TESTS, UNRELIABLE
 from komb.engine.questions import EMPTY, Question, SessionCounts, Variables
 from komb.engine.rule import Rule
@@ -85,7 +86,7 @@ class TableEngine(Engine):
     ) -> list[dict[int, float]]:
         asked = [(sorted(candidates - given), sorted(given | self._fixed)) for candidates, given in questions]
         ask = self._asks.write(loops.EVIDENCE, asked)
-        ask.asked[loops.WANTS_BITS] = wants_bits
+        ask.asked[loops.WANTS] = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
         self._run(target, ask)
         bits = iter(ask.bits[: sum(len(candidates) for candidates, _ in asked)].tolist())
         return [{x: own for x, own in zip(candidates, bits) if own} for candidates, _ in asked]
@@ -132,7 +133,8 @@ class TableEngine(Engine):
         ask.bits[:n] = list(bits.values())
         ask.found[:n] = loops.NOT_SEPARATED
         ask.asked[loops.MIN_SIZE], ask.asked[loops.MAX_SIZE] = min_size, max_size
-        ask.asked[loops.WANTS_BITS], ask.asked[loops.IS_IN_TURN] = wants_bits, is_in_turn
+        ask.asked[loops.WANTS] = BITS if wants_bits else DECISION
+        ask.asked[loops.IS_IN_TURN] = is_in_turn
         self._run(target, ask)
         done = int(ask.place[loops.QUERY]) if is_in_turn else n
         kept: dict[int, float] = {}

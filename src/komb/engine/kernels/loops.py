@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.evidence import evidence
+from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
 from komb.engine.kernels.places import ROWS_COUNTED
 
@@ -20,7 +21,7 @@ EVIDENCE, FIRST_WITNESS, WEAKEST = range(3)
 
 # ``Ask.asked``: what is asked
 (
-    LOOP, N_QUERIES, N_CORE, N_POOL, MIN_SIZE, MAX_SIZE, WANTS_BITS, IS_IN_TURN, MOST_ROWS,
+    LOOP, N_QUERIES, N_CORE, N_POOL, MIN_SIZE, MAX_SIZE, WANTS, IS_IN_TURN, MOST_ROWS,
 ) = range(9)  # fmt: skip
 N_ASKED = 9
 
@@ -102,7 +103,7 @@ def _next_subset(size, n, chosen):
 @inner
 def _find_evidence(q, s):
     """Find the evidence for every candidate of every query."""
-    place, wants_bits = q.place, q.asked[WANTS_BITS] == 1
+    place, wants = q.place, q.asked[WANTS]
     while place[QUERY] < q.asked[N_QUERIES]:
         query = q.queries[place[QUERY]]
         size = _give(s, 0, q.columns, query[FIRST_COLUMN], query[END_OF_COLUMNS])
@@ -111,7 +112,7 @@ def _find_evidence(q, s):
             if _is_to_pause(q, s):
                 return False
             item = query[FIRST_CANDIDATE] + place[ITEM]
-            q.bits[item] = evidence(s, size, q.candidates[item], wants_bits)
+            q.bits[item] = evidence(s, size, q.candidates[item], wants)
             place[ITEM] += 1
         place[QUERY] += 1
         place[ITEM] = 0
@@ -135,7 +136,7 @@ def _has_no_separator(q, s, column, n_witness):
         size += 1
     if 0 < size <= most and (size == recent.size or recent[size] < 0):
         begin(s, n_witness + size)
-        if evidence(s, n_witness + size, column, False) == 0.0:
+        if evidence(s, n_witness + size, column, DECISION) == 0.0:
             return False
     for size in range(most + 1):
         _first_subset(size, s.chosen)
@@ -143,7 +144,7 @@ def _has_no_separator(q, s, column, n_witness):
             for index in range(size):
                 s.given[n_witness + index] = free[s.chosen[index]]
             begin(s, n_witness + size)
-            if evidence(s, n_witness + size, column, False) == 0.0:
+            if evidence(s, n_witness + size, column, DECISION) == 0.0:
                 for index in range(recent.size):
                     recent[index] = s.given[n_witness + index] if index < size else -1
                 return False
@@ -175,7 +176,7 @@ def _find_witness(q, s, query, column):
             if is_valid:
                 _give(s, 0, witness, 0, size)
                 begin(s, size)
-                if evidence(s, size, column, False) > 0.0 and _has_no_separator(q, s, column, size):
+                if evidence(s, size, column, DECISION) > 0.0 and _has_no_separator(q, s, column, size):
                     return size
             if not _next_subset(n_allies, n_pool, allies):
                 break
@@ -222,7 +223,7 @@ def _weigh_subset(q, s, query, size):
         if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
             if _is_to_pause(q, s):
                 return False
-            bits = evidence(s, n_core + size, column, q.asked[WANTS_BITS] == 1)
+            bits = evidence(s, n_core + size, column, q.asked[WANTS])
             if bits > 0.0:
                 q.bits[item] = min(q.bits[item], bits)
             else:
