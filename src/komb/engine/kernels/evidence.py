@@ -102,7 +102,7 @@ def _may_be_coded(s, size, column):
 
 @inner
 def _weigh(s, size, column, wants):
-    """Evidence of one test, and conservative evidence; 0 for independence, UNKNOWN unless wanted."""
+    """Return evidence, and conservative evidence: 0 for independence, UNKNOWN unless wanted."""
     need_sums(s, size, column)
     if not judge(s, size, column, wants):
         return 0.0, 0.0

@@ -119,7 +119,7 @@ def sum_divergence(s):
 
 @inner
 def sum_pearson(s, column):
-    """Sum Pearson's statistic, its cumulants and the degrees of freedom of the levels that occur."""
+    """Sum Pearson's statistic with its cumulants, and the freedom of the levels that occur."""
     stay_apart()
     pearson = freedom = mean = variance = third = np.int64(0)
     scales = s.pearson_scale, s.variance_scales[column], s.third_scales[column]
