@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.chi_square_kernels import functions
 from komb.counts.records import Record
 from komb.engine import fixed_point
 from komb.engine.fixed_point import FloatArray, Int64Array, largest_scale, scale_for
+from komb.engine.kernels.g_moments import remember_cells
+from komb.engine.kernels.judge import bounds_for
 from komb.engine.kernels.memo import N_ROLES, move
 from komb.engine.kernels.places import N_COUNTED, N_SUMS, N_VERDICT, N_WORK
+from komb.engine.kernels.tails import tail_functions
 from komb.engine.rule import Rule
 from komb.errors import DataError
 
@@ -70,6 +72,7 @@ class Shared:
         self.length_class = length_class.astype(np.int64)
         self.fields = self._make_fields()
         self._lengths: Int64Array | None = None
+        self._cell_moments: Any = None
 
     @property
     def lengths(self) -> Int64Array:
@@ -133,9 +136,17 @@ class Shared:
             divergence=float(rule.divergence), is_adjusted=rule.is_adjusted,
             has_moments=rule.has_moments, coded_below=float(rule.coded_below),
             is_fallback=rule.is_fallback, reliable_from=float(rule.reliable_from),
-            critical=critical, addresses=functions(),
+            critical=critical, addresses=tail_functions(), bounds=bounds_for(rule.alpha),
+            cell_moments=self._remembered_cells(rule),
             lengths=self.lengths if rule.coded_below else np.zeros((1, 1), np.int64),
         )  # fmt: skip
+
+    def _remembered_cells(self, rule: Rule) -> Any:
+        """Room for moments of cells, the same for all targets."""
+        if self._cell_moments is None:
+            n_rows = self.n_rows if rule.has_moments else 0
+            self._cell_moments = remember_cells(n_rows, int(self.levels.max(initial=1)))
+        return self._cell_moments
 
     def target_fields(self, target: int) -> dict[str, Any]:
         """Fields of one target: rows in its order; columns follow when they are needed."""
@@ -216,7 +227,7 @@ def hash_table(name: str, width: int, n_places: int = FIRST_PLACES) -> dict[str,
 def empty_memory(n_columns: int) -> dict[str, Any]:
     """Sums over sets, decisions of tests, and what separated each column last."""
     recent = np.full((n_columns, RECENT), -1, np.int64)
-    return hash_table("set", 4) | hash_table("test", 1) | {"recent": recent}
+    return hash_table("set", 4) | hash_table("test", 2) | {"recent": recent}
 
 
 def with_room(state: Any) -> Any:

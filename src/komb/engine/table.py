@@ -13,6 +13,7 @@ from komb.counts.records import Record
 from komb.engine.engine import Engine, Query, Witness
 from komb.engine.fixed_point import Int64Array
 from komb.engine.kernels import loops
+from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
 from komb.engine.questions import EMPTY, Question, SessionCounts, Variables
 from komb.engine.rule import Rule
@@ -93,7 +94,8 @@ class TableEngine(Engine):
         is_conservative: bool = False,
     ) -> list[dict[int, float]]:
         asked = [(sorted(candidates - given), [*self._fixed, *sorted(given)]) for candidates, given in questions]
-        ask = self._asks.write(loops.EVIDENCE, asked, wants_bits=wants_bits)
+        wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
+        ask = self._asks.write(loops.EVIDENCE, asked, wants=wants)
         self._run(target, ask)
         if len(asked) == 1:
             candidates = asked[0][0]
@@ -139,7 +141,7 @@ class TableEngine(Engine):
             asked = [([x], shared) for x in candidates] if is_in_turn else [(candidates, shared)]
         ask = self._asks.write(
             loops.WEAKEST, asked, core=held, min_size=min_size, max_size=max_size,
-            wants_bits=wants_bits, is_in_turn=is_in_turn,
+            wants=BITS if wants_bits else DECISION, is_in_turn=is_in_turn,
         )  # fmt: skip
         ask.bits[:n] = array("d", bits.values())
         ask.found[:n] = loops.NOT_SEPARATED
@@ -188,7 +190,7 @@ class Asks:
         core: Sequence[int] = (),
         min_size: int = 0,
         max_size: int = 0,
-        wants_bits: bool = False,
+        wants: int = DECISION,
         is_in_turn: bool = False,
     ) -> Any:
         """Write down queries: candidates and columns, the same sequence once."""
@@ -197,7 +199,7 @@ class Asks:
         end_of_core = end_of_pool + len(core)
         words = [
             loop, 0, len(queries), 0, first, end_of_pool, end_of_pool, end_of_core, min_size,
-            max_size, wants_bits, is_in_turn, *pool, *core,
+            max_size, wants, is_in_turn, *pool, *core,
         ]  # fmt: skip
         rows: list[int] = []
         known: Sequence[int] | None = None

@@ -54,7 +54,9 @@ def fits_bitmaps(s, size, column):
             return False
         n_strata = min(n_strata * s.levels[s.given[index]], np.int64(1) << 30)
         n_lines += n_strata
-    return n_lines <= s.strata.shape[0] and n_strata * s.levels[column] <= s.most_bitmap_work
+    work = n_strata * s.levels[column]
+    has_room = n_lines <= s.strata.shape[0] and work * s.n_y <= s.table.size
+    return has_room and work <= s.most_bitmap_work
 
 
 @inner
