@@ -111,7 +111,8 @@ class Shared:
             # bitmaps of strata, and dense tables
             packed=np.full(room, -1, np.int64), first_stratum=integers(room),
             most_bitmap_work=MOST_BITMAP_WORK,
-            table=short(2 * most_cells), most_cells=most_cells, few_cells=n_rows // 2,
+            table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells, 
+            few_cells=n_rows // 2,
             # grouped rows
             grouped=np.full(room, -1, np.int64), n_built=integers(1), n_asked=integers(room),
             grouped_rows=short(n_lines, n_rows), stratum_of=short(n_lines, n_rows),

@@ -126,22 +126,24 @@ def own_line(s):
 def _sum_table(s, wants_lengths):
     """Sum over the table [run, code]."""
     stay_apart()
-    table, first_run, n_x = s.table, s.first_run[s.counted[LINE]], s.levels[s.counted[COLUMN]]
-    own, width, n_rests = s.length_class[s.target], np.uint64(n_codes(s)), s.counted[N_RESTS]
+    table, by_code, line, own = s.table, s.by_code, s.counted[LINE], s.length_class[s.target]
+    width, entropy, is_tabled = np.uint64(n_codes(s)), s.entropy, s.n_rows < s.entropy.size
     fit = strata = length = np.int64(0)
-    for group in range(s.n_groups[s.counted[LINE]]):
-        first, end = np.uint64(first_run[group]) * width, np.uint64(first_run[group + 1]) * width
-        for rest in range(n_rests):
-            for x in range(n_x):
-                total = np.int32(0)
-                for cell in range(first + np.uint64(rest * n_x + x), end, width):
-                    n = table[cell]
-                    fit += entropy_of(s, n)
-                    total += n
-                fit -= entropy_of(s, total)
-                strata += total > 0
-                if wants_lengths:
-                    length += length_of(s, total, own)
+    cell = np.uint64(0)
+    for group in range(s.n_groups[line]):
+        clear(by_code, width)
+        for _ in range(s.first_run[line, group], s.first_run[line, group + 1]):
+            for code in range(width):
+                n = table[cell + code]
+                fit += entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+                by_code[code] += n
+            cell += width
+        for code in range(width):
+            n = by_code[code]
+            fit -= entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+            strata += n > 0
+            if wants_lengths:
+                length += length_of(s, n, own)
     s.sums[FIT], s.sums[STRATA], s.sums[LENGTH] = fit, strata, length
 
 
@@ -223,6 +225,43 @@ def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
 
     Counts grow row by row, and terms with them. They are cleared in the end.
     """
+    is_plain = not s.has_missing and s.sorted_weight.size == 0 and s.n_rows < s.entropy.size
+    if is_plain and not wants_lengths:
+        fit, strata = _scan_quickly(s, line, n_rows, width)
+        return n_rows, fit, strata, np.int64(0)
+    return _scan_any(s, line, n_rows, width, wants_lengths, wants_splits)
+
+
+@inner
+def _clear_cells(s, line, n_rows, width):
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    step, start = np.int32(width), np.int32(n_runs(s, line) * width)
+    for position in range(np.uint64(n_rows)):
+        code = max(codes[position], np.int32(0))
+        cells[np.uint64(run_of[position] * step + code)] = 0
+        cells[np.uint64(start + stratum_of[position] * step + code)] = 0
+
+
+@inner
+def _scan_quickly(s, line, n_rows, width):
+    """Return fit and strata, where each row is complete and counts once."""
+    stay_apart()
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    entropy, step, start = s.entropy, np.int32(width), np.int32(n_runs(s, line) * width)
+    fit, strata, one = np.int64(0), np.int64(0), np.uint64(1)
+    for position in range(np.uint64(n_rows)):
+        in_run = np.uint64(run_of[position] * step + codes[position])
+        in_stratum = np.uint64(start + stratum_of[position] * step + codes[position])
+        n, m = np.uint64(cells[in_run]), np.uint64(cells[in_stratum])
+        cells[in_run], cells[in_stratum] = np.int32(n + one), np.int32(m + one)
+        fit += entropy[n + one] - entropy[n] - entropy[m + one] + entropy[m]
+        strata += m == 0
+    _clear_cells(s, line, n_rows, width)
+    return fit, strata
+
+
+@inner
+def _scan_any(s, line, n_rows, width, wants_lengths, wants_splits):
     stay_apart()
     cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
     rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
@@ -230,7 +269,7 @@ def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
     fit = strata = length = total = np.int64(0)
     for position in range(np.uint64(n_rows)):
         code = codes[position]
-        if s.has_missing and code < 0:
+        if code < 0:
             continue
         in_run = np.uint64(run_of[position] * step + code)
         in_stratum = np.uint64(start + stratum_of[position] * step + code)
@@ -245,10 +284,7 @@ def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
         if wants_splits:
             _note_step(s, n, n + w, -1)
             _note_step(s, m, m + w, 1)
-    for position in range(np.uint64(n_rows)):
-        code = max(codes[position], np.int32(0))
-        cells[np.uint64(run_of[position] * step + code)] = 0
-        cells[np.uint64(start + stratum_of[position] * step + code)] = 0
+    _clear_cells(s, line, n_rows, width)
     return total, fit, strata, length
 
 
