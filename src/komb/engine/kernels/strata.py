@@ -15,7 +15,17 @@ import numpy as np
 from komb.counts.compiling import inner, stay_apart
 from komb.engine.kernels.counting import count
 from komb.engine.kernels.groups import need_groups
-from komb.engine.kernels.places import BUILT, COLUMN, DENSE, LINE, N_GIVEN, N_STRATA, NOTHING, WAY
+from komb.engine.kernels.places import (
+    BUILT,
+    COLUMN,
+    DENSE,
+    FREEDOM,
+    LINE,
+    N_GIVEN,
+    N_STRATA,
+    NOTHING,
+    WAY,
+)
 from komb.engine.kernels.rows import need_column
 
 
@@ -38,6 +48,18 @@ def n_strata(s):
     if counted[BUILT] < counted[N_GIVEN]:
         need_groups(s, counted[N_GIVEN], counted[COLUMN], True)
     return s.n_groups[counted[LINE]]
+
+
+@inner
+def sum_freedom(s):
+    """Sum the degrees of freedom of the levels that occur in each stratum."""
+    stay_apart()
+    freedom = np.int64(0)
+    for number in range(n_strata(s)):
+        rows, n_x, n_y, _ = take_stratum(s, number)
+        if rows > 0:
+            freedom += (n_x - 1) * (n_y - 1)
+    s.sums[FREEDOM] = freedom
 
 
 @inner
