@@ -99,9 +99,9 @@ class Journal:
         """Yield what all parts of a sweep list; ``work`` begins after so many parts, in order."""
         select = "SELECT unions, counted, tests FROM parts WHERE sweep = ? ORDER BY number"
         done = self._ask(select, sweep)
-        for *counts, packed in done:
+        for n_unions, n_counted, packed in done:
             tests = np.frombuffer(packed, "<i4").reshape(-1, size + 1).astype(np.int64)
-            yield Listed(*counts, tests[:, 0], tests[:, 1:])
+            yield Listed(n_unions, n_counted, tests[:, 0], tests[:, 1:])
         for number, listed in enumerate(work(len(done)), len(done)):
             tests = np.column_stack((listed.candidates, listed.given)).astype("<i4")
             own = sweep, number, listed.n_unions, listed.n_counted, tests.tobytes()

@@ -92,21 +92,25 @@ class Screen:
             "sparse_gain": np.empty(0, np.int64),
             "rows_per_cell": 0.0,
         }
-        self._fields = none | needs | {
-            "bitmaps": bits.bitmaps,
-            "level_counts": bits.level_counts,
-            "words": bits.words,
-            "first_bitmap": bits.first_bitmap[columns],
-            "levels": levels,
-            "kind": kind,
-            "sets": colex_subsets(len(columns), size),
-            "binomials": binomials(len(columns), size + 1),
-            "entropy": bits.entropy,
-            "has_missing": bits.has_missing,
-            "is_first": "own_fit" in needs,
-            "most_combinations": most,
-            "most_strata": most_strata,
-        }
+        self._fields = (
+            none
+            | needs
+            | {
+                "bitmaps": bits.bitmaps,
+                "level_counts": bits.level_counts,
+                "words": bits.words,
+                "first_bitmap": bits.first_bitmap[columns],
+                "levels": levels,
+                "kind": kind,
+                "sets": colex_subsets(len(columns), size),
+                "binomials": binomials(len(columns), size + 1),
+                "entropy": bits.entropy,
+                "has_missing": bits.has_missing,
+                "is_first": "own_fit" in needs,
+                "most_combinations": most,
+                "most_strata": most_strata,
+            }
+        )
         self._room = max(1, min(UNIONS_PER_PART, ROWS_PER_PART // bits.n_rows))
         self._record: Any = None
         self._blocks: deque[Any] = deque()  # buffers that no thread is using
@@ -162,7 +166,8 @@ class Screen:
             block = self._make_block()
         n_unions = self.count(part)
         listed = np.empty((n_unions * (self.size + 1), 3), np.int32)
-        n_counted, n_listed = screens.list_tests(self._record, block, np.array(part), listed)
+        screens.list_tests(self._record, block, np.array(part), listed)
+        n_counted, n_listed = block.found.tolist()
         self._blocks.append(block)
         index, x, omitted = listed[:n_listed].T
         unions = self.columns[np.column_stack((self._fields["sets"][index], x))]
@@ -172,30 +177,32 @@ class Screen:
 
     def _make_block(self) -> Any:
         from komb.engine.kernels import screens
+        from komb.engine.kernels.lanes import LANES
 
-        lanes, n_words = screens.LANES, self._fields["bitmaps"].shape[1]
+        n_words = self._fields["bitmaps"].shape[1]
         words_at_once, n_y = min(n_words, screens.WORDS_AT_ONCE), len(self._fields["words"]) - 1
         n_strata, n_levels, elements = self._most_strata + 1, self._most_levels, self.size + 1
-        table_size = (n_y + 1) * n_strata * n_levels * lanes
+        table_size = (n_y + 1) * n_strata * n_levels * LANES
         n_sets = TILE_BYTES // max(8 * n_strata * n_words, 4 * table_size)
         n_sets = max(1, min(SETS_PER_TILE, n_sets))
         return screens.Block(
             n_sets=n_sets,
             strata=np.empty(n_sets * n_strata * n_words, np.uint64),
             codes=np.empty((n_sets, n_strata), np.int32),
-            by_y=np.empty(n_sets * n_strata * n_y * lanes, np.int32),
+            by_y=np.empty(n_sets * n_strata * n_y * LANES, np.int32),
             n_strata=np.empty(n_sets, np.int64),
             combinations=np.empty(n_sets, np.int64),
             is_asked=np.empty(n_sets, np.bool_),
             begin=np.empty(n_sets, np.int64),
             bases=np.empty((n_sets, elements), np.int64),
-            lanes=np.empty(n_levels * words_at_once * lanes, np.uint64),
-            lane_counts=np.empty(n_levels * n_y * lanes, np.int32),
+            lanes=np.empty(n_levels * words_at_once * LANES, np.uint64),
+            lane_counts=np.empty(n_levels * n_y * LANES, np.int32),
             tables=np.empty((n_sets if n_words > words_at_once else 1) * table_size, np.int32),
             margin=np.empty(table_size if self._fields["has_missing"] else 0, np.int32),
-            fits=np.empty((elements + 1) * lanes, np.int64),
-            n_groups=np.empty((elements, lanes), np.int64),
-            rows=np.empty(lanes, np.int64),
+            fits=np.empty((elements + 1) * LANES, np.int64),
+            n_groups=np.empty((elements, LANES), np.int64),
+            rows=np.empty(LANES, np.int64),
+            found=np.zeros(2, np.int64),
         )
 
 

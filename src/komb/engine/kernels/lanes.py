@@ -26,22 +26,24 @@ _WORDS, _COUNTS = ir.VectorType(_WORD, LANES), ir.VectorType(_COUNT, LANES)
 
 
 @intrinsic(prefer_literal=True)
-def add_common_bits(typingctx, n_strata, words, first, step, n_words, lanes, start, table, place,
-                    places):  # fmt: skip
-    """Add to ``table[place + stratum * places + lane]`` the bits that a stratum shares with a lane.
+def add_common_bits(typingctx, n_strata, words, lanes, table, places):  # noqa: ARG001
+    """Count the bits that strata, one or two, have in common with the words of each lane.
 
-    Those that ``words[first + stratum * step + i]`` and ``lanes[start + i * LANES + lane]`` have in
-    common, for ``i < n_words``. Strata are one or two, a literal: they share what they load.
+    ``table[sink + stratum * sink_step + lane]`` grows by those that ``words[first + stratum * step
+    + i]`` and ``lanes[start + i * LANES + lane]`` share, for ``i < n_words``. The number of strata
+    is a literal; ``places`` are (first, step, n_words, start, sink, sink_step).
     """
-    count = getattr(n_strata, "literal_value", 1)
-    numbers = [types.int64] * 3
+    arrays, kind = (words, lanes, table), types.UniTuple(types.int64, 6)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _, words, first, step, n_words, lanes, start, table, place, places = args
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        first, step, n_words, start, sink, sink_step = cgutils.unpack_tuple(builder, args[4], 6)
+        words, lanes, table = (
+            context.make_array(array)(context, builder, value).data
+            for array, value in zip(arrays, args[1:4], strict=True)
+        )
 
-        def at(array: int, index: Any, kind: Any) -> Any:
-            made = context.make_array(signature.args[array])(context, builder, args[array])
-            return builder.bitcast(builder.gep(made.data, [index]), kind.as_pointer())
+        def at(data: Any, index: Any, vector: Any) -> Any:
+            return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
 
         def spread(word: Any) -> Any:
             nothing = ir.Constant(_WORDS, ir.Undefined)
@@ -52,13 +54,14 @@ def add_common_bits(typingctx, n_strata, words, first, step, n_words, lanes, sta
             builder.module, ir.FunctionType(_WORDS, [_WORDS]), f"llvm.ctpop.v{LANES}i64"
         )
         zero = ir.Constant(_WORDS, [0] * LANES)
-        totals = [cgutils.alloca_once_value(builder, zero) for _ in range(count)]
+        n_strata_at_once = getattr(n_strata, "literal_value", 1)
+        totals = [cgutils.alloca_once_value(builder, zero) for _ in range(n_strata_at_once)]
         with cgutils.for_range(builder, n_words) as loop:
             offset = builder.mul(loop.index, _WORD(LANES))
-            lane = builder.load(at(5, builder.add(start, offset), _WORDS), align=8)
+            lane = builder.load(at(lanes, builder.add(start, offset), _WORDS), align=8)
             index = builder.add(first, loop.index)
             for total in totals:
-                both = builder.and_(spread(builder.load(at(1, index, _WORD))), lane)
+                both = builder.and_(spread(builder.load(builder.gep(words, [index]))), lane)
                 bits = builder.call(count_bits, [both])
                 builder.store(builder.add(builder.load(total), bits), total)
                 index = builder.add(index, step)
@@ -70,21 +73,20 @@ def add_common_bits(typingctx, n_strata, words, first, step, n_words, lanes, sta
         mark.operands = (mark, is_short)
         body.terminator.set_metadata("llvm.loop", mark)
         for total in totals:
-            bits, cell = builder.trunc(builder.load(total), _COUNTS), at(7, place, _COUNTS)
+            bits, cell = builder.trunc(builder.load(total), _COUNTS), at(table, sink, _COUNTS)
             builder.store(builder.add(builder.load(cell, align=4), bits), cell, align=4)
-            place = builder.add(place, places)
+            sink = builder.add(sink, sink_step)
         return context.get_dummy_value()
 
-    return types.void(
-        n_strata, words, *numbers, lanes, types.int64, table, *numbers[:2]
-    ), codegen
+    return types.void(n_strata, *arrays, kind), codegen
 
 
-def _add_common_bits(n_strata, words, first, step, n_words, lanes, start, table, place, places):
+def _add_common_bits(n_strata, words, lanes, table, places):
+    first, step, n_words, start, sink, sink_step = places
     for stratum in range(n_strata):
         for index in range(n_words * LANES):
             word = words[first + stratum * step + index // LANES] & lanes[start + index]
-            table[place + stratum * places + index % LANES] += popcount(word)
+            table[sink + stratum * sink_step + index % LANES] += popcount(word)
 
 
 if not IS_COMPILED:

@@ -23,7 +23,9 @@ import numpy as np
 from komb.counts.compiling import inner, kernel, merged
 from komb.counts.contingency_kernels.bitmaps import count_bits
 from komb.counts.records import Record
-from komb.engine.kernels.lanes import LANES, add_common_bits, add_common_bits
+from komb.engine.kernels.lanes import LANES, add_common_bits
+
+COUNTED, LISTED = range(2)  # places of ``Block.found``
 
 WORDS_AT_ONCE = 128  # of one bitmap; with some levels and all lanes they fill a first-level cache
 
@@ -71,6 +73,7 @@ class Block(Record):
     fits: Any  # [element of the union, lane], flat; those of the union are the last
     n_groups: Any  # [element of the union, lane]: strata without it
     rows: Any  # [lane]
+    found: Any  # see COUNTED and following
 
 
 @inner
@@ -169,13 +172,13 @@ def _count(s, b, t, n_levels, lo, hi, base):
             place = base + (y * n_strata * n_levels + level) * LANES
             first = t * b.codes.shape[1] * n_words + begin
             for _ in range(n_counted // 2):
-                add_common_bits(2, b.strata, first, n_words, end - begin, b.lanes, start,
-                                      b.tables, place, step)  # fmt: skip
+                places = first, n_words, end - begin, start, place, step
+                add_common_bits(2, b.strata, b.lanes, b.tables, places)
                 first += 2 * n_words
                 place += 2 * step
             if n_counted % 2:
-                add_common_bits(1, b.strata, first, n_words, end - begin, b.lanes, start, b.tables,
-                                place, step)  # fmt: skip
+                places = first, n_words, end - begin, start, place, step
+                add_common_bits(1, b.strata, b.lanes, b.tables, places)
 
 
 @merged
@@ -283,73 +286,78 @@ def _sum_given_sets(s, b, t, index, n_levels, base):
 
 
 @merged
-def _is_listed(s, b, t, index, x, omitted, lane):
+def _is_listed(s, b, t, index, x, omitted):
     """Whether the test of one element of a union gains what it needs to be a dependence."""
-    size = s.sets.shape[1]
-    kind = s.kind[s.sets[index, omitted] if omitted < size else x]
-    fit = b.fits[(size + 1) * LANES + lane]
-    if s.has_missing:
-        n_strata, n_y = b.n_groups[omitted, lane], s.words.size - 1
-        cells = n_strata * n_y * s.levels[s.sets[index, omitted] if omitted < size else x]
-        is_sparse = b.rows[lane] < s.rows_per_cell * cells
-        needed = s.sparse_gain[kind] if is_sparse else s.needed_gain[kind, n_strata]
-        return fit - b.fits[omitted * LANES + lane] >= needed
-    rank = b.bases[t, omitted] + s.binomials[size, x] if omitted < size else index
-    return fit >= s.needed_fit[kind, rank]
+    size, lane = s.sets.shape[1], x % LANES
+    column, rank = x, index
+    if omitted < size:
+        column, rank = s.sets[index, omitted], b.bases[t, omitted] + s.binomials[size, x]
+    fit, kind = b.fits[(size + 1) * LANES + lane], s.kind[column]
+    if not s.has_missing:
+        return fit >= s.needed_fit[kind, rank]
+    n_strata = b.n_groups[omitted, lane]
+    cells = n_strata * s.levels[column] * (s.words.size - 1)
+    is_sparse = b.rows[lane] < s.rows_per_cell * cells
+    needed = s.sparse_gain[kind] if is_sparse else s.needed_gain[kind, n_strata]
+    return fit - b.fits[omitted * LANES + lane] >= needed
 
 
 @inner
-def _note_sums(s, b, t, x, lane, n_cells, base):
-    """Keep the fit and the strata of a union, which is a given set of the sweep to come."""
-    size, rank = s.sets.shape[1], 0
-    totals, n_strata = base + (s.words.size - 1) * n_cells * LANES, 0
-    for cell in range(n_cells):
-        n_strata += b.tables[totals + cell * LANES + lane] > 0
+def _note_sums(s, b, t, index, begin, n_levels, base):
+    """Keep the fit and the strata of the unions of a given set: they are given sets themselves."""
+    size, n_cells, rank = s.sets.shape[1], b.n_strata[t] * n_levels, 0
+    totals = base + (s.words.size - 1) * n_cells * LANES
     for place in range(size):
-        rank += s.binomials[place + 1, s.sets[t, place]]
-    rank += s.binomials[size + 1, x]
-    s.own_fit[rank] = b.fits[(size + 1) * LANES + lane]
-    s.own_strata[rank] = n_strata
+        rank += s.binomials[place + 1, s.sets[index, place]]
+    for x in range(begin, min(begin // LANES * LANES + LANES, s.levels.size)):
+        union = rank + s.binomials[size + 1, x]
+        s.own_fit[union] = b.fits[(size + 1) * LANES + x % LANES]
+        s.own_strata[union] = 0
+        for cell in range(n_cells):
+            s.own_strata[union] += b.tables[totals + cell * LANES + x % LANES] > 0
 
 
 @inner
-def _screen_block(s, b, first_column, first, last, listed, n_counted, n_listed):
-    """List tests in the unions of a tile with ``LANES`` columns; returns both numbers, grown."""
-    size, n_words, n_y = s.sets.shape[1], s.bitmaps.shape[1], s.words.size - 1
-    end_column = min(first_column + LANES, s.levels.size)
+def _list(s, b, t, index, begin, listed):
+    """List the tests in the unions of a given set with the columns of a block, from one on."""
+    size, n_counted, n_listed = s.sets.shape[1], b.found[COUNTED], b.found[LISTED]
+    for x in range(begin, min(begin // LANES * LANES + LANES, s.levels.size)):
+        if b.combinations[t] * s.levels[x] > s.most_combinations:
+            continue
+        n_counted += 1
+        for omitted in range(size + 1):
+            if _is_listed(s, b, t, index, x, omitted):
+                listed[n_listed, 0], listed[n_listed, 1], listed[n_listed, 2] = index, x, omitted
+                n_listed += 1
+    b.found[COUNTED], b.found[LISTED] = n_counted, n_listed
+
+
+@inner
+def _screen_block(s, b, first_column, first, last, listed):
+    """List tests in the unions of a tile with ``LANES`` columns."""
+    size, n_words = s.sets.shape[1], s.bitmaps.shape[1]
     table_size = b.tables.size // b.n_sets if n_words > WORDS_AT_ONCE else 0
     n_levels, is_asked = _fill_lane_counts(s, b, first_column)
     for lo in range(0, n_words, WORDS_AT_ONCE):
         hi = min(lo + WORDS_AT_ONCE, n_words)
         _fill_lanes(s, b, first_column, n_levels, lo, hi)
         for t in range(last - first):
-            index, base, begin = first + t, t * table_size, max(first_column, b.begin[t])
-            is_wanted = begin < end_column and b.combinations[t] <= s.most_strata
+            base, begin = t * table_size, max(first_column, b.begin[t])
+            is_wanted = begin < min(first_column + LANES, s.levels.size) and b.n_strata[t] > 0
             if not (is_wanted and (is_asked or b.is_asked[t])):
                 continue
             _count(s, b, t, n_levels, lo, hi, base)
             if hi < n_words:
                 continue
-            n_cells = b.n_strata[t] * n_levels
             if s.has_missing:
-                _sum_given_sets(s, b, t, index, n_levels, base)
+                _sum_given_sets(s, b, t, first + t, n_levels, base)
             else:
                 _complete(s, b, t, n_levels, base)
-            _fit(s, b, b.tables, base, n_cells, size + 1)
-            for x in range(begin, end_column):
-                if b.combinations[t] * s.levels[x] > s.most_combinations:
-                    continue
-                n_counted += 1
-                if s.is_first:
-                    _note_sums(s, b, index, x, x - first_column, n_cells, base)
-                    continue
-                for omitted in range(size + 1):
-                    if _is_listed(s, b, t, index, x, omitted, x - first_column):
-                        listed[n_listed, 0] = index
-                        listed[n_listed, 1] = x
-                        listed[n_listed, 2] = omitted
-                        n_listed += 1
-    return n_counted, n_listed
+            _fit(s, b, b.tables, base, b.n_strata[t] * n_levels, size + 1)
+            if s.is_first:
+                _note_sums(s, b, t, first + t, begin, n_levels, base)
+            else:
+                _list(s, b, t, first + t, begin, listed)
 
 
 @kernel
@@ -357,10 +365,10 @@ def list_tests(s, b, part, listed):
     """List the tests in some unions that may be dependences: given set, larger column, element.
 
     Unions are those of ``sets[part[0]:part[1]]`` with larger columns from ``part[2]``, a multiple
-    of ``LANES``, to before ``part[3]``. Returns how many of them were counted, and how many tests
-    are listed.
+    of ``LANES``, to before ``part[3]``. ``found`` has how many of them were counted, and how many
+    tests are listed.
     """
-    n_counted = n_listed = np.int64(0)
+    b.found[:] = 0
     for first in range(part[0], part[1], b.n_sets):
         last, begin = min(first + b.n_sets, part[1]), s.levels.size
         for index in range(first, last):
@@ -368,6 +376,4 @@ def list_tests(s, b, part, listed):
             begin = min(begin, b.begin[index - first])
         begin = max(part[2], begin // LANES * LANES)
         for column in range(begin, part[3], LANES):
-            n_counted, n_listed = _screen_block(s, b, column, first, last, listed, n_counted,
-                                                n_listed)  # fmt: skip
-    return n_counted, n_listed
+            _screen_block(s, b, column, first, last, listed)

@@ -134,7 +134,7 @@ def _begin_stream(s, ask, x, given):
 
 @inner
 def _number_labels(s):
-    """Number labels by first occurrence; returns how many there are."""
+    """Give labels numbers by first occurrence; returns how many there are."""
     labels, slots, slot_labels = s.labels, s.slots, s.slot_labels
     mask, n_labels = np.uint64(slots.size - 1), 0
     slots[:] = -1
