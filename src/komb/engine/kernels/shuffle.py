@@ -425,15 +425,13 @@ def shuffle_tests(s, ask, first, is_begun, n_rows):
     for j in range(first, ask.candidates.size):
         if not is_begun:
             _begin_test(s, ask, j)
+            n_rows -= s.labels.size
         is_begun, n_strata = False, ask.counts[j, N_VARYING]
-        n_rows -= s.labels.size
         while (
             n_strata > 0
             and ask.counts[j, MADE] < ask.most
             and ask.counts[j, EXCEEDANCES] < ask.enough
         ):
-            if n_rows < 0:
-                return j, True
             total = _shuffle(s, n_strata)
             bits = np.float64(total + s.state[FIXED]) / s.scale
             ask.counts[j, MADE] += 1
@@ -441,4 +439,8 @@ def shuffle_tests(s, ask, first, is_begun, n_rows):
             ask.moments[j, SUM] += bits
             ask.moments[j, SUM_OF_SQUARES] += bits * bits
             n_rows -= s.labels.size
+            if n_rows < 0:
+                return j, True
+        if n_rows < 0:
+            return j + 1, False
     return ask.candidates.size, False
