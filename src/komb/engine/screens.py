@@ -77,7 +77,13 @@ class Screen:
     """Goes through the unions of given sets of one size; other processes can have copies of it."""
 
     def __init__(
-        self, bits: Bits, columns: Int64Array, kind: Int64Array, size: int, most: int, **needs: Any
+        self,
+        bits: Bits,
+        columns: Int64Array,
+        need_of: Int64Array,
+        size: int,
+        most: int,
+        **needs: Any,
     ) -> None:
         self.columns, self.size = columns, size
         levels = bits.levels[columns]
@@ -101,7 +107,7 @@ class Screen:
                 "words": bits.words,
                 "first_bitmap": bits.first_bitmap[columns],
                 "levels": levels,
-                "kind": kind,
+                "need_of": need_of,
                 "sets": colex_subsets(len(columns), size),
                 "binomials": binomials(len(columns), size + 1),
                 "entropy": bits.entropy,
@@ -214,8 +220,8 @@ def make_screen(
     order = np.lexsort((bits.levels[columns], is_asked))
     columns, is_asked = columns[order], is_asked[order]
     levels = bits.levels[columns]
-    widths = np.concatenate(([0], np.unique(levels[is_asked])))  # of kind 0 are the others
-    kind = np.where(is_asked, np.searchsorted(widths, levels), 0)
+    widths = np.concatenate(([0], np.unique(levels[is_asked])))  # the first for the others
+    need_of = np.where(is_asked, np.searchsorted(widths, levels), 0)
 
     def needed(strata: Int64Array, n_rows: float) -> Int64Array:
         width = widths[:, None]
@@ -232,7 +238,7 @@ def make_screen(
     else:
         fit, strata = sum_sets(bits, columns, size, most, threads)
         needs = {"needed_fit": fit + needed(strata, bits.n_rows)}
-    return Screen(bits, columns, kind, size, most, **needs)
+    return Screen(bits, columns, need_of, size, most, **needs)
 
 
 def sum_sets(

@@ -38,7 +38,7 @@ class Screen(Record):
     words: Any  # [y]: first word of each level of the target, and their end
     first_bitmap: Any  # [column]
     levels: Any  # [column]
-    kind: Any  # [column]: columns of one kind need the same; 0 if it is no candidate
+    need_of: Any  # [column]: its row in what follows; 0 if it is no candidate
     sets: Any  # [given set, element]: ascending, in order of their largest elements
     binomials: Any  # [k, c]: how many sets of k there are among c, for the ranks of sets
     entropy: Any  # [n]: n log2 n in fixed point
@@ -48,9 +48,9 @@ class Screen(Record):
     is_first: bool  # whether sums over unions are wanted, not tests
     own_fit: Any  # [rank of a union]
     own_strata: Any
-    needed_fit: Any  # [kind, rank of a given set]: of a union, where no value is missing
-    needed_gain: Any  # [kind, strata of the given set]: the same without the fit of the given set
-    sparse_gain: Any  # [kind]: where there are fewer complete rows per cell than these
+    needed_fit: Any  # [need, rank of a given set]: of a union, where no value is missing
+    needed_gain: Any  # [need, strata of the given set]: the same without the fit of the given set
+    sparse_gain: Any  # [need]: where there are fewer complete rows per cell than these
     rows_per_cell: float
 
 
@@ -84,7 +84,7 @@ def _fill_strata(s, b, t, index):
     for place in range(members.size):
         column, base = members[place], 0
         product *= s.levels[column]
-        b.is_asked[t] |= s.kind[column] > 0
+        b.is_asked[t] |= s.need_of[column] > 0
         b.begin[t] = column + 1
         for other in range(members.size):
             if other != place:
@@ -141,7 +141,7 @@ def _fill_lane_counts(s, b, first_column):
     n_y, n_levels, is_asked = s.words.size - 1, 0, False
     for column in range(first_column, min(first_column + LANES, s.levels.size)):
         n_levels = max(n_levels, s.levels[column])
-        is_asked |= s.kind[column] > 0
+        is_asked |= s.need_of[column] > 0
     for level in range(n_levels):
         for y in range(n_y):
             for lane in range(LANES):
@@ -292,13 +292,13 @@ def _is_listed(s, b, t, index, x, omitted):
     column, rank = x, index
     if omitted < size:
         column, rank = s.sets[index, omitted], b.bases[t, omitted] + s.binomials[size, x]
-    fit, kind = b.fits[(size + 1) * LANES + lane], s.kind[column]
+    fit, need = b.fits[(size + 1) * LANES + lane], s.need_of[column]
     if not s.has_missing:
-        return fit >= s.needed_fit[kind, rank]
+        return fit >= s.needed_fit[need, rank]
     n_strata = b.n_groups[omitted, lane]
     cells = n_strata * s.levels[column] * (s.words.size - 1)
     is_sparse = b.rows[lane] < s.rows_per_cell * cells
-    needed = s.sparse_gain[kind] if is_sparse else s.needed_gain[kind, n_strata]
+    needed = s.sparse_gain[need] if is_sparse else s.needed_gain[need, n_strata]
     return fit - b.fits[omitted * LANES + lane] >= needed
 
 
