@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtri
 
+from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
 from komb.engine.engine import AllSets, Engine
 from komb.engine.journal import Journal, hash_arrays
@@ -36,6 +37,7 @@ from komb.engine.screens import (
     SETS_PER_TILE,
     UNIONS_PER_PART,
     Bits,
+    BoolArray,
     Listed,
     Need,
     make_screen,
@@ -81,7 +83,7 @@ def find_strong(
     if on_progress is not None:
         on_progress(0, total)
     for questions, done in batches:
-        answers = engine.evidence(target, questions)
+        answers = engine.evidence(target, questions) if questions else []
         for (_, given), bits in zip(questions, answers, strict=True):
             strong = {x: own for x, own in bits.items() if own >= least_bits}
             if strong and is_conservative:
@@ -134,75 +136,76 @@ def questions_of(
             yield candidates, given
 
 
-class ScreenedSweep:
-    """A sweep of which a screen lists as much as it can.
+class Sweep:
+    """Everything that :class:`AllSets` asks of a table, in batches.
 
     Attributes
     ----------
+    screened : int array
+        Columns that a screen counts; empty if that is not worth while.
     total : int
-        Sets to count, and given sets whose tests are all decided.
+        Sets that the screen counts, and given sets whose tests are decided one by one.
+    n_tests : int
     n_counted : int
         Tables that the screen has counted.
     """
 
     def __init__(
         self,
-        bits: Bits,
         asked: AllSets,
-        need: Need,
-        most: float,
-        *,
-        key: str = "",
-        journal: Journal | None = None,
+        levels: Int64Array,
+        n_rows: int,
+        most_combinations: float,
+        has_bitmaps: BoolArray,
+        need: Need | None,
     ) -> None:
         pool = np.array(sorted(asked.pool), dtype=np.int64)
-        levels = bits.levels[pool]
-        self._columns = pool[(bits.first_bitmap[pool] >= 0) & (levels > 0)]
-        self._bits, self._asked, self._need, self._journal = bits, asked, need, journal
-        self._key, self._most = key, most
-        smallest = math.prod(np.sort(bits.levels[self._columns])[: asked.size + 1].tolist())
-        largest = math.prod(np.sort(levels)[::-1][: asked.size + 1].tolist())
-        self._has_rest = len(self._columns) < len(pool) or largest > MOST_COMBINATIONS
-        n_sets = math.comb(len(self._columns), asked.size + 1)
-        self.n_rows = n_sets * bits.n_rows if smallest <= MOST_COMBINATIONS else 0
+        self._asked, self._levels, self._need = asked, levels, need
+        self._most = most_combinations
+        self.screened = pool[has_bitmaps[pool] & (levels[pool] > 0)]
+        smallest = np.sort(levels[self.screened])[: asked.size + 1].prod()
+        n_sets = math.comb(len(self.screened), asked.size + 1)
+        self._n_rows = n_sets * n_rows if smallest <= min(MOST_COMBINATIONS, self._most) else 0
+        if need is None or asked.size == 0 or self._n_rows < max(LEAST_WORK, 1):
+            self.screened, n_sets = pool[:0], 0
+        largest = math.prod(np.sort(levels[pool])[-asked.size - 1 :].tolist())
+        self._has_rest = len(self.screened) < len(pool) or largest > MOST_COMBINATIONS
         self.total = n_sets + (math.comb(len(pool), asked.size) if self._has_rest else 0)
+        self.n_tests = len(asked.candidates) * math.comb(max(len(pool) - 1, 0), asked.size)
         self.n_counted = 0
 
-    @property
-    def is_worthwhile(self) -> bool:
-        """Whether there is enough for a screen to list."""
-        return self._asked.size > 0 and self.n_rows >= max(LEAST_WORK, 1)
-
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, bits: Bits | None, journal: Journal | None, key: str) -> Iterator[Batch]:
         """List what may be strong, a part at a time, and then what no screen can list."""
         done = 0
-        for listed in self._listed():
-            self.n_counted += listed.n_counted
-            done += listed.n_unions
-            yield Batch(_questions(listed), done)
+        if bits is not None and len(self.screened):
+            for listed in self._listed(bits, journal, key):
+                self.n_counted += listed.n_counted
+                done += listed.n_unions
+                yield Batch(_questions(listed), done)
         if self._has_rest:
-            levels, screened = self._bits.levels.tolist(), frozenset(self._columns.tolist())
-            questions = questions_of(self._asked, levels, self._most, screened)
+            screened = frozenset(self.screened.tolist())
+            questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
             yield from cut(questions, done)
             yield Batch([], self.total)
 
-    def _listed(self) -> Iterator[Listed]:
-        threads = max(1, min(n_threads(), self.n_rows // WORK_PER_THREAD))
-        is_asked = np.isin(self._columns, sorted(self._asked.candidates))
-        most = int(min(self._most, MOST_COMBINATIONS))
+    def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Listed]:
+        assert self._need is not None  # or there were no columns to screen
+        size, most = self._asked.size, int(min(self._most, MOST_COMBINATIONS))
+        threads = max(1, min(n_threads(), self._n_rows // WORK_PER_THREAD))
+        is_asked = np.isin(self.screened, sorted(self._asked.candidates))
         need = self._need._replace(gain=self._need.gain[: most + 1])
-        screen = make_screen(self._bits, self._columns, is_asked, self._asked.size, need, threads)
+        screen = make_screen(bits, self.screened, is_asked, size, need, threads)
 
         def work(first: int) -> Iterator[Listed]:
             return map_in_order(screen.run, islice(screen.cut(), first, None), threads)
 
-        if self._journal is None:
+        if journal is None:
             return work(0)
-        sizes = [self._asked.size, most, UNIONS_PER_PART, ROWS_PER_PART, SETS_PER_TILE]
-        key = hash_arrays(
-            sizes, need.gain, [need.sparse_gain, need.rows_per_cell], screen.columns, is_asked
+        cutting = [size, UNIONS_PER_PART, ROWS_PER_PART, SETS_PER_TILE]
+        needs = [need.gain, [need.sparse_gain, need.rows_per_cell]]
+        return journal.run(
+            f"{key} {hash_arrays(cutting, *needs, self.screened, is_asked)}", size, work
         )
-        return self._journal.run(f"{self._key} {key}", self._asked.size, work)
 
 
 def _questions(listed: Listed) -> list[Question]:
