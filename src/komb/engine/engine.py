@@ -62,7 +62,7 @@ class Witness(NamedTuple):
 class AllSets(NamedTuple):
     """Every candidate given every set of ``size`` elements of a pool, for :meth:`Engine.strong`."""
 
-    candidates: Variables
+    candidates: Variables  # in the pool
     pool: Variables
     size: int
     min_rows_per_cell: float = 0.0  # sparser tables are left out
@@ -193,7 +193,7 @@ class Engine(ABC):
         """All dependences of at least so many bits, the strongest first.
 
         For great many questions that hardly ever have such an answer: what is weaker is not
-        remembered. With :class:`AllSets` the answers are conservative.
+        remembered. Dependences of 0 bits are all there are.
         """
 
     @abstractmethod
