@@ -56,6 +56,7 @@ from komb.citests.mixed.combination import COMPONENTS
 from komb.citests.registry import register_test
 from komb.counts.expected_g import GMoments
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.rule import Rule
 
 BY_G, BY_X2 = "g", "x2"
 """What decided."""
@@ -91,6 +92,10 @@ class AutomaticTest(CITest):
     def __init__(self, options: TestOptions) -> None:
         super().__init__(options)
         self._expected: GMoments | None = None
+
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(alpha, BY_X2, divergence=1.0, has_moments=True, other_name=BY_G)
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
 from komb.citests.g import degrees_of_freedom
-from komb.citests.measure import ROWS_PER_CELL, Measurement, TestSums
+from komb.citests.measure import Measurement, TestSums
 from komb.citests.registry import register_test
+from komb.engine.rule import Rule
 
 
 @register_test(
@@ -33,11 +32,6 @@ class PearsonTest(CITest):
         freedom = degrees_of_freedom(sums, self.options.df)
         return Measurement(statistic, freedom, sums.is_thick, "chi2")
 
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(
-            alpha,
-            is_pearson=True,
-            is_adjusted=self.options.df == "adjusted",
-            reliable_from=ROWS_PER_CELL,
-        )
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(alpha, "chi2", divergence=1.0, is_adjusted=self.options.df == "adjusted")

@@ -14,9 +14,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from komb.citests.formula import Formula
 from komb.citests.measure import BoolArray, Measurement, TestSums
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.rule import Rule
 
 DF_RULES = ("observed", "adjusted")
 
@@ -116,11 +116,8 @@ class CITest(ABC):
         """
         return np.ones(len(sums.levels), dtype=np.bool_)
 
-    def formula(self, alpha: float) -> Formula | None:
-        """Describe the test to kernels that decide it themselves; None if they cannot.
-
-        Only for the tests of komb: kernels must come to the very decisions of :meth:`measure`.
-        """
+    def rule(self, alpha: float) -> Rule | None:
+        """Describe the test to the compiled judge; None if it is to be measured in Python."""
         return None
 
     def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen | None:

@@ -15,8 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
 from komb.citests.measure import (
     CODED_ROWS_PER_CELL,
     NO_FREEDOM,
@@ -26,6 +24,7 @@ from komb.citests.measure import (
 )
 from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray
+from komb.engine.rule import Rule
 
 UNRELIABLE_NOTE = (
     "Caution: {tests} had too few rows per cell for test {test} to be trusted. Collect more rows, "
@@ -59,6 +58,8 @@ class StochasticComplexityTest(CITest):
             sci_statistic(sums), np.full(n_tests, NO_FREEDOM), sums.is_codable, "sci"
         )
 
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(alpha, coded_below=math.inf, reliable_from=CODED_ROWS_PER_CELL)
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(
+            alpha, "sci", coded_below=math.inf, other_name="sci", reliable_from=CODED_ROWS_PER_CELL
+        )

@@ -89,7 +89,7 @@ def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource
         counter = find_counter(table)
         if counter is not None:
             return CountedSource(table, test, alpha, counter)
-    formula = test.formula(alpha) if is_ours(type(test)) else None
+    formula = decision.make_formula(test.rule(alpha))
     workspace = borrow(table)
     if formula is None or workspace.shared.has_missing:
         return TableSource(table, test, alpha, workspace)

@@ -1,0 +1,275 @@
+"""The questions of searches: loops around the evidence of one test.
+
+A loop stops where it is when it has counted for a while or when the memory fills up, and goes on
+when it is called again: between two calls interrupts are heard and the memory is enlarged.
+"""
+
+# Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
+# mypy: disallow-untyped-decorators=False, disallow-any-unimported=False
+
+from __future__ import annotations
+
+from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.kernels.evidence import evidence
+from komb.engine.kernels.judge import DECISION
+from komb.engine.kernels.memo import begin, is_filling_up, restart
+from komb.engine.kernels.places import ROWS_COUNTED
+
+EVIDENCE, FIRST_WITNESS, WEAKEST = range(3)
+"""The loops."""
+
+# ``Ask.asked``: what is asked
+(
+    LOOP, N_QUERIES, N_CORE, N_POOL, MIN_SIZE, MAX_SIZE, WANTS, IS_IN_TURN, MOST_ROWS,
+) = range(9)  # fmt: skip
+N_ASKED = 9
+
+# ``Ask.queries``, of each query: where its candidates and its own columns are, and a number: of
+# allies of a witness
+FIRST_CANDIDATE, END_OF_CANDIDATES, FIRST_COLUMN, END_OF_COLUMNS, N_ALLIES = range(5)
+N_OF_QUERY = 5
+
+# ``Ask.place``: how far a loop has come
+QUERY, ITEM, N_LEFT, SIZE, CHOSEN = range(5)  # positions of the present subset follow
+NOT_SEPARATED = -1  # in ``Ask.found``
+
+
+@kernel
+def ask(q, s):
+    """Go on with a loop; returns whether it is done.
+
+    ============= ============================================= ===================================
+    loop          a query                                       answer
+    ============= ============================================= ===================================
+    EVIDENCE      candidates, and the given set                 ``bits`` of each candidate
+    FIRST_WITNESS candidates, and a group that is part of each  the query in ``place``; ``found``
+                  witness, with allies of the ``pool``          has the candidate, the size of its
+                                                                witness and the witness, or -1
+    WEAKEST       candidates, and their pool                    ``bits``, the least; ``found`` has
+                                                                the size of the first subset that
+                                                                separates, ``separators`` the set
+    ============= ============================================= ===================================
+    """
+    restart(s)
+    if q.asked[LOOP] == EVIDENCE:
+        return _find_evidence(q, s)
+    if q.asked[LOOP] == FIRST_WITNESS:
+        return _find_first_witness(q, s)
+    return _find_weakest(q, s)
+
+
+@inner
+def _is_to_pause(q, s):
+    return s.work[ROWS_COUNTED] >= q.asked[MOST_ROWS] or is_filling_up(s)
+
+
+@inner
+def _give(s, start, columns, first, end):
+    """Append columns to the given set; returns its size."""
+    for index in range(first, end):
+        s.given[start + index - first] = columns[index]
+    return start + end - first
+
+
+@inner
+def _is_in(column, columns, first, end):
+    for index in range(first, end):
+        if columns[index] == column:
+            return True
+    return False
+
+
+@inner
+def _first_subset(size, chosen):
+    for index in range(size):
+        chosen[index] = index
+
+
+@inner
+def _next_subset(size, n, chosen):
+    """Choose the next positions out of ``n``, in lexicographic order; returns whether there are."""
+    index = size - 1
+    while index >= 0 and chosen[index] == n - size + index:
+        index -= 1
+    if index < 0:
+        return False
+    chosen[index] += 1
+    for later in range(index + 1, size):
+        chosen[later] = chosen[later - 1] + 1
+    return True
+
+
+@inner
+def _find_evidence(q, s):
+    """Find the evidence for every candidate of every query."""
+    place, wants = q.place, q.asked[WANTS]
+    while place[QUERY] < q.asked[N_QUERIES]:
+        query = q.queries[place[QUERY]]
+        size = _give(s, 0, q.columns, query[FIRST_COLUMN], query[END_OF_COLUMNS])
+        begin(s, size)
+        while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
+            if _is_to_pause(q, s):
+                return False
+            item = query[FIRST_CANDIDATE] + place[ITEM]
+            q.bits[item] = evidence(s, size, q.candidates[item], wants)
+            place[ITEM] += 1
+        place[QUERY] += 1
+        place[ITEM] = 0
+    return True
+
+
+@inner
+def _has_no_separator(q, s, column, n_witness):
+    """Whether no subset of the pool makes a candidate independent, together with its witness."""
+    stay_apart()
+    witness, free, recent, n_free = s.witness, s.free, s.recent[column], 0
+    for index in range(q.asked[N_POOL]):
+        if q.pool[index] != column and not _is_in(q.pool[index], witness, 0, n_witness):
+            free[n_free] = q.pool[index]
+            n_free += 1
+    most = min(q.asked[MAX_SIZE], n_free)
+    _give(s, 0, witness, 0, n_witness)
+    size = 0  # what separated it last time
+    while size < recent.size and recent[size] >= 0 and _is_in(recent[size], free, 0, n_free):
+        s.given[n_witness + size] = recent[size]
+        size += 1
+    if 0 < size <= most and (size == recent.size or recent[size] < 0):
+        begin(s, n_witness + size)
+        if evidence(s, n_witness + size, column, DECISION) == 0.0:
+            return False
+    for size in range(most + 1):
+        _first_subset(size, s.chosen)
+        while True:
+            for index in range(size):
+                s.given[n_witness + index] = free[s.chosen[index]]
+            begin(s, n_witness + size)
+            if evidence(s, n_witness + size, column, DECISION) == 0.0:
+                for index in range(recent.size):
+                    recent[index] = s.given[n_witness + index] if index < size else -1
+                return False
+            if not _next_subset(size, n_free, s.chosen):
+                break
+    return True
+
+
+@inner
+def _find_witness(q, s, query, column):
+    """Find the first witness of a candidate; returns its size, or -1 if there is none."""
+    stay_apart()
+    witness, allies, n_pool = s.witness, s.allies, q.asked[N_POOL]
+    first, end = query[FIRST_COLUMN], query[END_OF_COLUMNS]
+    n_group = end - first
+    if _is_in(column, q.columns, first, end):
+        return -1
+    for index in range(n_group):
+        witness[index] = q.columns[first + index]
+    for n_allies in range(min(query[N_ALLIES], n_pool) + 1):
+        size = n_group + n_allies
+        _first_subset(n_allies, allies)
+        while True:
+            is_valid = True
+            for index in range(n_allies):
+                ally = q.pool[allies[index]]
+                is_valid = is_valid and ally != column and not _is_in(ally, witness, 0, n_group)
+                witness[n_group + index] = ally
+            if is_valid:
+                _give(s, 0, witness, 0, size)
+                begin(s, size)
+                if evidence(s, size, column, DECISION) > 0.0 and _has_no_separator(q, s, column, size):
+                    return size
+            if not _next_subset(n_allies, n_pool, allies):
+                break
+    return -1
+
+
+@inner
+def _find_first_witness(q, s):
+    """Find the first candidate, query by query, that has a witness."""
+    place = q.place
+    q.found[0] = -1
+    while place[QUERY] < q.asked[N_QUERIES]:
+        query = q.queries[place[QUERY]]
+        while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
+            if _is_to_pause(q, s):
+                return False
+            column = q.candidates[query[FIRST_CANDIDATE] + place[ITEM]]
+            size = _find_witness(q, s, query, column)
+            if size >= 0:
+                q.found[0], q.found[1] = column, size
+                for index in range(size):
+                    q.found[index + 2] = s.witness[index]
+                return True
+            place[ITEM] += 1
+        place[QUERY] += 1
+        place[ITEM] = 0
+    return True
+
+
+@inner
+def _weigh_subset(q, s, query, size):
+    """Weigh candidates that nothing separates so far given the core and the chosen subset.
+
+    Returns whether all were weighed.
+    """
+    place, n_core, first = q.place, q.asked[N_CORE], query[FIRST_COLUMN]
+    _give(s, 0, q.core, 0, n_core)
+    for index in range(size):
+        s.given[n_core + index] = q.columns[first + place[CHOSEN + index]]
+    begin(s, n_core + size)
+    while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
+        item = query[FIRST_CANDIDATE] + place[ITEM]
+        column = q.candidates[item]
+        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
+            if _is_to_pause(q, s):
+                return False
+            bits = evidence(s, n_core + size, column, q.asked[WANTS])
+            if bits > 0.0:
+                q.bits[item] = min(q.bits[item], bits)
+            else:
+                q.found[item] = n_core + size
+                for index in range(n_core + size):
+                    q.separators[item, index] = s.given[index]
+                place[N_LEFT] -= 1
+        place[ITEM] += 1
+    place[ITEM] = 0
+    return True
+
+
+@inner
+def _weigh_subsets(q, s, query):
+    """Weigh the candidates of a query given each subset of its pool; returns whether it is done."""
+    stay_apart()
+    place = q.place
+    chosen, n_pool = place[CHOSEN:], query[END_OF_COLUMNS] - query[FIRST_COLUMN]
+    while place[SIZE] <= min(q.asked[MAX_SIZE], n_pool):
+        size = place[SIZE]
+        while True:
+            if not _weigh_subset(q, s, query, size):
+                return False
+            if place[N_LEFT] == 0:
+                return True
+            if not _next_subset(size, n_pool, chosen):
+                break
+        place[SIZE] = size + 1
+        _first_subset(size + 1, chosen)
+    return True
+
+
+@inner
+def _find_weakest(q, s):
+    """Find the weakest dependence, or a separator, of all candidates."""
+    place = q.place
+    while place[QUERY] < q.asked[N_QUERIES]:
+        query = q.queries[place[QUERY]]
+        if place[N_LEFT] == 0:  # not begun yet
+            place[N_LEFT] = query[END_OF_CANDIDATES] - query[FIRST_CANDIDATE]
+            place[SIZE] = q.asked[MIN_SIZE]
+            _first_subset(place[SIZE], place[CHOSEN:])
+        if not _weigh_subsets(q, s, query):
+            return False
+        is_left, place[N_LEFT], place[ITEM] = place[N_LEFT] > 0, 0, 0
+        place[QUERY] += 1
+        if q.asked[IS_IN_TURN] == 1 and is_left:
+            return True
+    return True
