@@ -59,8 +59,9 @@ class MeasuredEngine(PlainEngine):
         bits = np.zeros(len(tests))
         for places, measured in self._measure(target, tests):
             bits[places] = measurement.weigh(measured, self._alpha)
-            self._n_fallbacks += np.count_nonzero(measured.decider == np.array(self._test.fallback))
-            self._n_unreliable += np.count_nonzero(~measured.is_reliable)
+            deciders = np.broadcast_to(measured.decider, len(places)).tolist()
+            self._n_fallbacks += deciders.count(self._test.fallback)
+            self._n_unreliable += measured.is_reliable.tolist().count(False)
         self._n_tables += len(tests) + len(questions)
         answers = iter(bits.tolist())
         return [list(islice(answers, len(candidates))) for candidates, _ in questions]
@@ -89,15 +90,16 @@ class MeasuredEngine(PlainEngine):
         self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
     ) -> bool:
         """Whether a test has the power to see a share of the dependence that a witness shows."""
-        tests = [(candidate, given | self.fixed), (candidate, witness | self.fixed)]
-        sums = TestSums(self._table, target, tests, self._wanted)
-        if not sums.is_thick[0]:
+        asked, shown = (
+            TestSums(self._table, target, [(candidate, condition | self.fixed)], self._wanted)
+            for condition in (given, witness)
+        )
+        if not asked.is_thick[0]:
             return False
-        is_dense = sums.has_rows_per_cell(power.dense_rows_per_cell)[0]
+        is_dense = asked.has_rows_per_cell(power.dense_rows_per_cell)[0]
         share = power.dense_share if is_dense else power.share
-        measured = self._test.measure(sums)
-        shown = share * measurement.excess(measured)[1]
-        return bool(measurement.has_power(measured, np.full(2, shown), self._alpha)[0])
+        excess = share * measurement.excess(self._test.measure(shown))
+        return bool(measurement.has_power(self._test.measure(asked), excess, self._alpha)[0])
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine a variable, from so many rows per combination."""

@@ -72,7 +72,11 @@ class TestSums:
     ----------
     levels : int array
         Levels of the candidate of each test.
+    target : int
     target_levels : int
+        Levels of the target.
+    counter : Counter
+        Counts, and has the codes of the columns.
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
@@ -83,7 +87,8 @@ class TestSums:
         levels = counter.n_levels
         self.levels: Int64Array = np.array([levels[x] for x, _ in tests], dtype=np.int64)
         self.target_levels: int = levels[target]
-        self._counter, self._target, self._tests = counter, target, tests
+        self.counter, self.target = counter, target
+        self._tests = tests
         self._wanted = wanted
         self._found: Counted | None = None
         self._has = Wanted()
@@ -99,8 +104,8 @@ class TestSums:
             wanted.pearson |= pearson
             wanted.lengths |= lengths
             self._has = Wanted(wanted.pearson, wanted.lengths)
-            self._found = self._counter.count(
-                self._target, self._tests, wants_pearson=wanted.pearson,
+            self._found = self.counter.count(
+                self.target, self._tests, wants_pearson=wanted.pearson,
                 wants_lengths=wanted.lengths,
             )  # fmt: skip
         return self._found
@@ -108,7 +113,7 @@ class TestSums:
     def variables(self, test: int) -> tuple[int, int, tuple[int, ...]]:
         """Target, candidate and given set of one test."""
         candidate, given = self._tests[test]
-        return self._target, candidate, tuple(sorted(given))
+        return self.target, candidate, tuple(sorted(given))
 
     def rows(self, test: int) -> list[Int64Array]:
         """Codes of the target, the candidate and each condition, where none of them is missing.
@@ -117,8 +122,8 @@ class TestSums:
         """
         target, candidate, given = self.variables(test)
         columns = [target, candidate, *given]
-        codes = self._counter.codes[columns].astype(np.int64)
-        levels = np.array([self._counter.n_levels[column] for column in columns])
+        codes = self.counter.codes[columns].astype(np.int64)
+        levels = np.array([self.counter.n_levels[column] for column in columns])
         return list(codes[:, (codes < levels[:, None]).all(axis=0)])
 
     def table(self, test: int) -> Int64Array:
