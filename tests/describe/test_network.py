@@ -8,10 +8,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from komb.describe.network import find_network
 from komb.describe.partial_graph import Directions
+from komb.describe.structure import find_network
+from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import EMPTY
-from komb.sessions.distribution import DistributionOracle
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.search.running import QuickOracle
@@ -83,6 +83,6 @@ def test_parity_is_a_group_without_edges() -> None:
     blankets: dict[int, Any] = {
         y: {x: frozenset({3 - x - y}) for x in range(3) if x != y} for y in range(3)
     }
-    network = find_network(DistributionOracle(joint), blankets, 3)
+    network = find_network(DistributionEngine(joint), blankets, 3)
     assert network.edges == ()
     assert network.groups == (frozenset({0, 1, 2}),)

@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.describe.partial_graph import Directions
-from komb.describe.roles import Part, find_parts
+from komb.describe.structure import Part, find_parts
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import EMPTY
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.session import Session
 from tests import naive
 from tests.counts.tables import LOW_KIND, tables
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
+from tests.engine.engines import on_table
 from tests.search.running import OneByOne, QuickOracle
 
 
-def parts_in(graph: Any, oracle: Session, target: int, bound: int) -> dict[int, Part]:
+def parts_in(graph: Any, oracle: Engine, target: int, bound: int) -> dict[int, Part]:
     witnesses = dict.fromkeys(sorted(true_blanket(graph, target)), EMPTY)
     return find_parts(oracle, target, witnesses, bound)
 
 
-def check_against(graph: Any, oracle: Session, target: int, parts: dict[int, Part]) -> int:
+def check_against(graph: Any, oracle: Engine, target: int, parts: dict[int, Part]) -> int:
     """Compare roles with a graph of numbered nodes; returns how many directions were found."""
     found = 0
     for x, part in parts.items():
@@ -116,7 +116,7 @@ class TestGroups:
             for b in range(2):
                 joint[a, b, a ^ b] = 0.25
         witnesses = {0: frozenset({1}), 1: frozenset({0})}
-        parts = find_parts(DistributionOracle(joint), 2, witnesses, 3)
+        parts = find_parts(DistributionEngine(joint), 2, witnesses, 3)
         assert parts[0] == Part("partner", None, EMPTY, (), (1,))
         assert parts[1] == Part("partner", None, EMPTY, (), (0,))
 
@@ -126,7 +126,7 @@ class TestGroups:
         for a, p in enumerate((0.3, 0.7)):
             for b in range(2):
                 joint[a, b, a ^ b] = p / 2
-        oracle = DistributionOracle(joint)
+        oracle = DistributionEngine(joint)
         assert oracle.dependents(2, {0, 1}, EMPTY) == [1]
         parts = find_parts(oracle, 2, {0: frozenset({1}), 1: EMPTY}, 3)
         assert (parts[0].kind, parts[0].partners) == ("partner", (1,))
@@ -141,7 +141,7 @@ class TestGroups:
                 "c": [[[0.9, 0.1], [0.6, 0.4]], [[0.5, 0.5], [0.2, 0.8]]],
             },
         )
-        oracle = DistributionOracle(network.joint())
+        oracle = DistributionEngine(network.joint())
         parts = find_parts(oracle, 1, {0: frozenset({2}), 2: EMPTY}, 3)
         assert parts[0] == Part("spouse", None, EMPTY, (2,))
         assert parts[2].direction == "effect"
@@ -159,7 +159,7 @@ class TestGroups:
 def test_twin(data: Any) -> None:
     """On random tables, with random members and witnesses: kinds, separators, children, groups."""
     table = data.draw(tables(kinds=LOW_KIND, n_rows=(20, 300), n_columns=(3, 6)))
-    session = DataSession(table, "auto", alpha=0.1)
+    engine = on_table(table, "auto", alpha=0.1)
     others = frozenset(range(1, table.n_columns))
     members = data.draw(st.sets(st.sampled_from(sorted(others)), min_size=1))
     witnesses: dict[int, frozenset[int] | None] = {}
@@ -167,8 +167,8 @@ def test_twin(data: Any) -> None:
         some = st.frozensets(st.sampled_from(sorted(others)), max_size=2)
         drawn = data.draw(st.none() | some)
         witnesses[x] = None if drawn is None else drawn - {x}
-    found = find_parts(session, 0, witnesses, 2)
-    expected = naive.parts.find_parts(OneByOne(session), 0, witnesses, 2)
+    found = find_parts(engine, 0, witnesses, 2)
+    expected = naive.parts.find_parts(OneByOne(engine), 0, witnesses, 2)
     assert {
         x: (part.kind, part.separator, part.children, part.partners) for x, part in found.items()
     } == {x: tuple(part) for x, part in expected.items()}

@@ -41,6 +41,7 @@ from komb.engine.engine import AllSets, Engine, Query
 from komb.engine.questions import EMPTY, Variables
 from komb.search.options import MAX_SEPARATOR, ORDER
 from komb.search.registry import register_algorithm
+from komb.search.separated import find_separators
 from komb.search.task import Found, Task
 
 _GROUPS_AT_ONCE = 64
@@ -87,7 +88,9 @@ def find_blanket(engine: Engine, task: Task, *, order: int = 1, max_separator: i
                 blanket -= {x}
                 break
         else:
-            return Found(witnesses)
+            outside = task.candidates - blanket
+            separators = find_separators(engine, task.target, outside, blanket, max_separator)
+            return Found(witnesses, separators=separators)
 
 
 def drop_redundant(

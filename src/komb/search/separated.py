@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from komb.engine.engine import Engine
-from komb.engine.questions import Variables, count_subsets
+from komb.engine.questions import EMPTY, Variables, count_subsets
 from komb.search.task import Found, Task
 
 MOST_SETS = 500
@@ -31,11 +31,20 @@ def complete_separators(
     """
     blanket, known = frozenset(found.witnesses), dict(found.separators)
     unknown = task.candidates - blanket - known.keys()
-    size = affordable_size(len(blanket), max_separator)
-    known |= engine.separators(task.target, unknown, blanket, size)
+    known |= find_separators(engine, task.target, unknown, blanket, max_separator)
     left = unknown - known.keys()
     known |= dict.fromkeys(left.difference(engine.dependents(task.target, left, blanket)), blanket)
     return of_those_outside(task, blanket, known)
+
+
+def find_separators(
+    engine: Engine, target: int, candidates: Variables, blanket: Variables, max_separator: int
+) -> dict[int, Variables]:
+    """Find which of the smallest sets of members separate candidates, as far as any do."""
+    alone = engine.dependents(target, candidates, EMPTY)
+    size = affordable_size(len(blanket), max_separator)
+    separated = engine.separators(target, alone, blanket, size, min_size=1)
+    return dict.fromkeys(sorted(candidates.difference(alone)), EMPTY) | separated
 
 
 def affordable_size(n_members: int, size: int) -> int:
