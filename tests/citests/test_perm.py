@@ -18,14 +18,13 @@ import komb
 from komb.citests import perm
 from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
-from komb.counts import permutations as shuffler_module
 from komb.counts.fixedpoint import entropy_table, scale_for
-from komb.counts.permutations import Shuffler, Shuffles
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
-from komb.engine import measurement
+from komb.engine import measurement, shuffle
 from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
 from komb.engine.questions import EMPTY
+from komb.engine.shuffle import Shuffler, Shuffles
 from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
@@ -93,7 +92,7 @@ def test_thick_tables_equal_their_twins(
     made = run(columns, levels, 0, 1, [2], seed=seed, most=15)
     twin = naive.permutation.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=15)
     assert perm.p_values(made)[0] == twin.p_value
-    assert made.shuffles[0] == len(twin.statistics)
+    assert made.made[0] == len(twin.statistics)
 
 
 @thorough
@@ -126,7 +125,7 @@ def test_a_column_of_missing_values_leaves_nothing_to_permute() -> None:
     assert run(codes, levels, 0, 1, []).varies[0]
     for target, x, members in [(0, 1, [2]), (0, 2, []), (2, 0, [1])]:
         made = run(codes, levels, target, x, members)
-        assert (made.varies[0], made.shuffles[0], perm.p_values(made)[0]) == (False, 0, 1.0)
+        assert (made.varies[0], made.made[0], perm.p_values(made)[0]) == (False, 0, 1.0)
 
 
 @thorough
@@ -253,8 +252,8 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     assert any(alone.values())
     assert not all(len(alone[z]) == len(everyone - z) for z in sets)
-    for rows_per_call in (1, 200, 1 << 20):
-        monkeypatch.setattr(shuffler_module, "ROWS_PER_CALL", rows_per_call)
+    for rows_per_call in (1, 200, 1 << 24):
+        monkeypatch.setattr(shuffle, "ROWS_PER_CALL", rows_per_call)
         together = on_table(table, "perm")
         found = together.evidence(0, [(everyone, z) for z in sets])
         assert list(map(list, found)) == list(alone.values())
@@ -316,7 +315,7 @@ def test_equal_statistics_count_as_equal() -> None:
         entropy = entropy_table(n_rows, scale_for(n_rows))
         difference = entropy[6] - 3 * entropy[2] - 2 * entropy[3]
         empty = np.zeros((2, n_rows), dtype=np.uint8)
-        assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._slack
+        assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._strata.slack
 
 
 def test_nothing_to_permute() -> None:

@@ -12,7 +12,7 @@ Savings that keep it exact:
   who show that this is as valid). Most tests of independent variables end after a few shuffles.
 * Strata of one row, or with one level of either variable, never change and are left out. If there
   is nothing else, then ``p = 1``, and the outcome is called unreliable.
-* Only counts are drawn, not rows, where that is faster (:mod:`komb.counts.permutation_kernels`).
+* Only counts are drawn, not rows, where that is faster (:mod:`komb.engine.kernels.shuffle`).
 
 The number of shuffles is ``SHUFFLES``, or as many more as it takes for ``ENOUGH`` of them to be a
 share of ``alpha``; so the smallest p-value is at most a tenth of ``alpha``.
@@ -31,8 +31,8 @@ import numpy as np
 
 from komb.citests.contract import CITest, TestOptions
 from komb.citests.registry import register_test
-from komb.counts.permutations import Shuffler, Shuffles
 from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
+from komb.engine.shuffle import Shuffler, Shuffles
 from komb.engine.test_sums import TestSums
 from komb.errors import ParameterError
 
@@ -100,7 +100,7 @@ class PermutationTest(CITest):
 
 def p_values(shuffled: Shuffles) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """P-values of a batch, by Besag and Clifford's rule."""
-    made, exceeded = shuffled.shuffles, shuffled.exceedances
+    made, exceeded = shuffled.made, shuffled.exceedances
     is_stopped = exceeded >= ENOUGH
     return np.where(is_stopped, exceeded / np.maximum(made, 1), (exceeded + 1) / (made + 1))
 
