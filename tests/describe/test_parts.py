@@ -14,14 +14,14 @@ from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.describe.partial_graph import Directions
 from komb.describe.structure import Part, find_parts
 from komb.engine.engine import Engine
-from komb.engine.oracle import DistributionEngine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.engine.questions import EMPTY
 from tests import naive
 from tests.counts.tables import LOW_KIND, tables
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.engine.engines import on_table
-from tests.search.running import OneByOne, QuickOracle
+from tests.search.running import OneByOne
 
 
 def parts_in(graph: Any, oracle: Engine, target: int, bound: int) -> dict[int, Part]:
@@ -55,7 +55,7 @@ class TestOracle:
     def test_all_graphs_of_four_nodes(self) -> None:
         """No direction is claimed that the equivalence class does not share."""
         for graph in all_dags(4):
-            oracle, shared = QuickOracle(graph), shared_directions(graph)
+            oracle, shared = DSeparationEngine(graph), shared_directions(graph)
             for target in range(4):
                 parts = parts_in(graph, oracle, target, 4)
                 check_against(graph, oracle, target, parts)
@@ -69,7 +69,7 @@ class TestOracle:
             rng = np.random.default_rng(seed)
             n = 5 + int(rng.integers(6))
             graph = random_dag(n, float(rng.uniform(1, 2.6)) / (n - 1), rng)
-            oracle = QuickOracle(graph)
+            oracle = DSeparationEngine(graph)
             for target in range(n):
                 check_against(graph, oracle, target, parts_in(graph, oracle, target, n))
 
@@ -77,7 +77,7 @@ class TestOracle:
     def test_networks(self, name: str, found: int) -> None:
         """How many directions the blankets alone tell; whole networks tell 10, 26 and 84."""
         graph = numbered(NETWORKS[name])
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         n_found = sum(
             check_against(graph, oracle, target, parts_in(graph, oracle, target, 4))
             for target in graph
@@ -87,7 +87,7 @@ class TestOracle:
     def test_directions_that_only_others_could_tell_are_undecided(self) -> None:
         """0 -> 2 <- 1 points the way of 2 -> 3 -> 4, but the blanket of 4 is 3 alone."""
         graph = nx.DiGraph([(0, 2), (1, 2), (2, 3), (3, 4)])
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         position = {node: number for number, node in enumerate(graph)}
         parts = find_parts(oracle, position[4], {position[3]: EMPTY}, 3)
         assert parts[position[3]].direction == "undecided"
@@ -97,7 +97,7 @@ class TestOracle:
         graph.add_nodes_from(range(3))
         graph.add_edges_from([(0, 1), (1, 2)])
         known = Directions(required=frozenset({(0, 1)}))
-        parts = find_parts(QuickOracle(graph), 1, {0: EMPTY, 2: EMPTY}, 3, known)
+        parts = find_parts(DSeparationEngine(graph), 1, {0: EMPTY, 2: EMPTY}, 3, known)
         assert [part.direction for part in parts.values()] == ["cause", "effect"]
 
     def test_a_cause_makes_an_effect_of_what_it_is_separated_from(self) -> None:
@@ -105,7 +105,7 @@ class TestOracle:
         graph = nx.DiGraph()
         graph.add_nodes_from(range(4))
         graph.add_edges_from([(0, 2), (1, 2), (2, 3)])
-        parts = find_parts(QuickOracle(graph), 2, dict.fromkeys((0, 1, 3), EMPTY), 3)
+        parts = find_parts(DSeparationEngine(graph), 2, dict.fromkeys((0, 1, 3), EMPTY), 3)
         assert [part.direction for part in parts.values()] == ["cause", "cause", "effect"]
 
 
@@ -150,7 +150,7 @@ class TestGroups:
         graph = nx.DiGraph()
         graph.add_nodes_from(range(3))
         graph.add_edge(0, 1)
-        parts = find_parts(QuickOracle(graph), 1, {0: None, 2: None}, 3)
+        parts = find_parts(DSeparationEngine(graph), 1, {0: None, 2: None}, 3)
         assert [part.kind for part in parts.values()] == ["neighbour", "by request"]
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import komb
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
-from komb.engine.oracle import DSeparationEngine
 from komb.engine.questions import EMPTY, Variables
 from komb.search._power import power_to_detect
 from komb.search.task import Task
@@ -109,27 +108,6 @@ class NaiveOnTable(OneByOne):
 
     def strength(self, y: int, x: int, given: Variables) -> float:
         return self.twin.strength(y, x, given)
-
-
-class QuickOracle(DSeparationEngine):
-    """Remembers what can be reached, which is the same for all candidates.
-
-    Not all of it: on a network a search may ask about millions of sets, which takes gigabytes.
-    """
-
-    most_remembered = 100_000
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self._reached: dict[tuple[int, int], int] = {}
-
-    def _reachable(self, source: int, given: int) -> int:
-        key = (source, given)
-        if key not in self._reached:
-            if len(self._reached) >= self.most_remembered:
-                self._reached.clear()
-            self._reached[key] = super()._reachable(source, given)
-        return self._reached[key]
 
 
 @st.composite

@@ -31,7 +31,7 @@ from tests.search.distributions import (
     with_combination,
     with_copy,
 )
-from tests.search.running import QuickOracle, everyone
+from tests.search.running import everyone
 
 ORDER = 2
 
@@ -153,7 +153,7 @@ def check_dags(seeds: range) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 13))
         graph = random_dag(n, float(rng.uniform(1, 3)) / (n - 1), rng)
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(n):
             assert found_members(oracle, target, order=1) == true_blanket(graph, target), seed
 
@@ -180,7 +180,7 @@ def test_all_dags(n: int) -> None:
 )
 def test_networks(name: str) -> None:
     graph = NETWORKS[name]
-    oracle = QuickOracle(graph)  # one for all: they have neighbours in common
+    oracle = DSeparationEngine(graph)  # one for all: they have neighbours in common
     for target in range(len(graph)):
         assert found_members(oracle, target, order=1) == true_blanket(graph, target), target
 
@@ -213,6 +213,6 @@ def test_hubs_with_more_neighbours_than_a_pool_has(
     star = nx.DiGraph([("hub", f"leaf {i}") for i in range(9)])
     star.add_edges_from((f"leaf {i}", f"far {i}") for i in range(3))
     star.add_edges_from((f"spouse {i}", f"leaf {i}") for i in range(3))
-    oracle = QuickOracle(star)
+    oracle = DSeparationEngine(star)
     for target in range(len(star)):
         assert found_members(oracle, target, order=1) == true_blanket(star, target)

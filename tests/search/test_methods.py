@@ -14,7 +14,7 @@ from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
-from komb.engine.oracle import DistributionEngine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
 from tests.citests.kinds import EVERY_TEST
@@ -26,7 +26,6 @@ from tests.search.running import (
     CLASSICS,
     METHODS,
     OneByOne,
-    QuickOracle,
     Witnesses,
     everyone,
     search,
@@ -143,7 +142,7 @@ def test_a_function_that_answers_one_by_one_is_enough(name: str) -> None:
     network = DiscreteNetwork.random(8, degree=2.5, seed=1)
     xor = DistributionEngine(boolean_network("parity", n_parents=2, n_irrelevant=1).joint())
     n_found = 0
-    for oracle in (QuickOracle(network.graph), xor):
+    for oracle in (DSeparationEngine(network.graph), xor):
         least = FunctionEngine(oracle.n_variables, OneByOne(oracle).strength)
         for target in range(oracle.n_variables):
             task = everyone(oracle, target)

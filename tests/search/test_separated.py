@@ -14,14 +14,14 @@ import komb
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
-from komb.engine.oracle import DistributionEngine, SeparationEngine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine, SeparationEngine
 from komb.engine.questions import EMPTY
 from komb.errors import ParameterError
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Found, Task, check_found
 from tests.data.models.graphs import all_dags, random_dag, true_blanket
 from tests.engine.engines import on_table
-from tests.search.running import METHODS, QuickOracle, everyone, is_bounded, tasks
+from tests.search.running import METHODS, everyone, is_bounded, tasks
 
 every_method = pytest.mark.parametrize("name", METHODS)
 KNOWS_NONE = {"komb"}
@@ -58,7 +58,7 @@ def check(name: str, engine: Engine, task: Task, truth: set[int] | None = None) 
 @every_method
 def test_all_graphs_of_four_nodes(name: str) -> None:
     for graph in all_dags(4)[::7]:
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(4):
             check(name, oracle, everyone(oracle, target), true_blanket(graph, target))
 
@@ -68,7 +68,7 @@ def test_random_graphs(name: str) -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         graph = random_dag(8, 2 / 7, rng)
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(8):
             check(name, oracle, everyone(oracle, target), true_blanket(graph, target))
 
@@ -124,7 +124,7 @@ def test_data(case: tuple[DiscreteTable, Task], name: str, test: str, bound: int
 
 
 def test_few_members_are_tried_first_and_then_all() -> None:
-    oracle = QuickOracle(nx.DiGraph([(0, 2), (0, 3), (1, 3), (2, 4), (3, 4), (1, 5)]))
+    oracle = DSeparationEngine(nx.DiGraph([(0, 2), (0, 3), (1, 3), (2, 4), (3, 4), (1, 5)]))
     task = Task(0, frozenset(range(1, 6)))
     position = {node: index for index, node in enumerate([0, 2, 3, 1, 4, 5])}
     found = Found({position[x]: EMPTY for x in (1, 2, 3)})
@@ -136,7 +136,7 @@ def test_few_members_are_tried_first_and_then_all() -> None:
 
 
 def test_what_nothing_separates_is_left_out() -> None:
-    oracle = QuickOracle(nx.DiGraph([(0, 1)]))
+    oracle = DSeparationEngine(nx.DiGraph([(0, 1)]))
     assert complete_separators(oracle, everyone(oracle, 0), Found({})) == {}
 
 

@@ -151,11 +151,7 @@ class Run:
         engine: Engine | None = None,
         journal: SweepJournal | None = None,
     ) -> Blanket:
-        """Find the blanket of the column at position ``target``.
-
-        What an engine that is passed in did before is not counted. One that is opened notes large
-        sweeps in the journal.
-        """
+        """Find the blanket of a column; an engine that is opened for it keeps the journal."""
         return self.name(self.search_for(target, reporter, engine, journal))
 
     def search_for(
