@@ -65,9 +65,10 @@ def ask(q, s):
         return _find_evidence(q, s)
     if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
-    if q.asked[LOOP] == PACK:
-        for item in range(q.queries[0, END_OF_CANDIDATES]):
-            need_bitmaps(s, q.candidates[item])
+    if q.words[LOOP] == PACK:
+        query = q.words[q.words[FIRST_QUERY] :]
+        for place in range(query[CANDIDATES], query[END_OF_CANDIDATES]):
+            need_bitmaps(s, q.words[place])
         return True
     return _find_weakest(q, s)
 
