@@ -16,7 +16,7 @@ from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.table_session import open_table, ranked_numbers
+from komb.sessions.table_session import open_engine, ranked_numbers
 
 _MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
@@ -67,6 +67,6 @@ def _search_tiny_table(
     numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
     parts, levels = CodesHere(codes), ((0, 1),) * 3
     table = DiscreteTable((0, 1, 2), parts, levels, has_missing=has_missing, numbers=numbers)
-    session = open_table(table, test=test)
+    engine = open_engine(table, test)
     task = Task(target=2, candidates=frozenset({0, 1}))
-    find_algorithm("komb").search(session, task, order=1, max_separator=1)
+    find_algorithm("komb").search(engine, task, order=1, max_separator=1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.counts.added_contingency import AddedContingency, CountTerms
 from komb.counts.contingency import Contingency
 from komb.counts.joint_counts import Columns, JointCounts
@@ -61,7 +61,7 @@ class CountedWorkspace(Workspace):
 class CountedSource(TableSource):
     """Tests on counts that somebody adds up over the parts of a table."""
 
-    def __init__(self, table: DiscreteTable, test: CITest, alpha: float) -> None:
+    def __init__(self, table: DiscreteTable, test: CountedTest, alpha: float) -> None:
         self._tables = JointTables(table)
         super().__init__(table, test, alpha, CountedWorkspace(self._tables))
 
