@@ -21,6 +21,7 @@ from komb.engine.kernels.places import (
     BUILT,
     COLUMN,
     DENSE,
+    IS_UNCOUNTED,
     LINE,
     N_GIVEN,
     N_RESTS,
@@ -39,6 +40,10 @@ def count(s, size, column):
     stay_apart()
     counted, n_rows = s.counted, s.order.size
     counted[COLUMN], counted[N_GIVEN], counted[WAY] = column, size, DENSE
+    if s.is_elsewhere:
+        s.noted[IS_UNCOUNTED], counted[N_RESTS] = 1, 0
+        _note_one_group(s)
+        return
     s.work[TABLES] += 1
     s.work[ROWS_COUNTED] += n_rows + 1
     if fits_bitmaps(s, size, column) and (size > 0 or s.is_sorted[column]):

@@ -9,15 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
+from komb.engine.kernels.counting import forget_count
 from komb.engine.kernels.judge import CONSERVATIVE, DECISION, is_coded, judge
 from komb.engine.kernels.memo import CANDIDATE, LENGTH_CLASS, MEMBER, find, key_of, take
 from komb.engine.kernels.places import (
     BY_OTHER,
     FALLBACKS,
+    FIRST_NOTED,
     FIT,
     IS_RELIABLE,
+    IS_UNCOUNTED,
     LENGTH,
     LOG2_P,
+    MOST_NOTED,
+    N_NOTED,
     OWN_FIT,
     OWN_LENGTH,
     ROWS,
@@ -31,6 +36,7 @@ from komb.engine.kernels.sums import sum_up
 
 NO_LENGTH = np.iinfo(np.int64).min  # instead of a sum of lengths that was not needed
 UNKNOWN = -1.0  # evidence of a dependence that nobody has asked the bits of
+NOT_COUNTED = np.inf  # in the place of evidence: the rows are elsewhere
 
 
 @inner
@@ -75,6 +81,8 @@ def need_sums(s, size, column):
     if has_own and has_union:
         return
     need_table(s, size, column)
+    if s.noted[IS_UNCOUNTED]:
+        return
     wants_lengths = _may_be_coded(s, size, column)
     sum_up(s, wants_lengths, not has_own)
     if not has_own and belongs:
@@ -104,7 +112,11 @@ def _may_be_coded(s, size, column):
 def _weigh(s, size, column, wants):
     """Return evidence, and conservative evidence: 0 for independence, UNKNOWN unless wanted."""
     need_sums(s, size, column)
-    if not judge(s, size, column, wants):
+    depends = judge(s, size, column, wants)
+    if s.noted[IS_UNCOUNTED]:
+        _note(s, size, column)
+        return NOT_COUNTED, NOT_COUNTED
+    if not depends:
         return 0.0, 0.0
     bits = -s.verdict[LOG2_P]
     if bits == 0.0:
@@ -113,11 +125,30 @@ def _weigh(s, size, column, wants):
 
 
 @inner
+def is_noting_enough(s):
+    """Whether it is time to have tests counted that were noted."""
+    return s.noted[N_NOTED] >= s.noted[MOST_NOTED]
+
+
+@inner
+def _note(s, size, column):
+    """Note a test whose rows are elsewhere, if there is room."""
+    noted, end = s.noted, s.noted[N_NOTED] + FIRST_NOTED
+    noted[IS_UNCOUNTED] = 0
+    forget_count(s)
+    if not is_noting_enough(s):
+        noted[end], noted[end + 1] = size, column
+        for index in range(size):
+            noted[end + 2 + index] = s.given[index]
+        noted[N_NOTED] += size + 2
+
+
+@inner
 def evidence(s, size, column, wants):
     """Evidence that a column depends on the target given the present set; 0 if it does not.
 
     In bits, or any positive number for a DECISION. CONSERVATIVE evidence has no more bits than all
-    statistics of the test agree on.
+    statistics of the test agree on. NOT_COUNTED if the test was noted.
     """
     low, high = key_of(s, CANDIDATE, column)
     place = find(s.test_keys, low, high)
@@ -126,9 +157,13 @@ def evidence(s, size, column, wants):
         bits = values[place, which]
         if bits >= 0.0 or wants == DECISION:
             return abs(bits)
-        values[place, 0], values[place, 1] = _weigh(s, size, column, wants)
-        return values[place, which]
+        bits, conservative = _weigh(s, size, column, wants)
+        if bits != NOT_COUNTED:
+            values[place, 0], values[place, 1] = bits, conservative
+        return conservative if wants == CONSERVATIVE else bits
     bits, conservative = _weigh(s, size, column, wants)
+    if bits == NOT_COUNTED:
+        return bits
     s.work[TESTS] += 1
     s.work[FALLBACKS] += s.is_fallback and s.verdict[BY_OTHER] != 0.0
     s.work[UNRELIABLE] += s.verdict[IS_RELIABLE] == 0.0

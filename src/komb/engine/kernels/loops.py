@@ -2,6 +2,10 @@
 
 A loop stops where it is when it has counted for a while or when the memory fills up, and goes on
 when it is called again: between two calls interrupts are heard and the memory is enlarged.
+
+Where rows are elsewhere, tests that are not remembered are noted. A loop goes on as far as it makes
+sense without them, to note more that will be needed; when they have been counted, by others, it
+begins anew, and finds them in the memory.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -12,10 +16,10 @@ from __future__ import annotations
 
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.bitmaps import need_bitmaps
-from komb.engine.kernels.evidence import evidence
+from komb.engine.kernels.evidence import NOT_COUNTED, evidence, is_noting_enough
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
-from komb.engine.kernels.places import ROWS_COUNTED
+from komb.engine.kernels.places import N_NOTED, ROWS_COUNTED
 
 EVIDENCE, FIRST_WITNESS, WEAKEST, PACK = range(4)
 """The loops."""
@@ -61,6 +65,17 @@ def ask(q, s):
         q.words[IS_BEGUN] = 1
         for index in range(CHOSEN):
             q.place[index] = 0
+        s.noted[N_NOTED] = 0
+    is_done = _go_on(q, s)
+    if s.noted[N_NOTED] > 0:
+        q.words[IS_BEGUN] = 0
+        q.found[:] = NOT_SEPARATED
+        return False
+    return is_done
+
+
+@inner
+def _go_on(q, s):
     if q.words[LOOP] == EVIDENCE:
         return _find_evidence(q, s)
     if q.words[LOOP] == FIRST_WITNESS:
@@ -75,7 +90,7 @@ def ask(q, s):
 
 @inner
 def _is_to_pause(s):
-    return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s)
+    return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s) or is_noting_enough(s)
 
 
 @inner
@@ -142,9 +157,13 @@ def _find_evidence(q, s):
 
 @inner
 def _has_no_separator(q, s, column, n_witness):
-    """Whether no subset of the pool makes a candidate independent, together with its witness."""
+    """Whether no subset of the pool makes a candidate independent, together with its witness.
+
+    If that is not known because tests were noted, one is said to.
+    """
     stay_apart()
     witness, free, recent, n_free = s.witness, s.free, s.recent[column], 0
+    n_noted = s.noted[N_NOTED]
     for index in range(q.words[POOL], q.words[END_OF_POOL]):
         other = q.words[index]
         if other != column and not _is_in(other, witness, 0, n_witness):
@@ -172,6 +191,8 @@ def _has_no_separator(q, s, column, n_witness):
                 return False
             if not _next_subset(size, n_free, s.chosen):
                 break
+        if s.noted[N_NOTED] > n_noted:
+            return False
     return True
 
 
@@ -198,7 +219,8 @@ def _find_witness(q, s, query, column):
             if is_valid:
                 _give(s, 0, witness, 0, size)
                 begin(s, size)
-                if evidence(s, size, column, DECISION) > 0.0 and _has_no_separator(q, s, column, size):
+                bits = evidence(s, size, column, DECISION)
+                if 0.0 < bits < NOT_COUNTED and _has_no_separator(q, s, column, size):
                     return size
             if not _next_subset(n_allies, n_pool, allies):
                 break
@@ -272,6 +294,8 @@ def _weigh_subsets(q, s, query, first):
                 return True
             if not _next_subset(size, n_pool, chosen):
                 break
+        if s.noted[N_NOTED] > 0:
+            return True
         place[SIZE] = size + 1
         _first_subset(size + 1, chosen)
     return True
@@ -294,6 +318,6 @@ def _find_weakest(q, s):
             return False
         is_left, place[N_LEFT], place[ITEM] = place[N_LEFT] > 0, 0, 0
         place[QUERY] += 1
-        if q.words[IS_IN_TURN] == 1 and is_left:
+        if q.words[IS_IN_TURN] == 1 and is_left and s.noted[N_NOTED] == 0:
             return True
     return True
