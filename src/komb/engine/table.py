@@ -25,6 +25,7 @@ from komb.engine.questions import (
     SessionCounts,
     StrongDependence,
     Variables,
+    check_variables,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits
@@ -139,7 +140,10 @@ class TableEngine(Engine):
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end."""
         state = self._state(target)
-        while not loops.ask(ask, state):
+        while (answer := loops.ask(ask, state)) != loops.DONE:
+            if answer == loops.REFUSED:
+                asked = ask.words[loops.N_HEADER : ask.words[loops.FIRST_QUERY]]
+                check_variables(set(asked.tolist()), frozenset(range(self.n_variables)))
             self._states[target] = state = with_room(state)
 
     def evidence(

@@ -42,6 +42,10 @@ NOT_SEPARATED = -1  # in ``Ask.found``
 ROWS_PER_CALL = 1 << 28  # about half a second
 
 
+PAUSED, DONE, REFUSED = range(3)
+"""What :func:`ask` returns: the last if a column does not exist."""
+
+
 @kernel
 def ask(q, s):
     """Begin a loop or go on with it; returns whether it is done.
@@ -66,12 +70,15 @@ def ask(q, s):
         for index in range(CHOSEN):
             q.place[index] = 0
         s.noted[N_NOTED] = 0
+        for index in range(N_HEADER, q.words[FIRST_QUERY]):
+            if not 0 <= q.words[index] < s.levels.size:
+                return REFUSED
     is_done = _go_on(q, s)
     if s.noted[N_NOTED] > 0:
         q.words[IS_BEGUN] = 0
         q.found[:] = NOT_SEPARATED
-        return False
-    return is_done
+        return PAUSED
+    return DONE if is_done else PAUSED
 
 
 @inner
@@ -263,7 +270,7 @@ def _weigh_subset(q, s, query, first, size):
     begin(s, n_core + size)
     while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
         column, item = q.words[query[CANDIDATES] + place[ITEM]], first + place[ITEM]
-        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
+        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, 0, n_core + size):
             if _is_to_pause(s):
                 return False
             bits = evidence(s, n_core + size, column, q.words[WANTS])
