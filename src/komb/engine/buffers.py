@@ -31,11 +31,9 @@ _lock = threading.RLock()  # one that a finalizer can take while its own thread 
 class Buffers:
     """What the targets of a table share, and the columns in the order of some targets."""
 
-    def __init__(
-        self, codes: npt.NDArray[Any], levels: Int64Array, weight: npt.NDArray[np.int32] | None
-    ) -> None:
-        self.shared = Shared(codes, levels, np.empty(0, np.int32) if weight is None else weight)
-        self.asks = Asks(len(codes))
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.asks = Asks(len(shared.codes))
         self._states: dict[tuple[int, Rule], Any] = {}
 
     def state_of(self, target: int, rule: Rule) -> Any:
@@ -69,7 +67,7 @@ def borrow(table: DiscreteTable) -> Buffers:
     with _lock:
         reference, buffers = _spares.pop(id(table), (None, None))
     if buffers is None or reference is None or reference() is not table:
-        return Buffers(table.codes, table.cardinalities, None)
+        return Buffers(Shared(table.codes, table.cardinalities, np.empty(0, np.int32)))
     return buffers
 
 

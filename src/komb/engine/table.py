@@ -29,7 +29,7 @@ from komb.engine.questions import (
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits
-from komb.engine.state import empty_memory, memory_of, with_room
+from komb.engine.state import Shared, empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, cut, find_strong, least_gain
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
@@ -71,7 +71,10 @@ class TableEngine(Engine):
     ) -> None:
         super().__init__(len(codes))
         self._rule, self._fixed = rule, tuple(sorted(fixed))
-        self._buffers = buffers or Buffers(codes, levels, weight)
+        if buffers is None:
+            own = np.empty(0, np.int32) if weight is None else weight
+            buffers = Buffers(Shared(codes, levels, own))
+        self._buffers = buffers
         self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
         self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
@@ -144,7 +147,11 @@ class TableEngine(Engine):
             if answer == loops.REFUSED:
                 asked = ask.words[loops.N_HEADER : ask.words[loops.FIRST_QUERY]]
                 check_variables(set(asked.tolist()), frozenset(range(self.n_variables)))
-            self._states[target] = state = with_room(state)
+            self._states[target] = state = self._resume(state, ask)
+
+    def _resume(self, state: Any, ask: Any) -> Any:  # noqa: ARG002 - others look at it
+        """Return a state that a loop can go on with."""
+        return with_room(state)
 
     def evidence(
         self,
