@@ -19,6 +19,7 @@ from komb.sessions.source import Power
 from komb.sessions.table_session import open_table
 from tests import naive
 from tests.counts.tables import LOW_KIND, make_table, tables, with_missing
+from tests.engine.engines import on_table
 from tests.search.running import OneByOne
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
@@ -37,7 +38,7 @@ def questions_about(table: DiscreteTable, fixed: frozenset[int]) -> list[Any]:
 def test_single_answers(test: str, table: DiscreteTable, n_fixed: int) -> None:
     fixed = frozenset(range(table.n_columns - n_fixed, table.n_columns))
     session = open_table(table, given=fixed, test=test, alpha=0.1)
-    twin = naive.adjusted.GivenSession(OneByOne(DataSession(table, test, alpha=0.1)), fixed)
+    twin = naive.adjusted.GivenSession(OneByOne(on_table(table, test, alpha=0.1)), fixed)
     questions = questions_about(table, fixed)
     dependents, strengths = session.ask(0, questions), session.strengths(0, questions)
     for (candidates, condition), found, bits in zip(questions, dependents, strengths, strict=True):

@@ -41,7 +41,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from komb.citests.contract import CITest, GScreen, TestOptions
+from komb.citests.contract import RuleTest, TestOptions
+from komb.citests.counted import CountedTest, GScreen
 from komb.citests.decision import thresholds
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import (
@@ -75,7 +76,7 @@ _SKEWNESS = np.array([LEAST_SKEWNESS, MOST_SKEWNESS])  # as kernels want it
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "
     "Computational Statistics & Data Analysis 20(6)",
 )
-class AutomaticTest(CITest):
+class AutomaticTest(RuleTest, CountedTest):
     """G, after Pearson's statistic, each with the moments that it has given the margins."""
 
     needs_tables = True

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.contract import RuleTest
+from komb.citests.counted import CountedTest
 from komb.citests.g import degrees_of_freedom
 from komb.citests.measure import Measurement, TestSums
 from komb.citests.registry import register_test
@@ -19,7 +20,7 @@ from komb.engine.rule import Rule
     summary="Pearson's chi-square test at level alpha.",
     citation="Pearson (1900), Philosophical Magazine 50(302)",
 )
-class PearsonTest(CITest):
+class PearsonTest(RuleTest, CountedTest):
     """Pearson's statistic with the same degrees of freedom as G."""
 
     needs_tables = True

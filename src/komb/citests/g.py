@@ -12,7 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest, GScreen, TestOptions
+from komb.citests.contract import RuleTest, TestOptions
+from komb.citests.counted import CountedTest, GScreen
 from komb.citests.decision import thresholds
 from komb.citests.measure import ROWS_PER_CELL, BoolArray, Measurement, TestSums
 from komb.citests.registry import register_test
@@ -43,7 +44,7 @@ def degrees_of_freedom(sums: TestSums, df: str) -> Int64Array:
     summary="Likelihood-ratio test at level alpha.",
     citation="Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search, ch. 5",
 )
-class GTest(CITest):
+class GTest(RuleTest, CountedTest):
     """The likelihood-ratio test alone, sparse tables or not."""
 
     can_screen: ClassVar[bool] = True

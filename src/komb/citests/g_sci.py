@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import GScreen
+from komb.citests.counted import GScreen
 from komb.citests.g import GTest
 from komb.citests.measure import (
     CODED_ROWS_PER_CELL,

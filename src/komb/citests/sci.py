@@ -14,7 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.contract import RuleTest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import (
     CODED_ROWS_PER_CELL,
     NO_FREEDOM,
@@ -45,7 +46,7 @@ def sci_statistic(sums: TestSums) -> FloatArray:
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )
-class StochasticComplexityTest(CITest):
+class StochasticComplexityTest(RuleTest, CountedTest):
     """Stochastic complexity for every test."""
 
     length_below: ClassVar[float] = math.inf

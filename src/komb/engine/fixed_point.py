@@ -47,7 +47,7 @@ def entropies(n_rows: int, scale: float) -> Int64Array:
     The binary exponent's share, ``n * e``, is an integer and kept exact; only the mantissa's
     logarithm is rounded, which keeps ten more bits at a million rows.
     """
-    n = np.arange(min(n_rows, MOST_ENTROPIES) + 1, dtype=np.int64)
+    n = np.arange(n_rows + 1, dtype=np.int64)
     mantissa, exponent = np.frexp(np.maximum(n, 1).astype(np.float64))
     whole = n * exponent.astype(np.int64) * np.int64(scale)
     table: Int64Array = whole + np.rint(n * np.log2(mantissa) * scale).astype(np.int64)

@@ -103,7 +103,7 @@ class Shared:
             is_incomplete=self.is_incomplete, has_missing=bool(self.is_incomplete.any()),
             can_leave_out=not (self.is_incomplete.any() or self.weight.size),
             # terms
-            entropy=fixed_point.entropies(self.n_rows, self.scale), scale=self.scale,
+            entropy=fixed_point.entropies(min(self.n_rows, fixed_point.MOST_ENTROPIES), self.scale), scale=self.scale,
             length_class=self.length_class, class_levels=self.class_levels.astype(np.int64),
             # the present given set, and the test that was counted last
             given=integers(room), bits=bits, hash=np.zeros(2, np.uint64), generation=integers(1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,14 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.counts.records import Record
-from komb.engine.engine import Engine, Query, Witness
-from komb.engine.fixed_point import Int64Array
+from komb.engine.engine import AllSets, Engine, Query, Witness
+from komb.engine.fixed_point import Int64Array, entropies
+from komb.engine.journal import Journal
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
-from komb.engine.questions import EMPTY, Question, SessionCounts, Variables
+from komb.engine.questions import (
+    EMPTY,
+    OnProgress,
+    Question,
+    SessionCounts,
+    StrongDependence,
+    Variables,
+)
 from komb.engine.rule import Rule
+from komb.engine.screens import Bits
 from komb.engine.state import Shared, with_room
+from komb.engine.sweep import Sweep, cut, find_strong, least_gain
 
 
 class TableEngine(Engine):
@@ -39,6 +50,7 @@ class TableEngine(Engine):
         self._kept = {}
         self._asks = Asks(len(codes))
         self._before = self._shared.fields["work"].copy()
+        self.journal: Journal | None = None
 
     @classmethod
     def on(cls, codes, levels, rule, **options):
@@ -157,8 +169,45 @@ class TableEngine(Engine):
                 separated[x] = frozenset(ask.separators[place, n_fixed:size].tolist())
         return kept, separated
 
-    def strong(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
+    def strong(
+        self,
+        target: int,
+        asked: Sequence[Question] | AllSets,
+        least_bits: float,
+        *,
+        is_conservative: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> list[StrongDependence]:
+        """All dependences of at least so many bits, the strongest first."""
+        how: Any = {"is_conservative": is_conservative, "on_progress": on_progress}
+        if not isinstance(asked, AllSets):
+            return find_strong(self, target, cut(asked), len(asked), least_bits, **how)
+        sweep = self._sweep(target, asked, least_bits)
+        bits = self._pack(target, sweep.screened) if len(sweep.screened) else None
+        batches, work = sweep.batches(bits, self.journal, str(target)), self._shared.fields["work"]
+        n_tests = work[TESTS]
+        found = find_strong(self, target, batches, sweep.total, least_bits, **how)
+        work[TESTS] = n_tests + sweep.n_tests
+        work[TABLES] += sweep.n_counted
+        return found
+
+    def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
+        levels, n_rows, most = self._shared.levels, self._shared.n_rows, math.inf
+        n_y = int(levels[target])
+        if asked.min_rows_per_cell:
+            most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
+        need = None if self._fixed else least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
+        has_bitmaps = self._state(target).first_bitmap >= 0
+        return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
+
+    def _pack(self, target: int, columns: Int64Array) -> Bits:
+        """Return the bitmaps of some columns."""
+        self._run(target, self._asks.write(loops.PACK, [(columns.tolist(), [])]))
+        s = self._state(target)
+        return Bits(
+            s.bitmaps, s.level_counts, s.words, s.first_bitmap, s.levels,
+            entropies(s.n_rows, s.scale), len(s.order), bool(s.is_incomplete[columns].any()),
+        )  # fmt: skip
 
     def outcomes(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError

@@ -353,7 +353,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         X2 is a cause
         """
         if "roles" not in self._measured:
-            from komb.describe.roles import find_roles
+            from komb.describe.structure import find_roles
 
             self._measured["roles"] = find_roles(self.run_for("roles()"), self)
         found: Roles = self._measured["roles"]

@@ -11,12 +11,13 @@ when it is called again: between two calls interrupts are heard and the memory i
 from __future__ import annotations
 
 from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.kernels.bitmaps import need_bitmaps
 from komb.engine.kernels.evidence import evidence
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
 from komb.engine.kernels.places import ROWS_COUNTED
 
-EVIDENCE, FIRST_WITNESS, WEAKEST = range(3)
+EVIDENCE, FIRST_WITNESS, WEAKEST, PACK = range(4)
 """The loops."""
 
 # ``Ask.words`` is what is asked, one number behind the other: these, then all columns and queries
@@ -51,6 +52,7 @@ def ask(q, s):
     WEAKEST       candidates, and their pool                    ``bits``, the least; ``found`` has
                                                                 the size of the first subset that
                                                                 separates, ``separators`` the set
+    PACK          candidates                                    they have bitmaps
     ============= ============================================= ===================================
     """
     restart(s)
@@ -63,6 +65,11 @@ def ask(q, s):
         return _find_evidence(q, s)
     if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
+    if q.words[LOOP] == PACK:
+        query = q.words[_start_of(q, 0) :]
+        for item in range(query[CANDIDATES], query[END_OF_CANDIDATES]):
+            need_bitmaps(s, q.words[item])
+        return True
     return _find_weakest(q, s)
 
 
