@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,14 @@ from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
 from komb.engine.block_rows import BlockRows
-from komb.engine.blocks import BlockCounter, Blocks, ThreadCounter
+from komb.engine.blocks import Blocks, ThreadCounter
 from komb.engine.buffers import Buffers
 from komb.engine.cluster import ClusterCounter
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS
-from komb.engine.kernels.places import FIRST_NOTED, MOST_NOTED, N_NOTED
-from komb.engine.questions import EMPTY, Variables
+from komb.engine.kernels.places import FIRST_NOTED, MOST_NOTED, N_NOTED, N_SUMS, N_VERDICT
+from komb.engine.questions import EMPTY, Dependence, Question, Variables
 from komb.engine.rule import Rule
 from komb.engine.state import MOST_WORDS_NOTED, Elsewhere, Shared, memory_of, with_room
 from komb.engine.table import TableEngine
@@ -33,16 +37,20 @@ Test = tuple[int, tuple[int, ...]]
 class BlockEngine(TableEngine):
     """Answers from counts of blocks: of a long table, a file, or rows on a cluster."""
 
-    def __init__(self, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> None:
+    def __init__(
+        self,
+        table: DiscreteTable,
+        rule: Rule,
+        fixed: Variables = EMPTY,
+        blocks: Blocks | None = None,
+    ) -> None:
         elsewhere = Elsewhere(table.n_rows, table.missing_counts > 0)
-        none = np.empty((table.n_columns, 0), table.dtype)
-        shared = Shared(none, table.cardinalities, np.empty(0, np.int32), elsewhere)
-        super().__init__(none, shared.levels, rule, fixed=fixed, buffers=Buffers(shared))
-        counter: BlockCounter
-        counter = ThreadCounter(table) if table.is_in_memory else _counter_of(table)
-        limit = table.parts.memory_limit if isinstance(table.parts, CodesOnDisk) else None
-        self._blocks, self._rows = Blocks(counter, limit), BlockRows(shared)
-        self._block_asks = Asks(table.n_columns)
+        # of a table in memory, sweeps make bitmaps
+        codes = table.codes if table.is_in_memory else np.empty((table.n_columns, 0), table.dtype)
+        shared = Shared(codes, table.cardinalities, np.empty(0, np.int32), elsewhere)
+        super().__init__(codes, shared.levels, rule, fixed=fixed, buffers=Buffers(shared))
+        self._table, self._blocks = table, blocks or _blocks_of(table)
+        self._rows, self._block_asks = BlockRows(shared), Asks(table.n_columns)
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end; it begins with few tests that are noted."""
@@ -51,43 +59,87 @@ class BlockEngine(TableEngine):
 
     def _resume(self, state: Any, ask: Any) -> Any:
         """Have tests counted that were noted."""
-        state = with_room(state)
-        tests = dict.fromkeys(_read_noted(state.noted))
+        tests = list(dict.fromkeys(_read_noted(state.noted)))
         if tests:
-            state = self._decide(state, list(tests), max(int(ask.words[loops.WANTS]), BITS))
+            wants = max(int(ask.words[loops.WANTS]), BITS)
+            for _ in self._ask_blocks(state.target, loops.EVIDENCE, tests, wants):
+                pass
+            state = self._state(state.target)
             state.noted[MOST_NOTED] = min(2 * int(state.noted[MOST_NOTED]), MOST_WORDS_NOTED)
-        return state
-
-    def _decide(self, state: Any, tests: Sequence[Test], wants: int) -> Any:
-        """Have the evidence of some tests remembered; returns the state with room for it."""
-        for bound, queries, _ in self._bound(state, tests):
-            ask = self._block_asks.write(loops.EVIDENCE, queries, wants=wants)
-            bound = bound.replaced(**memory_of(state))
-            while loops.ask(ask, bound) != loops.DONE:
-                state = with_room(state)
-                bound = bound.replaced(**memory_of(state))
         return with_room(state)
 
-    def _bound(
-        self, state: Any, tests: Sequence[Test]
-    ) -> Iterator[tuple[Any, list[tuple[list[int], list[int]]], list[int]]]:
-        """Count blocks for tests; yields states, queries of columns of the block, and places."""
-        sets = [tuple(sorted((*given, x, state.target))) for x, given in tests]
+    def _ask_blocks(
+        self, target: int, loop: int, tests: Sequence[Test], wants: int
+    ) -> Iterator[tuple[list[int], Any]]:
+        """Have blocks counted and tests made on them; yields places of tests, and the answers."""
+        sets = [tuple(sorted((*given, x, target))) for x, given in tests]
         for places, counts in self._blocks.count(sets):
             number = {column: place for place, column in enumerate(counts.columns)}
-            queries: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
-            order: dict[tuple[int, ...], list[int]] = {}
-            for place in sorted(places):
-                x, given = tests[place]
-                own = queries.setdefault(given, ([], [number[column] for column in given]))
-                own[0].append(number[x])
-                order.setdefault(given, []).append(place)
-            listed = [place for own in order.values() for place in own]
-            yield self._rows.bind(state, counts), list(queries.values()), listed
+            places.sort(key=lambda place: tests[place][1])
+            queries = [
+                ([number[tests[place][0]] for place in own], [number[z] for z in given])
+                for given, own in groupby(places, key=lambda place: tests[place][1])
+            ]
+            answers = self._block_asks.write(loop, queries, wants=wants)
+            bound = self._rows.bind(self._state(target), counts)
+            while loops.ask(answers, bound) != loops.DONE:
+                self._states[target] = state = with_room(self._state(target))
+                bound = bound.replaced(**memory_of(state))
+            yield places, answers
+
+    def _weigh(
+        self, target: int, loop: int, questions: Sequence[Question], wants: int
+    ) -> list[dict[int, float]]:
+        """For each question, the candidates that depend on the target, with their bits."""
+        if loop != loops.STRONG:
+            return super()._weigh(target, loop, questions, wants)
+        asked = [(sorted(some - given), given) for some, given in questions]
+        tests = [(x, self._given(given)) for some, given in asked for x in some]
+        bits = np.zeros(len(tests))
+        for places, answers in self._ask_blocks(target, loop, tests, wants):
+            bits[places] = answers.bits[: len(places)]
+        answer = iter(bits.tolist())
+        return [{x: own for x, own in zip(some, answer, strict=False) if own} for some, _ in asked]
+
+    def _given(self, given: Variables, fixed: Sequence[int] | None = None) -> tuple[int, ...]:
+        return (*(self._fixed if fixed is None else fixed), *sorted(given))
+
+    def _examine(
+        self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
+    ) -> tuple[Int64Array, FloatArray]:
+        """Sums and verdicts of some tests."""
+        sums, verdicts = np.zeros((len(tests), N_SUMS), np.int64), np.zeros((len(tests), N_VERDICT))
+        asked = [(x, self._given(given, fixed)) for x, given in tests]
+        for places, answers in self._ask_blocks(target, loops.EXAMINE, asked, wants):
+            sums[places] = answers.sums[: len(places)]
+            verdicts[places] = answers.verdicts[: len(places)]
+        return sums, verdicts
+
+    @cached_property
+    def _with_lengths(self) -> TableEngine:
+        """An engine on the same table that sums code lengths for every test."""
+        rule = self._rule._replace(coded_below=math.inf)
+        return BlockEngine(self._table, rule, frozenset(self._fixed), self._blocks)
+
+    def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
+        """Whether each combination of values goes with one value of another column."""
+        columns = tuple(sorted({*self._fixed, *given, variable}))
+        [(_, block)] = self._blocks.count([columns])
+        counts = block.margin(columns)
+        codes, levels = counts.codes(), self._shared.levels[list(columns)]
+        is_there = (counts.counts > 0) & (codes < levels[:, None]).all(axis=0)
+        codes, n_rows = codes[:, is_there], int(counts.counts[is_there].sum())
+        others = [place for place, column in enumerate(columns) if column != variable]
+        n_combinations = len(np.unique(codes[others], axis=1).T) if n_rows else 0
+        return n_combinations * min_rows <= n_rows and codes.shape[1] == n_combinations
 
 
-def _counter_of(table: DiscreteTable) -> BlockCounter:
-    return ThreadCounter(table) if table.cluster is None else ClusterCounter(table)
+def _blocks_of(table: DiscreteTable) -> Blocks:
+    """Choose who counts blocks: threads here, or a cluster for rows that are not here."""
+    limit = table.parts.memory_limit if isinstance(table.parts, CodesOnDisk) else None
+    if table.is_in_memory or table.cluster is None:
+        return Blocks(ThreadCounter(table), limit)
+    return Blocks(ClusterCounter(table), limit)
 
 
 def _read_noted(noted: Any) -> Iterable[Test]:

@@ -42,6 +42,8 @@ class Buffers:
         if state is None:
             state = self.shared.state_of(target, rule)
         self._states[target, rule] = state
+        for stack in (state.packed, state.grouped):  # may be of the same target and another rule
+            stack[:] = -1
         return state
 
     def n_bytes(self, target: int) -> int:
