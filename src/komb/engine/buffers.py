@@ -12,11 +12,9 @@ import weakref
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
-from komb.engine.fixed_point import Int64Array
 from komb.engine.rule import Rule
 from komb.engine.state import Shared
 
