@@ -90,7 +90,7 @@ class BlockEngine(TableEngine):
     def _weigh(
         self, target: int, loop: int, questions: Sequence[Question], wants: int
     ) -> list[dict[int, float]]:
-        """For each question, the candidates that depend on the target, with their bits."""
+        """Bits of the candidates of each question that are dependent."""
         if loop != loops.STRONG:
             return super()._weigh(target, loop, questions, wants)
         asked = [(sorted(some - given), given) for some, given in questions]
@@ -107,7 +107,7 @@ class BlockEngine(TableEngine):
     def _examine(
         self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
     ) -> tuple[Int64Array, FloatArray]:
-        """Sums and verdicts of some tests."""
+        """Return sums and verdicts of some tests."""
         sums, verdicts = np.zeros((len(tests), N_SUMS), np.int64), np.zeros((len(tests), N_VERDICT))
         asked = [(x, self._given(given, fixed)) for x, given in tests]
         for places, answers in self._ask_blocks(target, loops.EXAMINE, asked, wants):

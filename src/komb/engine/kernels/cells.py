@@ -8,7 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import kernel
+from komb.counts.compiling import inner, kernel
+
+
+@inner
+def _count_on(digits, shape, target):
+    """Go on to the next combination of all columns but the target."""
+    column = shape.size - 1
+    while column >= 0:
+        if column != target:
+            digits[column] += 1
+            if digits[column] < shape[column]:
+                return
+            digits[column] = 0
+        column -= 1
 
 
 @kernel
@@ -38,12 +51,5 @@ def list_cells(counts, shape, target, digits, codes, weight, starts):
                     weight[row] = np.int32(counts[cell])
                     row += np.uint64(1)
                 cell += np.uint64(1)
-                column = n_columns - 1
-                while column >= 0:  # to the next combination of the others
-                    if column != target:
-                        digits[column] += 1
-                        if digits[column] < shape[column]:
-                            break
-                        digits[column] = 0
-                    column -= 1
+                _count_on(digits, shape, target)
     starts[starts.size - 1] = np.int64(row)

@@ -193,15 +193,10 @@ def _has_no_separator(q, s, column, n_witness):
     If that is not known because tests were noted, one is said to.
     """
     stay_apart()
-    witness, free, recent, n_free = s.witness, s.free, s.recent[column], 0
-    n_noted = s.noted[N_NOTED]
-    for index in range(q.words[POOL], q.words[END_OF_POOL]):
-        other = q.words[index]
-        if other != column and not _is_in(other, witness, 0, n_witness):
-            free[n_free] = other
-            n_free += 1
+    free, recent, n_noted = s.free, s.recent[column], s.noted[N_NOTED]
+    n_free = _list_free(q, s, column, n_witness)
     most = min(q.words[MAX_SIZE], n_free)
-    _give(s, 0, witness, 0, n_witness)
+    _give(s, 0, s.witness, 0, n_witness)
     if _separates_again(s, column, n_witness, n_free, most):
         return False
     for size in range(most + 1):
@@ -219,6 +214,18 @@ def _has_no_separator(q, s, column, n_witness):
         if s.noted[N_NOTED] > n_noted:
             return False
     return True
+
+
+@inner
+def _list_free(q, s, column, n_witness):
+    """List the columns of the pool beside a candidate and its witness; returns how many there are."""
+    n_free = 0
+    for index in range(q.words[POOL], q.words[END_OF_POOL]):
+        other = q.words[index]
+        if other != column and not _is_in(other, s.witness, 0, n_witness):
+            s.free[n_free] = other
+            n_free += 1
+    return n_free
 
 
 @inner
