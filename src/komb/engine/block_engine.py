@@ -13,7 +13,7 @@ import numpy as np
 from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
-from komb.engine.block_rows import BlockRows
+from komb.engine.block_rows import BlockRows, bind_block
 from komb.engine.blocks import Blocks, ThreadCounter
 from komb.engine.buffers import Buffers
 from komb.engine.cluster import ClusterCounter
@@ -23,7 +23,14 @@ from komb.engine.kernels.judge import BITS
 from komb.engine.kernels.places import FIRST_NOTED, MOST_NOTED, N_NOTED, N_SUMS, N_VERDICT
 from komb.engine.questions import EMPTY, Dependence, Question, Variables
 from komb.engine.rule import Rule
-from komb.engine.state import MOST_WORDS_NOTED, Elsewhere, Shared, memory_of, with_room
+from komb.engine.state import (
+    MOST_BLOCK_CELLS,
+    MOST_WORDS_NOTED,
+    Elsewhere,
+    Shared,
+    memory_of,
+    with_room,
+)
 from komb.engine.table import TableEngine
 
 FIRST_WORDS = 1 << 10
@@ -74,14 +81,16 @@ class BlockEngine(TableEngine):
         """Have blocks counted and tests made on them; yields places of tests, and the answers."""
         sets = [tuple(sorted((*given, x, target))) for x, given in tests]
         for places, counts in self._blocks.count(sets):
-            number = {column: place for place, column in enumerate(counts.columns)}
             places.sort(key=lambda place: tests[place][1])
+            is_small = counts.is_dense and len(counts.counts) <= MOST_BLOCK_CELLS
+            number = {x: x if is_small else place for place, x in enumerate(counts.columns)}
             queries = [
                 ([number[tests[place][0]] for place in own], [number[z] for z in given])
                 for given, own in groupby(places, key=lambda place: tests[place][1])
             ]
             answers = self._block_asks.write(loop, queries, wants=wants)
-            bound = self._rows.bind(self._state(target), counts)
+            bind = bind_block if is_small else self._rows.bind
+            bound = bind(self._state(target), counts)
             while loops.ask(answers, bound) != loops.DONE:
                 self._states[target] = state = with_room(self._state(target))
                 bound = bound.replaced(**memory_of(state))

@@ -1,4 +1,4 @@
-"""A block that was counted, as the rows that kernels go through: a table with weights."""
+"""Blocks that were counted, as kernels go through them: as cells, or as rows with weights."""
 
 from __future__ import annotations
 
@@ -15,12 +15,20 @@ from komb.engine.state import CELLS_PER_ROW, FEWEST_CELLS, Shared, row_fields, s
 _FEWEST_ROWS = 1 << 12  # that there is room for
 
 
+def bind_block(state: Any, counts: JointCounts) -> Any:
+    """Return a state that takes its tables from the cells of a block, all of which are there."""
+    return state.replaced(
+        block=counts.counts, block_columns=np.array(counts.columns, np.int64),
+        block_shape=np.array(counts.shape, np.int64),
+    )  # fmt: skip
+
+
 class BlockRows:
     """Binds the state of a target to the rows of a block.
 
-    What was asked and answered, and the terms that sums are made of, stay those of the target: what
-    is decided by a block is remembered for the table. Columns are numbered by their places in the
-    block.
+    For blocks of very many cells, most of which are empty. What was asked and answered, and the
+    terms that sums are made of, stay those of the target: what is decided by a block is remembered
+    for the table. Columns are numbered by their places in the block.
     """
 
     def __init__(self, shared: Shared) -> None:

@@ -43,6 +43,7 @@ CELLS_PER_ROW, FEWEST_CELLS = 2, 1 << 10  # of a dense table, at most
 RECENT = 4  # columns of a separator that is tried again
 FIRST_PLACES = 1 << 10  # of a hash table
 MOST_BYTES = 128 << 20  # of a hash table: a larger one is emptied
+MOST_BLOCK_CELLS = 1 << 20  # of a block whose cells are gone through, not its rows
 MOST_WORDS_NOTED = 1 << 15  # of tests whose rows are elsewhere
 _CRITICAL_VALUES = 1 << 14
 
@@ -113,6 +114,8 @@ class Shared:
     def _make_fields(self) -> dict[str, Any]:
         """Fields of all states; memory that is never used is never taken."""
         n_columns, n_rows = self.codes.shape
+        if self._is_elsewhere:
+            n_rows = max(n_rows, MOST_BLOCK_CELLS)
         room, n_classes = n_columns + 4, len(self.class_levels)
 
         def integers(*shape: int) -> Int64Array:
@@ -139,6 +142,8 @@ class Shared:
             # loops
             chosen=integers(room), allies=integers(room), free=integers(room),
             witness=integers(room),
+            block=integers(0), block_columns=integers(0), block_shape=integers(0),
+            block_steps=integers(room), block_ends=integers(room), block_digits=integers(room),
             **stack_fields(n_columns), **row_fields(n_rows, int(self.levels.max(initial=1))),
         )  # fmt: skip
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
 from komb.engine.kernels.bitmaps import count_bitmaps, fits_bitmaps, need_bitmaps, need_strata
+from komb.engine.kernels.cells import count_block
 from komb.engine.kernels.groups import begin_groups, group_further, line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
     BUILT,
@@ -41,10 +42,13 @@ def count(s, size, column):
     counted, n_rows = s.counted, s.order.size
     counted[COLUMN], counted[N_GIVEN], counted[WAY] = column, size, DENSE
     if s.is_elsewhere:
-        s.noted[IS_UNCOUNTED], counted[N_RESTS] = 1, 0
         _note_one_group(s)
+        s.noted[IS_UNCOUNTED], counted[N_RESTS] = s.block.size == 0, 0
+    s.work[TABLES] += s.noted[IS_UNCOUNTED] == 0
+    if s.is_elsewhere:
+        if s.block.size > 0:
+            counted[N_RESTS] = count_block(s, size, column)
         return
-    s.work[TABLES] += 1
     s.work[ROWS_COUNTED] += n_rows + 1
     if fits_bitmaps(s, size, column) and (size > 0 or s.is_sorted[column]):
         need_bitmaps(s, column)

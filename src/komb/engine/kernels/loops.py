@@ -218,7 +218,7 @@ def _has_no_separator(q, s, column, n_witness):
 
 @inner
 def _list_free(q, s, column, n_witness):
-    """List the columns of the pool beside a candidate and its witness; returns how many there are."""
+    """List the columns of the pool beside a candidate and its witness; returns their number."""
     n_free = 0
     for index in range(q.words[POOL], q.words[END_OF_POOL]):
         other = q.words[index]
