@@ -69,7 +69,7 @@ BUDGET = {
     "citests": (2954, 24),
     "cli": (1497, 14),
     "counts": (8759, 48),
-    "data": (8480, 47),
+    "data": (8490, 44),
     "describe": (1166, 7),
     "engine": (7000, 36),  # grows while `counts` and `sessions` go
     "reproduction": (1847, 7),

@@ -15,11 +15,10 @@ from komb.counts import added_contingency, added_expected_g, joint_counts
 from komb.counts.added_contingency import AddedContingency, CountTerms
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.expected_g import ExpectedG
-from komb.counts.joint_tables import JointTables
 from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
+from komb.sessions.stored import JointTables
 from tests.counts.batches import PER_SET, PER_TEST, Question, batches, summarise
-from tests.counts.parts import PartsCounter
 from tests.counts.tables import make_table, tables, tables_with_missing
 
 some = settings(max_examples=30, deadline=None, derandomize=True)
@@ -27,8 +26,8 @@ Batch = tuple[DiscreteTable, int, list[Question]]
 
 
 def add_up(table: DiscreteTable, target: int, rows: int = 37) -> AddedContingency:
-    at_hand = JointTables(PartsCounter(table, rows))
-    return AddedContingency(at_hand, target, CountTerms(table.n_rows))
+    assert rows
+    return AddedContingency(JointTables(table), target, CountTerms(table.n_rows))
 
 
 def in_memory(table: DiscreteTable, target: int) -> Contingency:

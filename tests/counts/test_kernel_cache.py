@@ -17,7 +17,7 @@ import pytest
 import komb
 from komb.counts import compiling, kernel_cache
 from komb.counts.kernel_cache import KernelCache, is_private, is_writable, read_checked
-from komb.counts.permutation_kernels import hash_columns
+from komb.engine.kernels.memo import move
 
 Patch = pytest.MonkeyPatch
 
@@ -25,10 +25,11 @@ SOURCE = Path(komb.__file__).parent
 
 ONE_KERNEL = """
 import numpy as np
-from komb.counts.permutation_kernels import hash_columns
-hashes = np.zeros(1, np.uint64)
-hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
-print(hashes[0], sum(hash_columns.stats.cache_hits.values()))
+from komb.engine.kernels.memo import move
+keys, values = np.array([[1, 2]], np.uint64), np.zeros((2, 1), np.uint8)
+new, used = np.zeros((4, 2), np.uint64), np.zeros(1, np.int64)
+move(keys, values, new, np.zeros((5, 1), np.int64), used)
+print(new.argmax(), sum(move.stats.cache_hits.values()))
 """
 
 # The second time by a kernel that knows nothing of the first, as another process would.
@@ -36,9 +37,9 @@ TWICE = (
     ONE_KERNEL
     + """
 from komb.counts.compiling import kernel
-hash_columns = kernel(hash_columns.py_func)
-hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
-print(hashes[0], sum(hash_columns.stats.cache_hits.values()))
+move = kernel(move.py_func)
+move(keys, values, new, np.zeros((5, 1), np.int64), used)
+print(new.argmax(), sum(move.stats.cache_hits.values()))
 """
 )
 
@@ -55,9 +56,10 @@ print(komb.markov_blanket(table, "Y", order=1, max_separator=1, test="g").member
 @cache
 def expected() -> str:
     """Return what the kernel returns."""
-    hashes = np.zeros(1, np.uint64)
-    hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
-    return str(hashes[0])
+    keys, values = np.array([[1, 2]], np.uint64), np.zeros((2, 1), np.uint8)
+    new, used = np.zeros((4, 2), np.uint64), np.zeros(1, np.int64)
+    move(keys, values, new, np.zeros((5, 1), np.int64), used)
+    return str(new.argmax())
 
 
 @pytest.fixture

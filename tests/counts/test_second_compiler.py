@@ -16,18 +16,18 @@ from komb.counts.threads import use_threads
 
 CALL = """
 import numpy as np
-from komb.counts.permutation_kernels import hash_columns
-hashes = np.zeros(1, np.uint64)
-hash_columns(np.array([[1, 2]], np.uint8), np.array([0]), hashes)
+from komb.engine.kernels.memo import move
+new, values = np.zeros((4, 2), np.uint64), np.zeros((5, 1), np.int64)
+move(np.array([[1, 2]], np.uint64), np.array([[0], [0]]), new, values, np.zeros(1, np.int64))
 """
 
 CALL_AFTER = """
 from komb.counts.second_compiler import begin_compiling
 from komb.counts.threads import use_threads
 with use_threads(2):
-    print(begin_compiling({work!r}, ["hash_columns"]))
+    print(begin_compiling({work!r}, ["move"]))
 {call}
-print(hashes[0], sum(hash_columns.stats.cache_hits.values()))
+print(new.argmax(), sum(move.stats.cache_hits.values()))
 """
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.citests.registry import make_test
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Branch, Variables, subsets
 from komb.sessions.data import DataSession, TableSource
@@ -173,5 +174,5 @@ def test_tables_with_missing_values_are_counted_test_by_test() -> None:
     table = make_table([2, 3, 2], 50, seed=1)
     codes = table.codes.copy()
     codes[1, 0] = 3
-    holes = DiscreteTable(table.names, codes, table.levels, has_missing=True)
+    holes = DiscreteTable(table.names, CodesHere(codes), table.levels, has_missing=True)
     assert not isinstance(DataSession(holes, "g").source, FormulaSource)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY
 from komb.sessions import sweep_counting
@@ -59,7 +60,7 @@ def test_a_test_without_rows_says_nothing(test: str, df: str) -> None:
     codes = rng.integers(0, 2, (4, 100)).astype(np.uint8)
     codes[1, :50] = codes[2, 50:] = 2
     codes[3] = 0
-    table = DiscreteTable((0, 1, 2, 3), codes, ((0, 1), (0, 1), (0, 1), ()))
+    table = DiscreteTable((0, 1, 2, 3), CodesHere(codes), ((0, 1), (0, 1), (0, 1), ()))
     session = DataSession(table, test, df=df)
     for target, x, members in [(1, 2, ()), (0, 1, (2,)), (3, 0, ()), (0, 3, (1,)), (0, 1, (3,))]:
         outcome = session.outcome(target, x, members)
@@ -76,9 +77,9 @@ def test_rows_are_those_of_the_test() -> None:
     complete = make_table([2, 2, 2], 1000, seed=0)
     codes = complete.codes.copy()
     codes[0, 40:400], codes[1, 400:700], codes[2, 700:] = 2, 2, 2
-    table = DiscreteTable(complete.names, codes.copy(), complete.levels)
+    table = DiscreteTable(complete.names, CodesHere(codes.copy()), complete.levels)
     codes[1, 0] = 2
-    thinner = DiscreteTable(complete.names, codes, complete.levels)
+    thinner = DiscreteTable(complete.names, CodesHere(codes), complete.levels)
     for rows, decider, is_reliable in [(table, "g", True), (thinner, "sci", False)]:
         assert DataSession(rows, "g").outcome(0, 1, [2]).reliable == is_reliable
         assert DataSession(rows, "g-sci").outcome(0, 1, [2]).test == decider
@@ -89,7 +90,7 @@ def test_a_test_is_that_of_the_complete_rows() -> None:
     """The same numbers as on a table of those rows alone, if no level is lost with the others."""
     table = with_missing(boolean_table("and", 600, n_irrelevant=2, seed=0), [0.1] * 6, seed=0)
     is_there = (table.codes[[0, 3, 4]] < 2).all(axis=0)
-    used = DiscreteTable(table.names, table.codes[:, is_there], table.levels)
+    used = DiscreteTable(table.names, CodesHere(table.codes[:, is_there]), table.levels)
     for test, df in (("g", "adjusted"), ("chi2", "observed"), ("sci", "observed")):
         here, there = (DataSession(each, test, df=df) for each in (table, used))
         outcome, expected = (session.outcome(3, 0, [4]) for session in (here, there))

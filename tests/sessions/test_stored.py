@@ -1,4 +1,4 @@
-"""A search of a table on disk, counted shard by shard, has the answer of one in memory."""
+"""A search of a table on disk, counted piece by piece, has the answer of one in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import komb
-from komb.data.stored import encode as encoding
+from komb.data import parts
+from komb.data.stored import format as formats
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms
@@ -25,8 +26,14 @@ LIMIT = 1000  # bytes, for all the tables here too few
 
 def store(
     table: DiscreteTable, folder: Path, rows: int, patch: pytest.MonkeyPatch
-) -> komb.StoredTable:
-    patch.setattr(encoding, "rows_per_batch", lambda *_: rows)
+) -> DiscreteTable:
+    """Have a table on disk counted in pieces of so many rows."""
+
+    def cut(n_rows: int, _: int, __: int) -> list[slice]:
+        return [slice(first, first + rows) for first in range(0, n_rows, rows)]
+
+    for module in (parts, formats):
+        patch.setattr(module, "cut_rows", cut)
     return komb.encode(table, folder / "t.komb", memory_limit=LIMIT, overwrite=True)
 
 
@@ -66,16 +73,16 @@ def fixture_patch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         st.integers(0, 10**6),
     ),
     share=st.sampled_from([0.0, 0.0, 0.05, 0.3]),
-    rows_per_shard=st.integers(1, 400),
+    rows_per_piece=st.integers(1, 400),
     test=st.sampled_from(TESTS),
 )
-def test_any_shards(
+def test_any_pieces(
     tmp_path_factory: pytest.TempPathFactory,
     fixture_patch: pytest.MonkeyPatch,
     method: str,
     drawn: tuple[list[int | str], int, int],
     share: float,
-    rows_per_shard: int,
+    rows_per_piece: int,
     test: str,
 ) -> None:
     kinds, n_rows, seed = drawn
@@ -86,7 +93,7 @@ def test_any_shards(
     ]
     if not targets or table.n_columns < 2:
         return
-    rows = max(rows_per_shard, n_rows // 20)
+    rows = max(rows_per_piece, n_rows // 20)
     stored = store(table, tmp_path_factory.mktemp("any"), rows, fixture_patch)
     options: dict[str, Any] = {"method": method, "test": test}
     expected = answer(table, targets[-1], **options)
@@ -97,24 +104,24 @@ NETWORK = make_table([2, 3, "copy", "parity", 4, 2, "rare", "parity"], 900, 5)
 
 
 @pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> komb.StoredTable:
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiscreteTable:
     return store(NETWORK, tmp_path, 250, monkeypatch)
 
 
 class TestWholeSearches:
     @pytest.mark.parametrize("method", list(algorithms()))
-    def test_every_method(self, stored: komb.StoredTable, method: str) -> None:
+    def test_every_method(self, stored: DiscreteTable, method: str) -> None:
         for target in NETWORK.names[2:4]:
             expected = answer(NETWORK, target, method=method)
             assert answer(stored, target, method=method) == expected
 
-    def test_sources(self, stored: komb.StoredTable) -> None:
+    def test_sources(self, stored: DiscreteTable) -> None:
         assert isinstance(DataSession(stored, "g").source, CountedSource)
-        large = stored.limited("1 GB")
+        large = komb.table(stored, memory_limit="1 GB")
         assert not isinstance(DataSession(large, "g").source, CountedSource)
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-    def test_threads_and_workers(self, stored: komb.StoredTable, n_jobs: int) -> None:
+    def test_threads_and_workers(self, stored: DiscreteTable, n_jobs: int) -> None:
         expected = answer(NETWORK, NETWORK.names[-1])
         assert answer(stored, NETWORK.names[-1], n_jobs=n_jobs) == expected
         if n_jobs == 2:
@@ -124,7 +131,7 @@ class TestWholeSearches:
                 == komb.markov_blanket(NETWORK, NETWORK.names[-1]).members
             )
 
-    def test_other_functions(self, stored: komb.StoredTable) -> None:
+    def test_other_functions(self, stored: DiscreteTable) -> None:
         target = NETWORK.names[3]
         assert (
             komb.compare(stored, target, methods=["auto", "gs"]).members
@@ -138,7 +145,7 @@ class TestWholeSearches:
         assert komb.report(stored, target, methods=[]).blanket.members
         assert str(komb.ci_test(stored, 0, target)) == str(komb.ci_test(NETWORK, 0, target))
 
-    def test_a_test_of_rows(self, stored: komb.StoredTable) -> None:
+    def test_a_test_of_rows(self, stored: DiscreteTable) -> None:
         with pytest.raises(MemoryLimitError, match="in memory"):
             komb.markov_blanket(stored, 3, method="gs", test="perm")
         with pytest.raises(MemoryLimitError, match="in memory"):
@@ -146,13 +153,13 @@ class TestWholeSearches:
         large = komb.table(stored, memory_limit="1 GB")
         assert komb.markov_blanket(large, 3, method="gs", test="perm")
 
-    def test_a_shard_that_breaks(self, stored: komb.StoredTable) -> None:
-        (stored.path / "shard-000002.codes").unlink()
-        with pytest.raises(FileError, match=r"'shard-000002.codes' is missing"):
+    def test_a_file_that_is_gone(self, stored: DiscreteTable, tmp_path: Path) -> None:
+        (tmp_path / "t.komb" / "codes.npy").unlink()
+        with pytest.raises(FileError, match=r"'codes.npy' is missing"):
             komb.markov_blanket(stored, 3)
 
 
-def test_sources_know_the_same(stored: komb.StoredTable) -> None:
+def test_sources_know_the_same(stored: DiscreteTable) -> None:
     """Questions that a search asks besides tests."""
     ours, theirs = DataSession(stored, "auto").source, DataSession(NETWORK, "auto").source
     n_columns = NETWORK.n_columns

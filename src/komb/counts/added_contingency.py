@@ -1,7 +1,7 @@
 """Contingency tables that were counted elsewhere and added up, summarised to the last bit alike.
 
 :class:`AddedContingency` stands in for :class:`~komb.counts.contingency.Contingency` where the rows
-are not at hand: it asks for joint counts (:mod:`komb.counts.joint_tables`) and takes from them the
+are not at hand: it asks for joint counts (:mod:`komb.engine.blocks`) and takes from them the
 sums that the kernels take while they count rows. All of them are sums over strata in fixed point,
 so it does not matter who counted, nor in which order.
 """
@@ -24,8 +24,7 @@ from komb.counts.fixedpoint import (
     length_of,
     scale_for,
 )
-from komb.counts.joint_counts import Columns, JointCounter, JointCounts
-from komb.counts.joint_tables import JointTables
+from komb.counts.joint_counts import Columns, JointCounts
 from komb.data.memory_limit import check_limit, refuse_beyond
 
 TABULATED = 1 << 20
@@ -77,10 +76,10 @@ class CountTerms:
 class AddedContingency(Contingency):
     """Counts against one target, from joint counts."""
 
-    def __init__(self, tables: JointTables, target: int, terms: CountTerms) -> None:
-        counter = tables.counter
+    def __init__(self, tables: Any, target: int, terms: CountTerms) -> None:
+        counter = tables
         self._tables = tables
-        self._counter: JointCounter = counter
+        self._counter = counter
         self._count_terms = terms
         self.n_rows = counter.n_rows
         self.target = target

@@ -1,6 +1,6 @@
 """Wide sweeps on a cluster: blocks of columns against blocks of columns, dealt out to its workers.
 
-Where rows are cut, counts are added up (:mod:`komb.counts.cluster_counter`). Here every worker has
+Where rows are cut, counts are added up (:mod:`komb.engine.cluster`). Here every worker has
 the bits of all columns, and a task is to screen some rectangles of unions. Nearly all of those are
 no dependences, so next to nothing comes back. The bits go to each worker once for a sweep.
 
@@ -20,8 +20,8 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
-from komb.counts.cluster_counter import explained
 from komb.counts.union_screen import Rectangle, Screened, UnionScreen
+from komb.data.stored.dask import explained
 
 ROWS_PER_SECOND = 5e10
 """Rows over all unions that a thread screens; measured with pairs of columns of three levels."""

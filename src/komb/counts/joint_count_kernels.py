@@ -1,4 +1,4 @@
-"""The compiled loop that counts many sets of columns in one pass over some rows."""
+"""The compiled loop that counts many blocks of columns in one pass over some rows."""
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, check-untyped-defs=False
@@ -10,59 +10,57 @@ import numpy as np
 
 from komb.counts.compiling import inner, kernel
 
-ROWS_PER_BLOCK = 1 << 16
-"""Rows whose combined codes are kept while all sets are counted; they stay in the cache."""
+ROWS_PER_CHUNK = 1 << 16
+"""Rows that all blocks are counted in before the next: their codes stay in the cache."""
+
+ROWS_PER_STEP = 1 << 12
+"""Rows whose codes are combined at once: the result stays in the first cache."""
 
 
 @inner
-def _extend_keys(data, start, width, n_codes, before, n_rows, after):
+def _has_levels(codes, first, n_rows, n_codes):
+    """Whether no code of some rows is too high."""
+    highest = codes[first]
+    for row in range(np.uint64(first), np.uint64(first + n_rows)):
+        highest = max(highest, codes[row])
+    return highest < n_codes
+
+
+@inner
+def _combine(codes, first, n_rows, n_codes, is_first, keys):
     """Combine the codes of one more column with those so far."""
-    factor = np.uint32(n_codes)
-    if width == 1:
+    start, factor = np.uint64(first), np.uint32(n_codes)
+    if is_first:
         for row in range(np.uint64(n_rows)):
-            after[row] = before[row] * factor + np.uint32(data[np.uint64(start) + row])
+            keys[row] = codes[start + row]
     else:
         for row in range(np.uint64(n_rows)):
-            low = np.uint64(start) + np.uint64(2) * row
-            code = np.uint32(data[low]) | np.uint32(data[low + np.uint64(1)]) << np.uint32(8)
-            after[row] = before[row] * factor + code
-
-
-@inner
-def _count_keys(keys, n_rows, start, tables):
-    """Count combined codes into a table."""
-    first = np.uint64(start)
-    for row in range(np.uint64(n_rows)):
-        tables[first + np.uint64(keys[row])] += np.int32(1)
-
-
-@inner
-def _shared_columns(sets, sizes, index):
-    """How many leading columns a set shares with the one before."""
-    if index == 0:
-        return 0
-    shared = 0
-    most = min(sizes[index], sizes[index - 1])
-    while shared < most and sets[index, shared] == sets[index - 1, shared]:
-        shared += 1
-    return shared
+            keys[row] = np.uint32(keys[row]) * factor + np.uint32(codes[start + row])
 
 
 @kernel
-def count_joint(data, n_rows, offsets, widths, n_codes, sets, sizes, starts, keys, tables):
-    """Add the rows of a part to the tables of some sets of columns.
+def count_blocks(codes, columns, blocks, sizes, starts, keys, tables):
+    """Add some rows to the tables of some blocks; returns a column with codes too high, or -1.
 
-    Codes of column ``c`` lie in ``data`` from ``offsets[c]`` on, ``widths[c]`` bytes each. Set
-    ``i`` is ``sets[i, :sizes[i]]``; its table, the last column fastest, begins at ``starts[i]`` of
-    ``tables``. ``keys`` is scratch: ``keys[d]`` are the combined codes of the first ``d`` columns
-    of the present set, of which the first row stays zero.
+    ``columns`` are those of all blocks: the line of each in ``codes``, and how many codes it may
+    have. Block ``i`` is ``blocks[i, :sizes[i]]``, numbers of columns; its table, the last column
+    fastest, begins at ``starts[i]`` of ``tables``. ``keys`` is scratch, of a type that numbers the
+    combinations of every block.
     """
-    block = keys.shape[1]
-    for first in range(0, n_rows, block):
-        n_block = min(block, n_rows - first)
-        for index in range(sets.shape[0]):
-            for depth in range(_shared_columns(sets, sizes, index), sizes[index]):
-                column = sets[index, depth]
-                _extend_keys(data, offsets[column] + first * widths[column], widths[column],
-                             n_codes[column], keys[depth], n_block, keys[depth + 1])  # fmt: skip
-            _count_keys(keys[sizes[index]], n_block, starts[index], tables)
+    n_rows = codes.shape[1]
+    for chunk in range(0, n_rows, ROWS_PER_CHUNK):
+        end = min(chunk + ROWS_PER_CHUNK, n_rows)
+        for column in range(columns.shape[0]):
+            if not _has_levels(codes[columns[column, 0]], chunk, end - chunk, columns[column, 1]):
+                return column
+        for block in range(blocks.shape[0]):
+            start = np.uint64(starts[block])
+            for first in range(chunk, end, ROWS_PER_STEP):
+                n_step = min(ROWS_PER_STEP, end - first)
+                keys[:n_step] = 0
+                for place in range(sizes[block]):
+                    line, n_codes = columns[blocks[block, place]]
+                    _combine(codes[line], first, n_step, n_codes, place == 0, keys)
+                for row in range(np.uint64(n_step)):
+                    tables[start + np.uint64(keys[row])] += np.int32(1)
+    return -1

@@ -54,7 +54,7 @@ NOTICE_NOT_KEPT = (
     f"again: free disk space, or set {VARIABLE} to another folder"
 )
 
-_PACKAGES_WITH_KERNELS = ("komb.counts", "komb.sessions.formula_kernels")
+_PACKAGES_WITH_KERNELS = ("komb.counts", "komb.sessions.formula_kernels", "komb.engine.kernels")
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = _DIGEST().digest_size
 _log = logging.getLogger("komb")

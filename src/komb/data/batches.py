@@ -16,11 +16,11 @@ from komb.data.inputs import check_shape
 from komb.data.read.file_bytes import mapped_file, shorten, to_path
 from komb.data.read.parquet import naming_damage
 from komb.data.read.text import TextFile, find_types, trimmed, typed
-from komb.data.stored.stored_table import is_table_folder
+from komb.data.stored.format import is_table_folder
 from komb.errors import DataError, FileError
 
 VALUES_PER_BATCH = 1 << 25
-"""Rows times columns of a batch; a batch becomes a shard."""
+"""Rows times columns of a batch."""
 
 BYTES_PER_VALUE = 64
 """Memory that a batch takes for each value while it is read and encoded."""

@@ -27,10 +27,8 @@ from komb.data.options import (
     TypeOption,
     check_options,
 )
-from komb.data.stored.clients import check_sight, connect, is_dask_frame, need_client
-from komb.data.stored.cluster_table import ClusterTable, hold_table
-from komb.data.stored.parts_table import PartsTable
-from komb.data.stored.stored_table import StoredTable
+from komb.data.stored.dask import check_sight, connect, hold_table, is_dask_frame, need_client
+from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable, encode_table
 from komb.data.weights import (
     FREQUENCY,
@@ -131,7 +129,7 @@ def table(
         it into no group.
     memory_limit
         How much memory reading may take, or a search of a table on disk: bytes, or text such as
-        ``"2 GB"``. A table on disk that needs more is counted shard by shard. If left out, what
+        ``"2 GB"``. A table on disk that needs more is counted piece by piece. If left out, what
         the environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
     cluster
         A Dask cluster that counts for searches of the table: a ``distributed.Client`` or the
@@ -179,18 +177,15 @@ def table(
     connection = connect(cluster, data)
     if is_dask_frame(data):
         _refuse_parts("a dataframe of Dask", groups, weights)
-        return hold_table(need_client(connection), data, options)
-    if isinstance(data, StoredTable):
-        data = data.limited(memory_limit)
+        return note_excluded(hold_table(need_client(connection), data, options), left_out)
+    if isinstance(data, DiscreteTable) and isinstance(data.parts, CodesOnDisk):
+        parts = data.parts.limited(memory_limit)
         if connection is not None:
-            check_sight(connection.client, data)
-            data = data.counted_by(connection)
+            check_sight(connection.client, parts.path)
+        data = replace(data, parts=parts)
     source = data if isinstance(data, DiscreteTable) else open_source(data)
     _check_names("target", targets, source)
-    found = _read(source, options, columns, weighing, memory_limit)
-    if isinstance(found, PartsTable):
-        return found
-    found = _noting(found, left_out)
+    found = note_excluded(_read(source, options, columns, weighing, memory_limit), left_out)
     return found if connection is None else replace(found, connection=connection)
 
 
@@ -201,7 +196,7 @@ def _check_names(parameter: str, wanted: Iterable[Name], data: DiscreteTable | S
             raise UnknownNameError.among("column", name, data.names, parameter)
 
 
-def _noting(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
+def note_excluded(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
     known = tuple(found.reading.get("exclude", ()))
     new = tuple(name for name in dict.fromkeys(left_out) if name not in known)
@@ -249,12 +244,8 @@ def _load(
     data: DiscreteTable | Source, groups: object, weights: WeightColumn | None
 ) -> DiscreteTable | Source:
     """Return data whose rows and columns can be changed, or say why they cannot."""
-    if isinstance(data, ClusterTable):
-        _refuse_parts("a table on a cluster", groups, weights)
-    if isinstance(data, StoredTable):
-        if not data.fits:
-            _refuse_parts("a table on disk beyond the memory limit", groups, weights)
-        return data.in_memory()
+    if isinstance(data, DiscreteTable) and not data.is_in_memory:
+        _refuse_parts(f"a table {data.parts.where}", groups, weights)
     if isinstance(data, DiscreteTable) and weights is not None and data.reading.get("weights"):
         rule, remedy = "be left out for a table that has weights already", "Leave them out."
         raise ParameterError.because("weights", rule, weights.describe(), remedy)

@@ -62,7 +62,7 @@ class Witness(NamedTuple):
 class AllSets(NamedTuple):
     """Every candidate given every set of ``size`` elements of a pool, for :meth:`Engine.strong`."""
 
-    candidates: Variables
+    candidates: Variables  # in the pool
     pool: Variables
     size: int
     min_rows_per_cell: float = 0.0  # sparser tables are left out

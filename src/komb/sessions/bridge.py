@@ -6,9 +6,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+
+from komb.citests.contract import TestOptions
+from komb.citests.counted import CountedTest
+from komb.data.table import DiscreteTable
 from komb.engine import engine as contract
 from komb.engine.engine import AllSets, Engine, Query, Witness
+from komb.engine.plugin import CountingEngine
 from komb.engine.questions import (
     EMPTY,
     Branch,
@@ -21,6 +28,8 @@ from komb.engine.questions import (
     Variables,
     subsets,
 )
+from komb.engine.test_sums import Counted
+from komb.sessions.data import DataSession
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 
@@ -203,3 +212,46 @@ class SessionEngine(Engine):
 
     def trim(self, most_bytes: int | None = None) -> None:
         self._session.trim(most_bytes)
+
+
+class _AnySum(CountedTest):
+    """Wants what is asked for; what it would measure nobody asks."""
+
+    def measure(self, sums: Any) -> Any:
+        return sums
+
+
+class CountingSession(SessionEngine, CountingEngine):
+    """Counts tables for tests of a user's own."""
+
+    def __init__(self, table: DiscreteTable) -> None:
+        self._source = DataSession(table, _AnySum(TestOptions())).source
+        super().__init__(Session(self._source))
+
+    @property
+    def codes(self) -> Any:
+        return self._source._contingency(0).codes
+
+    def count(
+        self, target: int, tests: Sequence[Dependence], *, wants_pearson: bool, wants_lengths: bool
+    ) -> Counted:
+        test = self._source._test
+        test.needs_tables = wants_pearson
+        test.length_below = math.inf if wants_lengths else 0.0  # type: ignore[misc]
+        by_given: dict[Variables, list[int]] = {}
+        for place, (_, given) in enumerate(tests):
+            by_given.setdefault(given, []).append(place)
+        columns = [[tests[place][0] for place in places] for places in by_given.values()]
+        order = np.concatenate(list(by_given.values()))
+        found = self._source._sums(target, columns, [sorted(given) for given in by_given])
+        sums = {name: np.empty(len(tests)) for name in Counted._fields}
+        for name, old in zip(Counted._fields, _NAMES, strict=True):
+            sums[name][order] = getattr(found, old)
+        whole = {name: sums[name].astype(np.int64) for name in ("rows", "strata", "freedom")}
+        return Counted(**(sums | whole))  # type: ignore[arg-type]
+
+
+_NAMES = (
+    "n_rows", "strata", "gain", "target_saving", "candidate_saving", "adjusted_freedom",
+    "pearson", "pearson_mean", "pearson_variance", "pearson_third",
+)  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
@@ -34,7 +34,7 @@ class FormulaSource(TableSource):
     def __init__(
         self,
         table: DiscreteTable,
-        test: CITest,
+        test: CountedTest,
         alpha: float,
         workspace: Workspace,
         formula: Formula,

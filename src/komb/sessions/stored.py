@@ -1,43 +1,45 @@
-"""Answers from a table that is counted part by part: shards on disk, or on a cluster."""
+"""Answers from a table that is counted part by part: on disk, or on a cluster."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.counts.added_contingency import AddedContingency, CountTerms
-from komb.counts.cluster_counter import (
-    TASKS_PER_THREAD,
-    ClusterCounter,
-    HeldParts,
-    StoredParts,
-)
 from komb.counts.contingency import Contingency
-from komb.counts.joint_counts import Columns, JointCounter, JointCounts
-from komb.counts.joint_tables import JointTables
-from komb.counts.shard_counts import ShardCounter, counts_limit
-from komb.data.stored.cluster_table import ClusterTable
-from komb.data.stored.stored_table import StoredTable
+from komb.counts.joint_counts import Columns, JointCounts
+from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable
+from komb.engine.blocks import Blocks, ThreadCounter
+from komb.engine.cluster import ClusterCounter
 from komb.engine.questions import Variables
 from komb.sessions.data import TableSource
 from komb.sessions.workspace import Workspace
 
 
-def find_counter(table: StoredTable | ClusterTable) -> JointCounter | None:
-    """Choose who counts a table; None if it fits into memory here, where counting is quickest."""
-    if isinstance(table, ClusterTable):
-        held = HeldParts(table.held, table.places)
-        return ClusterCounter(table, held, table.cluster, counts_limit(None))
-    if table.fits:
-        return None
-    if table.cluster is None:
-        return ShardCounter(table)
-    parts = StoredParts(table, TASKS_PER_THREAD * sum(table.cluster.nthreads().values()))
-    return ClusterCounter(table, parts, table.cluster, counts_limit(table.memory_limit))
+class JointTables:
+    """Joint counts of one table, for :class:`AddedContingency`."""
+
+    def __init__(self, table: DiscreteTable) -> None:
+        self.n_rows, self.cardinalities = table.n_rows, table.cardinalities
+        self.missing = table.missing_counts
+        counter = ThreadCounter(table) if table.cluster is None else ClusterCounter(table)
+        limit = table.parts.memory_limit if isinstance(table.parts, CodesOnDisk) else None
+        self._blocks = Blocks(counter, limit)
+        self._inside: dict[Columns, JointCounts] = {}
+
+    def lots(self, sets: Sequence[Columns]) -> Iterator[list[int]]:
+        """Have all sets counted; yields places of sets whose counts are at hand just then."""
+        for places, counts in self._blocks.count(sets):
+            self._inside = {sets[place]: counts for place in places}
+            yield places
+
+    def counts_of(self, columns: Columns) -> JointCounts:
+        """Return the counts of a set that is at hand."""
+        return self._inside[columns].margin(columns)
 
 
 class CountedWorkspace(Workspace):
@@ -46,11 +48,11 @@ class CountedWorkspace(Workspace):
     is_kept = False  # what it knows goes with the counts
 
     def __init__(self, tables: JointTables) -> None:
-        self.cardinalities = tables.counter.cardinalities
+        self.cardinalities = tables.cardinalities
         self.contingencies = {}
         self._kept = {}
         self._tables = tables
-        self._terms = CountTerms(tables.counter.n_rows)
+        self._terms = CountTerms(tables.n_rows)
 
     def _make_contingency(self, target: int) -> Contingency:
         return AddedContingency(self._tables, target, self._terms)
@@ -59,10 +61,8 @@ class CountedWorkspace(Workspace):
 class CountedSource(TableSource):
     """Tests on counts that somebody adds up over the parts of a table."""
 
-    def __init__(
-        self, table: DiscreteTable, test: CITest, alpha: float, counter: JointCounter
-    ) -> None:
-        self._tables = JointTables(counter)
+    def __init__(self, table: DiscreteTable, test: CountedTest, alpha: float) -> None:
+        self._tables = JointTables(table)
         super().__init__(table, test, alpha, CountedWorkspace(self._tables))
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:

@@ -10,22 +10,28 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from komb.citests.contract import CITest
-from komb.citests.registry import TestChoice, find_test
+from komb.citests.contract import CITest, RuleTest
+from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
+from komb.counts.long_contingency import LONG_ROWS
 from komb.data.kinds import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
+from komb.engine.block_engine import BlockEngine
+from komb.engine.engine import Engine
+from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
+from komb.engine.table import TableEngine
+from komb.sessions.bridge import CountingSession, SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.session import Session
 from komb.sessions.source import Source
+from komb.sessions.sweep_journal import SweepJournal
 
 
-def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
+def ranked_numbers(table: DiscreteTable, test: TestChoice) -> dict[int, FloatArray]:
     """Return the columns that a test takes as numbers, by position, with their values."""
-    implementation = type(test) if isinstance(test, CITest) else find_test(test)
-    if not (implementation.takes_numbers and table.is_in_memory and table.has_ranks):
+    if not (find_test(test).takes_numbers and table.is_in_memory and table.has_ranks):
         return {}
     return {table.index(name): values for name, values in table.numbers.items()}
 
@@ -50,6 +56,29 @@ def open_table(
     return Session(_hold(session.source, given)) if given else session
 
 
+def open_engine(
+    table: DiscreteTable,
+    test: TestChoice = "g-sci",
+    *,
+    given: Variables = EMPTY,
+    alpha: float = 0.01,
+    df: str = "observed",
+    seed: int = 0,
+    journal: SweepJournal | None = None,
+) -> Engine:
+    """Open the engine of a search on a table, given covariates."""
+    made = make_test(test, df, seed, alpha=alpha)
+    if isinstance(made, CITest):
+        return MeasuredEngine(CountingSession(table), made, alpha, given)
+    is_counted = journal is None and not ranked_numbers(table, test)
+    if is_counted and isinstance(made, RuleTest):
+        if table.is_in_memory and table.n_rows < LONG_ROWS:
+            return TableEngine.open(table, made.rule(alpha), given)
+        return BlockEngine(table, made.rule(alpha), given)
+    options = {"alpha": alpha, "df": df, "seed": seed, "journal": journal}
+    return SessionEngine(open_table(table, given=given, test=test, **options))
+
+
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
     """Open a session that tests on features only, which takes conditions by the dozen."""
     from komb.sessions.mixed import MixedSource
@@ -66,7 +95,7 @@ def _hold(source: Source, given: Variables) -> GivenSource:
     return GivenSource(source, given, math.prod(source.n_levels[x] for x in given))
 
 
-def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: Any) -> Session:
+def _open(table: DiscreteTable, test: TestChoice = "g-sci", **options: Any) -> Session:
     """Open a session that counts, or one that takes numbers as they are."""
     numbers = ranked_numbers(table, test)
     if not numbers:

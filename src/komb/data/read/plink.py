@@ -25,6 +25,7 @@ from komb.data.kinds import LEVELS, ORDINAL, ColumnType
 from komb.data.levels import CodeArray, Levels, encode_block
 from komb.data.memory_limit import refuse_beyond
 from komb.data.options import ReadOptions
+from komb.data.parts import CodesHere
 from komb.data.problems import and_more
 from komb.data.read.file_bytes import mapped_file, read_bytes, shorten
 from komb.data.read.text import WHITE_SPACE, TextFile
@@ -301,7 +302,7 @@ def _encode(cohort: Cohort, chosen: npt.NDArray[np.intp], options: ReadOptions) 
     n_missing = any(found.missing for found in types) and options.missing != "level"
     return DiscreteTable(
         (*names, *own.names),
-        codes,
+        CodesHere(codes),
         (*levels, *own.levels),
         own.cuts,
         own.has_missing or n_missing,

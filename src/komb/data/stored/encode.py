@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from komb.data.batches import open_batches, rows_per_batch
 from komb.data.encoder import Batches, Frame, TablePlan, plan_table
-from komb.data.levels import code_dtype
 from komb.data.memory_limit import check_limit
 from komb.data.names import Name, list_names
 from komb.data.options import (
@@ -27,10 +27,17 @@ from komb.data.options import (
     check_options,
 )
 from komb.data.read.file_bytes import to_path
-from komb.data.stored.header import FILE, ColumnEntry, Header, ShardEntry
+from komb.data.reading import note_excluded
+from komb.data.stored.format import (
+    Batch,
+    Header,
+    RowWriter,
+    StoredColumn,
+    is_table_folder,
+    open_table,
+    stored_columns,
+)
 from komb.data.stored.new_folder import new_folder
-from komb.data.stored.shards import write_shard
-from komb.data.stored.stored_table import StoredTable, is_table_folder, open_table
 from komb.data.table import DiscreteTable, encode_table
 
 OnProgress = Callable[[str, int, int], None]
@@ -55,7 +62,7 @@ def encode(
     overwrite: bool = False,
     memory_limit: int | str | None = None,
     progress: OnProgress | None = None,
-) -> StoredTable:
+) -> DiscreteTable:
     r"""Encode a table of any size into a folder on disk, in bounded memory.
 
     Levels and codes are those of :func:`komb.table` of the whole data, with strict types. Groups
@@ -86,7 +93,7 @@ def encode(
 
     Returns
     -------
-    StoredTable
+    DiscreteTable
         The table, opened. :func:`komb.read_table` opens it again.
 
     Raises
@@ -114,53 +121,34 @@ def encode(
         work.mkdir()
         batches = open_batches(data, work, limit, delimiter, has_header)
         if batches is None:
-            header = _store(encode_table(data, options), folder, limit)
+            table = note_excluded(encode_table(data, options), options.exclude)
+            _write_table(table, folder, limit)
         else:
-            header = _encode_batches(batches, options, folder, limit, progress)
+            _encode_batches(batches, options, folder, limit, progress)
         for left in work.iterdir():
             left.unlink()
         work.rmdir()
-        _write_header(folder, header)
-    return open_table(place, memory_limit=memory_limit)
+    return open_table(place, memory_limit)
 
 
-def _write_header(folder: Path, header: Header) -> None:
-    with (folder / FILE).open("wb") as file:
-        file.write(header.to_bytes())
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _store(table: DiscreteTable, folder: Path, limit: int) -> Header:
+def _write_table(table: DiscreteTable, folder: Path, limit: int) -> None:
     """Write a table that is in memory."""
     counts = table.missing_counts.tolist()
     columns = tuple(
-        ColumnEntry(name, levels, table.cuts.get(name), n_missing)
+        StoredColumn(name, levels, table.cuts.get(name), n_missing, name in table.numbers)
         for name, levels, n_missing in zip(table.names, table.levels, counts, strict=True)
     )
-    header = Header(columns, ())
-    header.to_bytes()  # raises before anything is written
+    said: Any = {"types": table.types, "reading": table.reading, "notes": table.notes}
     step = rows_per_batch(table.n_columns, limit)
-    shards = []
-    for number, start in enumerate(range(0, table.n_rows, step)):
-        codes = [
-            row[start : start + step].astype(code_dtype(column.n_codes))
-            for row, column in zip(table.codes, columns, strict=True)
-        ]
-        shards.append(write_shard(folder, number, codes))
-    return Header(columns, tuple(shards))
-
-
-def _write_batch(folder: Path, plan: TablePlan, number: int, frame: Frame) -> ShardEntry:
-    """Encode a batch and write it as a shard."""
-    codes, _ = plan.encode(frame)
-    return write_shard(
-        folder,
-        number,
+    batches = [slice(lo, min(lo + step, table.n_rows)) for lo in range(0, table.n_rows, step)]
+    header = Header(columns, table.n_rows, **said)
+    writer = RowWriter.begin(folder, header, [rows.stop - rows.start for rows in batches])
+    numbers = [table.numbers[column.name] for column in columns if column.has_numbers]
+    writer.finish(
         [
-            row.astype(code_dtype(own.n_codes), copy=False)
-            for row, own in zip(codes, plan.plans, strict=True)
-        ],
+            writer.write(number, table.codes[:, rows], [values[rows] for values in numbers])
+            for number, rows in enumerate(batches)
+        ]
     )
 
 
@@ -170,7 +158,7 @@ def _encode_batches(
     folder: Path,
     limit: int,
     progress: OnProgress | None,
-) -> Header:
+) -> None:
     """Gather, decide, and write the codes of all batches."""
 
     def tell(phase: str) -> None:
@@ -179,12 +167,17 @@ def _encode_batches(
 
     names = options.names_left(batches.names)
     plan = plan_table(batches, names, options, limit=limit, progress=partial(tell, "levels"))
-    columns = tuple(
-        ColumnEntry(own.name, own.levels, own.cuts, own.n_missing) for own in plan.plans
-    )
-    Header(columns, ()).to_bytes()  # raises before anything is written
-    shards = []
-    for shard in batches.map(partial(_write_batch, folder, plan), [own.name for own in plan.plans]):
-        shards += [shard] if shard.n_rows else []
+    columns, n_rows = stored_columns(plan), sum(plan.rows)
+    left_out = {"exclude": tuple(options.exclude)} if options.exclude else {}
+    header = Header(columns, n_rows, types=plan.types, reading=options.describe() | left_out)
+    writer = RowWriter.begin(folder, header, plan.rows)
+    written = []
+    for batch in batches.map(partial(_write_batch, writer, plan), [own.name for own in plan.plans]):
+        written += [batch] if batch.n_rows else []
         tell("codes")
-    return Header(columns, tuple(shards))
+    writer.finish(written)
+
+
+def _write_batch(writer: RowWriter, plan: TablePlan, number: int, frame: Frame) -> Batch:
+    """Encode a batch and write it."""
+    return writer.write(number, *plan.encode(frame))
