@@ -13,7 +13,8 @@ from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
 _TAKEN = (
-    "exclude", "discretize", "bins", "missing", "memory_limit", "delimiter", "no_header",
+    "types", "missing", "na_values", "exclude", "discretize", "bins", "memory_limit", "delimiter",
+    "no_header",
 )  # fmt: skip
 
 

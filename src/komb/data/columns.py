@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -22,6 +22,7 @@ import polars as pl
 
 from komb.data.levels import Levels, type_and_text
 from komb.data.problems import Unusable
+from komb.data.text_values import read_form
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,6 +44,7 @@ class Column:
     has_order: bool = False  # whether levels are in an order of their own
     is_ordered: bool = False  # and whether that order counts
     problem: Unusable | None = None  # why its values cannot be levels
+    _read: dict[str, Floats] = field(default_factory=dict, init=False)  # by the form of text
 
     @property
     def is_number(self) -> bool:
@@ -73,6 +75,12 @@ class Column:
         if isinstance(dtype, pl.Datetime | pl.Duration):
             return numbers / _PER_SECOND[dtype.time_unit]
         return numbers / _PER_SECOND["ns"] if dtype == pl.Time else numbers
+
+    def read(self, form: str) -> Floats:
+        """Return text as numbers or times; it is read once, however often it is asked for."""
+        if form not in self._read:
+            self._read[form] = read_form(self.values, form)
+        return self._read[form]
 
     def without(self, is_out: npt.NDArray[np.bool_]) -> Column:
         """Return the column with some values missing."""

@@ -69,7 +69,7 @@ from komb.data.problems import (
     too_many_levels,
 )
 from komb.data.summary import AS_IT_IS, Nature, Numbers, Summary, drop_marks
-from komb.data.text_values import NUMBER_FORMS, read_form
+from komb.data.text_values import NUMBER_FORMS
 
 _MANY_LEVELS = 50  # a reader is told of so many
 _FEW_ROWS = 10  # so few rows may well have a name each that is a level
@@ -127,7 +127,7 @@ class ColumnPlan:
         """Return a batch of the column as numbers, NaN where a value is missing."""
         column = drop_marks(column, self.marks)
         if self.form:
-            return read_form(column.values, self.form)
+            return column.read(self.form)
         if not self.ordered:
             return column.to_floats()
         places = _find_levels(column, self.ordered)

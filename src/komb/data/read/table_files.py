@@ -63,9 +63,9 @@ def read_table(
     phenotype_name
         Which of them, if there are several; then the first line must hold the names.
     **reading
-        How columns are read, the keywords of :func:`komb.table`. An empty field, ``NA``, ``N/A``,
-        ``NaN``, ``nan``, ``null`` and ``NULL``, quoted or not and with any blanks around them, are
-        missing values in text.
+        How columns are read, the keywords of :func:`komb.table`. In text, an empty field, ``NA``,
+        ``N/A``, ``NaN``, ``null``, ``?``, ``.`` and the like, quoted or not and with any blanks
+        around them, are missing values.
 
     Returns
     -------
