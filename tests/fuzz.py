@@ -30,10 +30,12 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import komb
 from komb.citests import tests as registered
 from komb.cli import main
+from komb.data import batches as reading
 from komb.errors import InputError
 from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
 from komb.sessions.listed_tests import Listed
@@ -235,11 +237,61 @@ def bif(rng: Random, folder: Path) -> None:
         refused_or_read(lambda: komb.read_bif(loose, memory_limit=MEMORY))
 
 
-@campaign(1)
-def parquet(rng: Random, folder: Path) -> None:
-    """Damaged Parquet; each takes a process."""
-    import polars as pl
+@campaign(20)
+def batches(rng: Random, folder: Path) -> None:
+    """A file that is encoded in batches is the table that is read at once."""
+    columns = _odd_columns(rng, int(rng.integers(1, 60)))
+    frame = pl.DataFrame(columns, strict=False)
+    path = folder / str(rng.choice(["x.csv", "x.parquet"]))
+    frame.write_csv(path) if path.suffix == ".csv" else frame.write_parquet(path)
+    options: dict[str, Any] = {"missing": str(rng.choice(["level", "testwise", "error"]))}
+    options["types"] = str(rng.choice(["auto", "strict"]))
+    if rng.random() < 0.3:
+        options["discretize"] = str(rng.choice(["quantile", "uniform"]))
 
+    def outcome(read: Callable[[], komb.DiscreteTable]) -> Any:
+        try:
+            return read()
+        except InputError as error:
+            return type(error)
+
+    rows, before = int(rng.integers(1, 20)), reading.rows_per_batch
+    reading.rows_per_batch = lambda *_: rows
+    try:
+        stored = outcome(lambda: komb.encode(path, folder / "t.komb", **options))
+    finally:
+        reading.rows_per_batch = before
+    whole = outcome(lambda: komb.read_table(path, **options))
+    if stored != whole or (isinstance(whole, komb.DiscreteTable) and stored.types != whole.types):
+        raise WrongError(f"{stored!r} is not {whole!r}")
+
+
+def _odd_columns(rng: Random, n_rows: int) -> dict[str, list[Any]]:
+    """Columns of numbers, text, dates and what may be either, with gaps."""
+    words = ["a", "b c", "?", "NA", "7", "007", "2,5", "1.5", "2024-01-03", "3.1.2024", "true", ""]
+    few = [words[i] for i in rng.integers(0, len(words), 3)]
+    makers: list[Callable[[], list[Any]]] = [
+        lambda: rng.integers(0, rng.choice([3, 40, 10**6]), n_rows).tolist(),
+        lambda: rng.normal(size=n_rows).round(int(rng.integers(0, 4))).tolist(),
+        lambda: rng.permutation(n_rows).tolist(),
+        lambda: [few[i] for i in rng.integers(0, 3, n_rows)],
+        lambda: [f"{x:.2f}" for x in rng.normal(size=n_rows)],
+        lambda: [f"{x % 28 + 1}.{x % 12 + 1}.2024" for x in rng.integers(0, 400, n_rows).tolist()],
+        lambda: [f"person {x} of them all" for x in rng.integers(0, 10**5, n_rows).tolist()],
+    ]
+    columns = {}
+    for number in range(int(rng.integers(1, 5))):
+        values = makers[rng.integers(len(makers))]()
+        gaps = rng.random(n_rows) < float(rng.choice([0, 0, 0.2]))
+        columns[f"{rng.choice(['x', 'id', 'year'])}{number or ''}"] = [
+            None if gap else value for gap, value in zip(gaps, values, strict=True)
+        ]
+    return columns
+
+
+@campaign(20)
+def parquet(rng: Random, folder: Path) -> None:
+    """Damaged Parquet."""
     buffer = io.BytesIO()
     values = rng.integers(0, 3, 200)
     pl.DataFrame({"a": values, "b": values.astype(str), "c": values / 2}).write_parquet(buffer)

@@ -91,7 +91,7 @@ def _measure(pieces: Pieces) -> tuple[int, float, float]:
 
 
 def _inside(points: Floats, low: float, high: float) -> tuple[float, ...]:
-    return tuple(point for point in np.unique(points).tolist() if low < point <= high)
+    return tuple(x for x in np.unique(points + 0.0).tolist() if low < x <= high)  # no -0.0
 
 
 def _between(lower: Floats, upper: Floats, shares: Floats) -> Floats:
@@ -193,7 +193,7 @@ def label_bins(cuts: Sequence[float], *, are_times: bool = False) -> list[str]:
 def show_times(cuts: Sequence[float]) -> list[str]:
     """Show instants as dates, with the time of day where they need it, or as that alone."""
     if all(0 <= cut < _DAY for cut in cuts) and any(cuts):
-        return [str(timedelta(seconds=cut)).zfill(8) for cut in cuts]
+        return [(_EPOCH + timedelta(seconds=cut)).time().isoformat() for cut in cuts]
     days = all(cut % _DAY == 0 for cut in cuts)
     instants = [_EPOCH + timedelta(seconds=cut) for cut in cuts]
     return [at.date().isoformat() if days else at.isoformat(" ", "seconds") for at in instants]

@@ -241,6 +241,9 @@ def _of_mixed(values: Sequence[Any]) -> Column:
         distinct = distinct_values(value for value in values if value is not None)
     except TypeError:
         raise Unusable(_describe_unhashable(values)) from None
+    if all(type(level) in (int, float) for level in distinct):  # truth values among numbers
+        number_of = {level: level for level in distinct}
+        return _of_objects([None if value is None else number_of[value] for value in values])
     number: dict[Any, int | None] = {level: code for code, level in enumerate(distinct)}
     number[None] = None
     codes = pl.Series(map(number.__getitem__, values), dtype=pl.UInt32)

@@ -159,9 +159,12 @@ def decide(name: Name, found: Summary, rule: Rule, *, are_codes: bool = False) -
 
     ``are_codes``: all columns of the table are numbers, and may be codes.
     """
-    if found.n_missing and (rule.missing == "error" or (rule.is_strict and not found.n_known)):
+    is_refused = found.n_missing > 0 and rule.missing == "error"
+    if not found.n_known and (is_refused or rule.is_strict):
         raise Missing(found.n_missing, found.first_missing, found.n_rows)
     if rule.is_strict:
+        if is_refused:  # that comes first: what is done about it may change what else is wrong
+            raise Missing(found.n_missing, found.first_missing, found.n_rows)
         return _settle_missing(_plan_strictly(name, found, rule), found, rule)
     if are_codes:
         reason = "codes, as in all columns"
@@ -172,13 +175,14 @@ def decide(name: Name, found: Summary, rule: Rule, *, are_codes: bool = False) -
 
 
 def _settle_missing(plan: ColumnPlan, found: Summary, rule: Rule) -> ColumnPlan:
-    """Say what stands for a missing value; bins of which nothing is known yet are no levels."""
-    plan = replace(plan, marks=found.marks)
+    """Say what stands for a missing value; bins are levels that are found later."""
     if not found.n_missing or rule.missing == "testwise":
-        return replace(plan, n_missing=found.n_missing)
+        return replace(plan, marks=found.marks, n_missing=found.n_missing)
+    if rule.missing == "error":
+        raise Missing(found.n_missing, found.first_missing, found.n_rows)
     if len(plan.levels) == MAX_LEVELS:
         raise too_many_levels(MAX_LEVELS + 1)
-    return replace(plan, levels=(*plan.levels, None), has_numbers=False)
+    return replace(plan, marks=found.marks, levels=(*plan.levels, None), has_numbers=False)
 
 
 def _plan_strictly(name: Name, found: Summary, rule: Rule) -> ColumnPlan:
@@ -225,7 +229,7 @@ def _plan_found(name: Name, found: Summary, rule: Rule) -> ColumnPlan:
     remark = ""
     if reading.form and found.n_levels > FEW_LEVELS and kind != NOMINAL:
         remark = f"text read as {'numbers' if reading.nature == Nature.NUMBER else 'times'}"
-    reason = "; ".join(filter(None, (_say_marks(found, rule), remark, reason)))
+    reason = "; ".join(filter(None, (_say_marks(found), remark, reason)))
     column = ColumnType(kind, LEFT_OUT, found.n_missing, reason)
     if kind in (EMPTY, NESTED) or (kind in (IDENTIFIER, TEXT) and not is_named):
         raise LeftOut(column)
@@ -236,7 +240,8 @@ def _plan_found(name: Name, found: Summary, rule: Rule) -> ColumnPlan:
     if column.kind not in NUMERIC or not (rule.kind or is_named or reading.numbers):
         return _plan_levels(name, found, column)
     if reading.numbers is None:
-        raise MistakenType(kind, found.list_levels())
+        levels = found.list_levels()
+        raise MistakenType(kind, [x for x in levels if isinstance(x, str)] or levels)
     are_times = reading.nature == Nature.TIME
     ordered = found.list_levels() if found.is_ordered else ()
     plan = ColumnPlan(
@@ -316,9 +321,8 @@ def _find_kind_of_words(name: Name, found: Summary) -> tuple[str, str]:
     return TEXT if is_prose else IDENTIFIER, counts
 
 
-def _say_marks(found: Summary, rule: Rule) -> str:
-    """Say what was read as missing: what was there, or which numbers were named."""
-    given = [value for value in rule.na_values if value in found.marks]
-    marks = [*given, *sort_levels(found.marks.difference(given))]
+def _say_marks(found: Summary) -> str:
+    """Say what was read as missing."""
+    marks = sort_levels(found.marks)
     shown = ", ".join(repr(mark) for mark in marks[:_SHOWN_MARKS])
     return f"{shown}{', ...' if len(marks) > _SHOWN_MARKS else ''} read as missing" if marks else ""

@@ -275,13 +275,13 @@ def _look(column: Column, is_out: npt.NDArray[np.bool_], most: int) -> Summary:
 
 
 def _look_at_text(distinct: pl.Series, most: int) -> Summary:
-    n_levels = len(distinct)
+    texts = distinct.to_list()
     return Summary(
         Nature.TEXT,
-        levels=frozenset(distinct.to_list()) if n_levels <= MAX_LEVELS else None,
-        n_levels=n_levels,
-        n_words=int(distinct.str.count_matches(r"\S+").sum()) if n_levels > FEW_LEVELS else 0,
-        n_texts=n_levels,
+        levels=frozenset(texts) if len(texts) <= MAX_LEVELS else None,
+        n_levels=len(texts),
+        n_words=sum(len(text.split()) for text in texts),
+        n_texts=len(texts),
         readings={
             form: Numbers.of(read_form(distinct, form), most) for form in find_forms(distinct)
         },

@@ -116,6 +116,31 @@ def test_what_is_ambiguous_is_refused_with_its_line(
         read_table(path)
 
 
+@pytest.mark.parametrize("text", ["a,b\n1,2\n3\n4,5,", "a,b\n1,2\n3\n4,5,\n", "a,b\n\n,\n3\n"])
+def test_a_short_line_is_found_whatever_makes_up_for_it(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(FileError, match=r"must have 2 fields .* has 1\."):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\r1,x\r2,y\r", "a,b\r\n1,x\r2,y", "a,b\n\n1,x\n\r\n2,y\n\n\n"]
+)
+def test_line_ends_of_all_systems(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    assert read_frame(path).rows() == [(1, "x"), (2, "y")]
+
+
+def test_text_that_is_not_utf_8_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for data in (b"a,\xef\n1,2\n", b"a,b\n1,2\n\xc3,2\n"):
+        path.write_bytes(data)
+        with pytest.raises(FileError, match="must be text in UTF-8; line"):
+            read_table(path, columns=["a"], delimiter=",")
+
+
 def read(path: Path) -> DiscreteTable | InputError:
     try:
         return read_table(path)

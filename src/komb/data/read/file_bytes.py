@@ -170,7 +170,15 @@ def _pieces(file: Any, path: Path, room: _Room) -> Iterator[bytes]:
 
 def check_text(path: Path, data: bytes | mmap.mmap) -> None:
     """Raise if a file is no text in UTF-8; takes no memory, unlike :func:`decode`."""
-    check_kind(path, data)
+    for magic, kind in _OTHER_KINDS.items():
+        if data[: len(magic)] == magic:
+            raise FileError(f"{shorten(path)} must be text in UTF-8; it seems to be {kind}.")
+    zero = data.find(b"\0")
+    if zero >= 0:
+        raise FileError(
+            f"{shorten(path)} must be text in UTF-8; it is binary (a zero byte on line "
+            f"{line_of(data, zero)}). Export it as CSV, or name it .parquet if that is what it is."
+        )
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data), _PIECE):
         kept, piece = len(decoder.getstate()[0]), data[start : start + _PIECE]
@@ -182,19 +190,6 @@ def check_text(path: Path, data: bytes | mmap.mmap) -> None:
                 f"{shorten(path)} must be text in UTF-8; line {line_of(data, place)} has the byte "
                 f"0x{data[place]:02x}, which is not. Save it as UTF-8."
             ) from None
-
-
-def check_kind(path: Path, data: bytes | mmap.mmap) -> None:
-    """Raise if a file is anything else than text, by its first bytes or because of a zero."""
-    for magic, kind in _OTHER_KINDS.items():
-        if data[: len(magic)] == magic:
-            raise FileError(f"{shorten(path)} must be text in UTF-8; it seems to be {kind}.")
-    zero = data.find(b"\0")
-    if zero >= 0:
-        raise FileError(
-            f"{shorten(path)} must be text in UTF-8; it is binary (a zero byte on line "
-            f"{line_of(data, zero)}). Export it as CSV, or name it .parquet if that is what it is."
-        )
 
 
 def line_of(data: bytes | mmap.mmap, place: int) -> int:

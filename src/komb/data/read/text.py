@@ -18,7 +18,7 @@ import polars as pl
 
 from komb.data.inputs import check_shape
 from komb.data.memory_limit import refuse_beyond
-from komb.data.read.file_bytes import check_kind, check_text, line_of, shorten
+from komb.data.read.file_bytes import check_text, line_of, shorten
 from komb.data.text_values import MISSING_MARKS
 from komb.errors import Argument, DataError, FileError, Text
 
@@ -36,7 +36,7 @@ _ROWS = 1_000  # that suggest types
 _TOGETHER = 256  # columns in one query, which takes memory for each of them
 _CHUNK = 1 << 22  # bytes that are looked at in one go
 _LONGEST_NAME = 10_000  # characters; beyond that it is no name, but a quote or delimiter is wrong
-_BOM, _QUOTE = b"\xef\xbb\xbf", ord('"')
+_BOM, _QUOTE, _RETURN, _END = b"\xef\xbb\xbf", ord('"'), ord("\r"), ord("\n")
 _QUOTED = re.compile(rb'"[^"]*"')
 _ENCLOSING = re.compile(rb'(?:^|[,\t;|\n ])"')
 _LINE, _WORD = re.compile(rb"[^\r\n]"), re.compile(rb"\S")
@@ -60,12 +60,12 @@ class TextFile:
         has_header: bool = True,
         has_quotes: bool = True,
     ) -> None:
-        check_kind(file, data)
+        check_text(file, data)
         self._file = file  # as messages name it
         self._data: Any = data
         source: Any = where
-        if data.find(b"\n") < 0 <= data.find(b"\r"):  # as lines ended in the last century
-            source = self._data = data[:].replace(b"\r", b"\n")
+        if _has_lone_returns(data):  # as lines ended in the last century
+            source = self._data = data[:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         self._mark = delimiter or detect_delimiter(self._data[: _SAMPLE + 1])
         marks = b" \t" if self._mark == WHITE_SPACE else self._mark.encode()
         self._quote = find_quoting(self._data, marks, file) if has_quotes else None
@@ -94,7 +94,7 @@ class TextFile:
         if not _WORD.search(data, start):
             if not has_header:
                 raise FileError(f"{shorten(self._file)} is empty. Check how it was written.")
-            quotes = ", and that all quotes are closed" if self._quote else ""
+            quotes = ", and that all quotes are closed" if b'"' in data[:_SAMPLE] else ""
             remedy = f"Check that the file has rows of data{quotes}."
             raise DataError("there are no rows below the header.", remedy)
         return names
@@ -104,8 +104,10 @@ class TextFile:
         if self._mark == WHITE_SPACE:
             pattern = re.compile(_field_pattern(self._quote))
             for number, line in enumerate(_lines(self._data), 1):
-                quoted = pattern.findall(line)
-                yield number, [x.removeprefix('"').removesuffix('"') for x in quoted]
+                fields = pattern.findall(line)
+                if self._quote:
+                    fields = [x.removeprefix('"').removesuffix('"') for x in fields]
+                yield number, fields
             return
         # Where quotes are letters, one that occurs nowhere is the quote: data hold no zero bytes.
         quote = self._quote or "\0"
@@ -145,7 +147,6 @@ class TextFile:
         try:
             return self._well_formed(keep(self.fields))
         except pl.exceptions.PolarsError as error:
-            check_text(self._file, self._data)
             self._refuse_odd_lines()
             why = str(error).strip().split("\n", 1)[0]
             remedy = "Check its quotes: each must be closed, and start its field."
@@ -161,10 +162,13 @@ class TextFile:
         inner = pl.all().str.count_matches(self._mark, literal=True) if self._quote else pl.lit(0)
         facts = fields.select(pl.len(), pl.sum_horizontal(inner.sum()).alias("inner"))
         n_rows, n_inner = facts.collect(engine="streaming").row(0)
-        end = re.search(rb"[\r\n]*\Z", self._data[-_SAMPLE:])
-        n_rows -= max(0, (0 if end is None else end[0].count(b"\n")) - 1)  # blank lines at the end
+        end = self._data[-_SAMPLE:]
+        n_ends = end[len(end.rstrip(b"\r\n")) :].count(b"\n")
+        n_rows -= max(0, n_ends - 1)  # blank lines at the end
         whole = fields.slice(0, n_rows)
-        if n_rows * more == _count(self._data, self._mark, self._start) - n_inner or not more:
+        n_marks = _count(self._data, self._mark, self._start) - n_inner
+        is_cut_off = self._data[-1:] == self._mark.encode()  # polars drops this one mark at the end
+        if not more or (n_rows * more == n_marks and not is_cut_off):
             return whole  # of a single column, a blank line is a missing value
         blank = self._refuse_odd_lines()
         return whole.with_row_index(_ROW).filter(~pl.col(_ROW).is_in(blank)).drop(_ROW)
@@ -198,6 +202,19 @@ class TextFile:
 def _field_pattern(quote: str | None) -> str:
     """Return what a field between white space looks like."""
     return r"[^ \t\r\n]+" if quote is None else r'"(?:[^"]|"")*"|[^ \t\r\n]+'
+
+
+def _has_lone_returns(data: Any) -> bool:
+    """Whether there are carriage returns that no line feed follows."""
+    n_returns = 0
+    if data.find(b"\r") >= 0:
+        text = np.frombuffer(data, np.uint8)
+        for start in range(0, len(text), _CHUNK):
+            part = text[start : start + _CHUNK + 1]
+            is_return = part[:_CHUNK] == _RETURN
+            n_returns += int(np.count_nonzero(is_return))
+            n_returns -= int(np.count_nonzero(is_return[: len(part) - 1] & (part[1:] == _END)))
+    return n_returns > 0
 
 
 def _lines(data: Any) -> Iterator[str]:
