@@ -18,6 +18,7 @@ from komb.search.task import Task
 from komb.sessions import screened_sweep
 from komb.sessions.data import DataSession
 from tests.counts.tables import make_table, with_missing
+from tests.engine.engines import on_table
 
 ROWS = {"uint8": 250, "uint16": 400}  # as many as there are levels
 LAST = "summarise_thin_present"
@@ -46,8 +47,8 @@ def use_kernels(dtype: str) -> None:
             session = DataSession(table, test, alpha=0.1)
             session.sweep(2, others - {6}, 1)
             session.outcome(2, 0, [1, 6])
-            find_blanket(DataSession(table, test), Task(2, others), order=1, max_separator=1)
-        DataSession(table, "perm").outcome(2, 0, [1])
+            find_blanket(on_table(table, test), Task(2, others), order=1, max_separator=1)
+        on_table(table, "perm").outcome(2, 0, frozenset({1}))
 
 
 if __name__ == "__main__":

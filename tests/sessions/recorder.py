@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
 from komb.engine.questions import Candidates, OnProgress, Variables
 from komb.sessions.data import TableSource
 from komb.sessions.session import Session
 from komb.sessions.sweeps import Sweep
+from tests.citests.kinds import make_counted
 from tests.sessions.sources import Test, tests_of
 
 
@@ -56,4 +56,4 @@ class Recorder(Session):
     def __init__(
         self, table: DiscreteTable, test: str = "g-sci", df: str = "observed", alpha: float = 0.01
     ) -> None:
-        super().__init__(RecordingSource(table, make_test(test, df, alpha=alpha), alpha))
+        super().__init__(RecordingSource(table, make_counted(test, df, alpha=alpha), alpha))

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from komb.citests.registry import make_test
 from komb.counts.contingency import Contingency
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
@@ -25,7 +24,7 @@ from komb.sessions.data import DataSession, TableSource
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from tests import naive
-from tests.citests.kinds import EVERY_TEST
+from tests.citests.kinds import EVERY_TEST, make_counted
 from tests.counts.tables import (
     LOW_KIND,
     columns_of,
@@ -64,7 +63,7 @@ def test_hundreds_of_conditions() -> None:
     assert outcome.independent
 
 
-@pytest.mark.parametrize("test", ["auto", "g", "perm", "sci"])
+@pytest.mark.parametrize("test", ["auto", "g", "sci"])
 def test_targets_share_what_is_prepared(monkeypatch: pytest.MonkeyPatch, test: str) -> None:
     """All share tables and a shuffler; contingencies are prepared again if need be."""
     table = make_table(MIXED, 60, seed=0)
@@ -302,7 +301,7 @@ def test_a_question_is_counted_after_few_calls(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Contingency, "summarise", watch)
     table = make_table(MIXED, 100, seed=0)
-    session = Session(TableSource(table, make_test("g", "observed"), 0.01))
+    session = Session(TableSource(table, make_counted("g", "observed"), 0.01))
     pool = frozenset(range(1, 8))
     givens = [frozenset({z}) for z in (2, 3)]
     session.ask(0, [(pool, given_set) for given_set in givens])

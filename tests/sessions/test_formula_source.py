@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Branch, Variables, subsets
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.formula_source import FormulaSource
 from komb.sessions.session import Session
-from tests.citests.kinds import EVERY_TEST
+from tests.citests.kinds import EVERY_TEST, make_counted
 from tests.counts.tables import LOW_KIND, make_table, tables
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)
@@ -26,7 +25,7 @@ THICK_AND_THIN = [2, 3, 2, 12, 3, 40, 2, 5]
 
 def by_batches(table: DiscreteTable, test: str, df: str, alpha: float) -> Session:
     """The twin: kernels only count, and everything else is done in Python."""
-    return Session(TableSource(table, make_test(test, df, alpha=alpha), alpha))
+    return Session(TableSource(table, make_counted(test, df, alpha=alpha), alpha))
 
 
 def compiled(table: DiscreteTable, test: str, df: str, alpha: float) -> Session:

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY
 from komb.sessions import sweep_counting
 from komb.sessions.data import DataSession
 from tests import naive
-from tests.citests.kinds import EVERY_TEST
+from tests.citests.kinds import EVERY_TEST, make_counted
 from tests.citests.twins import check_some_against_twins
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables_with_missing, with_missing
 from tests.sessions.recorder import Recorder
@@ -119,7 +118,7 @@ def test_sweeps_answer_like_single_tests(
         n_unions = math.comb(len(pool), size + 1)
         assert swept.counts.tests == plain.counts.tests == (size + 1) * n_unions
         assert swept.counts.fallbacks == plain.counts.fallbacks
-        made = make_test(test, df, alpha=0.01)
+        made = make_counted(test, df, alpha=0.01)
         if made.needs_tables and made.can_screen:  # of what is ruled out nothing else is known
             assert swept.counts.unreliable <= plain.counts.unreliable
             assert n_unions <= swept.counts.tables <= n_unions + plain.counts.tables

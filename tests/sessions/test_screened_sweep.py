@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from komb.citests import measure
 from komb.citests.decision import is_dependent
-from komb.citests.registry import make_test
 from komb.counts import union_screen, union_tables
 from komb.counts.contingency import Contingency
 from komb.counts.contingency_kernels import union_screens
@@ -28,7 +27,7 @@ from komb.data.table import DiscreteTable
 from komb.sessions import screened_sweep, sweep_counting, tabled_sweep, workspace
 from komb.sessions.data import DataSession
 from komb.sessions.screened_sweep import ScreenedSweep
-from tests.citests.kinds import EVERY_TEST
+from tests.citests.kinds import EVERY_TEST, make_counted
 from tests.counts.tables import make_table, tables, with_missing
 
 KINDS = (1, 2, 2, 3, 3, 4, 5, 6, "rare", "copy", "parity", "parity")
@@ -63,7 +62,11 @@ def everything(
     asked = frozenset(sorted(pool)[::2])
     strong = again.strong_dependences(target, asked, pool, size, bits, min_rows_per_cell=2.0)
     counts = [asdict(each.counts) for each in (session, again)]
-    if make_test(test, df, alpha=0.05).needs_tables and session.source._contingency(0).has_missing:
+    needs_tables = make_counted(test, df, alpha=0.05).needs_tables
+    if needs_tables and session.source._contingency(0).has_missing:
+        make_counted(test, df, alpha=0.05).needs_tables
+        and session.source._contingency(0).has_missing
+    ):
         for each in counts:
             del each["tables"]  # a kernel calls a table thin by what it could have, others by rows
     return [found, strong, *counts]
@@ -182,7 +185,7 @@ def test_the_kernel_lists_what_reaches_its_need(
     """Every union's fit is exact, and just those tests are listed that gain enough."""
     table = with_missing(table, [0.0] + [share] * (table.n_columns - 1), seed=0)
     contingency = Contingency(table.codes, table.cardinalities, 0)
-    test = make_test("g", "observed", alpha=0.05)
+    test = make_counted("g", "observed", alpha=0.05)
     n_y = contingency.target_levels
     needed = test.screen_by_g((n_y - 1) * np.arange(257), 0.05)
     assert needed is not None
@@ -242,14 +245,14 @@ def test_a_small_sweep_is_not_screened() -> None:
     session = DataSession(table, "g-sci")
     contingency = session.source._contingency(0)
     variables, asked = np.arange(1, 4), np.ones(3, dtype=np.bool_)
-    test = make_test("g-sci", "observed", alpha=0.01)
+    test = make_counted("g-sci", "observed", alpha=0.01)
     arguments = contingency, test, 0.01, variables, asked, 1, math.inf
     assert screened_sweep.screened_sweep(*arguments) is None
 
 
 @pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 def test_what_g_rules_out_is_no_dependence(test: str, df: str) -> None:
-    made = make_test(test, df, alpha=0.05)
+    made = make_counted(test, df, alpha=0.05)
     table = make_table(MIXED, 700, seed=1)
     contingency = Contingency(table.codes, table.cardinalities, 2)
     candidates = np.array([0, 1, 3, 4, 5, 6, 8, 9])

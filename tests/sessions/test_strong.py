@@ -9,13 +9,13 @@ import pytest
 
 from komb.citests import tests as registered
 from komb.citests.contract import DF_RULES
-from komb.citests.registry import make_test
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Variables
 from komb.sessions import data, sweep_counting
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.session import Session
+from tests.citests.kinds import make_counted
 from tests.counts.tables import (
     make_table,
     with_missing,
@@ -25,6 +25,7 @@ MIXED: list[int | str] = [2, 3, "parity", 2, 4, "copy", "parity", "rare"]
 EVERY_KIND = [
     (name, df)
     for name, info in registered().items()
+    if name != "perm"
     for df in (DF_RULES if info.implementation.has_df_rule else DF_RULES[:1])
 ]
 every_kind = pytest.mark.parametrize(("test", "df"), EVERY_KIND)
@@ -43,7 +44,7 @@ class OneByOne(TableSource):
 
 
 def one_by_one(table: DiscreteTable, test: str, df: str) -> Session:
-    return Session(OneByOne(table, make_test(test, df, alpha=0.05), 0.05))
+    return Session(OneByOne(table, make_counted(test, df, alpha=0.05), 0.05))
 
 
 # ---------------------------------------------------------------------------------------- in a pool
