@@ -64,9 +64,6 @@ def everything(
     counts = [asdict(each.counts) for each in (session, again)]
     needs_tables = make_counted(test, df, alpha=0.05).needs_tables
     if needs_tables and session.source._contingency(0).has_missing:
-        make_counted(test, df, alpha=0.05).needs_tables
-        and session.source._contingency(0).has_missing
-    ):
         for each in counts:
             del each["tables"]  # a kernel calls a table thin by what it could have, others by rows
     return [found, strong, *counts]
