@@ -3,32 +3,60 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.records import Record
+from komb.data.table import DiscreteTable
+from komb.engine.buffers import Buffers, borrow, return_after
 from komb.engine.engine import AllSets, Engine, Query, Witness
 from komb.engine.fixed_point import Int64Array, entropies
 from komb.engine.journal import Journal
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
-from komb.engine.kernels.places import FALLBACKS, ROWS_COUNTED, TABLES, TESTS, UNRELIABLE
+from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
 from komb.engine.questions import (
-    EMPTY, OnProgress, Question, SessionCounts, StrongDependence, Variables
+    EMPTY,
+    OnProgress,
+    Question,
+    SessionCounts,
+    StrongDependence,
+    Variables,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits
-from komb.engine.state import Shared, with_room
+from komb.engine.state import empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, cut, find_strong, least_gain
 
-_ROWS_PER_CALL = 1 << 28  # about half a second: interrupts are heard between two calls
+PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
+"""Targets whose columns are kept in their order: at least so many, and more as long as they fit."""
+
+REMEMBERED_BYTES = 256 << 20
+"""Of what is remembered of all targets, when an engine is trimmed."""
 
 
 class TableEngine(Engine):
-    """Answers from counts."""
+    """Answers from counts.
+
+    Parameters
+    ----------
+    codes, levels, weight
+        As :class:`~komb.engine.state.Shared` takes them.
+    rule : Rule
+        How the test decides.
+    fixed : frozenset of int
+        Columns in the condition of every test; they are never asked about.
+    buffers : Buffers, optional
+        Of this table, if there are some already.
+
+    Attributes
+    ----------
+    journal : Journal or None
+        Keeps what sweeps have listed.
+    """
 
     def __init__(
         self,
@@ -38,49 +66,81 @@ class TableEngine(Engine):
         *,
         weight: npt.NDArray[np.int32] | None = None,
         fixed: Variables = EMPTY,
+        buffers: Buffers | None = None,
     ) -> None:
         super().__init__(len(codes))
-        self._rule, self._fixed = rule, fixed
-        self._shared = Shared(codes, levels, np.empty(0, np.int32) if weight is None else weight)
+        self._rule, self._fixed = rule, tuple(sorted(fixed))
+        self._buffers = buffers or Buffers(codes, levels, weight)
+        self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
-        self._asks = _Asks(len(codes))
-        self._work = np.zeros(4, np.int64)
+        self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
+        self._before = self._shared.fields["work"].copy()
+        self._listed = SessionCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
+
+    @classmethod
+    def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> TableEngine:
+        """Open an engine on a table, with the buffers of the one before."""
+        buffers = borrow(table)
+        engine = cls(
+            table.codes, buffers.shared.levels, rule, fixed=fixed, buffers=buffers
+        )  # fmt: skip
+        return_after(engine, table, buffers)
+        return engine
 
     @property
     def n_rows(self) -> int:
+        """Rows of the table."""
         return self._shared.n_rows
 
     @property
     def n_levels(self) -> Sequence[int]:
+        """Levels of each column."""
         levels: list[int] = self._shared.levels.tolist()
         return levels
 
     @property
+    def n_strata(self) -> int:
+        """Combinations of the levels of the covariates."""
+        return math.prod(int(self._shared.levels[x]) for x in self._fixed)
+
+    @property
     def alpha(self) -> float:
+        """Level of the tests."""
         return self._rule.alpha
 
     @property
     def work(self) -> SessionCounts:
-        tests, tables, fallbacks, unreliable = self._work.tolist()
-        return SessionCounts(tests, tables, fallbacks, unreliable)
+        """Tests made so far, and tables counted for them."""
+        work = (self._shared.fields["work"] - self._before).tolist()
+        made = SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        return made + self._listed
 
     def _state(self, target: int) -> Any:
-        if target not in self._states:
-            self._states[target] = self._shared.state_of(target, self._rule)
-        return self._states[target]
+        """Return all that kernels need of one target, which is the last of those in use."""
+        state = self._states.pop(target, None)
+        if state is None:
+            memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
+            state = self._buffers.state_of(target, self._rule).replaced(**memory)
+            if len(self._states) >= PREPARED_TARGETS:
+                self._make_room()
+        self._states[target] = state
+        return state
+
+    def _make_room(self) -> None:
+        """Keep the columns of the last targets only, but all that is remembered."""
+        held = sum(self._buffers.n_bytes(target) for target in self._states)
+        while len(self._states) >= PREPARED_TARGETS and held > PREPARED_BYTES:
+            oldest = next(iter(self._states))
+            held -= self._buffers.n_bytes(oldest)
+            self._memories[oldest] = memory_of(self._states.pop(oldest))
+            self._buffers.forget(oldest)
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end."""
         state = self._state(target)
-        ask.asked[loops.MOST_ROWS] = _ROWS_PER_CALL
-        while True:
-            is_done = loops.ask(ask, state)
-            self._work += state.work[[TESTS, TABLES, FALLBACKS, UNRELIABLE]]
-            state.work[:] = 0
+        while not loops.ask(ask, state):
             self._states[target] = state = with_room(state)
-            if is_done:
-                return
 
     def evidence(
         self,
@@ -90,26 +150,34 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_conservative: bool = False,
     ) -> list[dict[int, float]]:
-        asked = [(sorted(candidates - given), sorted(given | self._fixed)) for candidates, given in questions]
-        ask = self._asks.write(loops.EVIDENCE, asked)
-        ask.asked[loops.WANTS] = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
+        """For each question, the candidates that depend on the target, with their bits."""
+        fixed = self._fixed
+        asked = [(sorted(some - given), [*fixed, *sorted(given)]) for some, given in questions]
+        wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
+        ask = self._asks.write(loops.EVIDENCE, asked, wants=wants)
         self._run(target, ask)
-        bits = iter(ask.bits[: sum(len(candidates) for candidates, _ in asked)].tolist())
-        return [{x: own for x, own in zip(candidates, bits) if own} for candidates, _ in asked]
+        n_answers = sum([len(candidates) for candidates, _ in asked])
+        bits = iter(ask.bits[:n_answers].tolist())
+        # the bits have to be the second of zip: it takes one of the first before it ends
+        return [
+            {x: own for x, own in zip(some, bits, strict=False) if own} for some, _ in asked
+        ]  # fmt: skip
 
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
     ) -> Witness | None:
-        asked = [(query.candidates, sorted(query.group | self._fixed)) for query in queries]
-        ask = self._asks.write(loops.FIRST_WITNESS, asked, pool=sorted(pool))
-        ask.queries[: len(queries), loops.N_ALLIES] = [query.n_allies for query in queries]
-        ask.asked[loops.MAX_SIZE] = max_separator
+        """Return the first candidate, query by query, that has a witness nothing separates."""
+        fixed = self._fixed
+        ask = self._asks.write(
+            loops.FIRST_WITNESS,
+            [(query.candidates, [*fixed, *sorted(query.group)]) for query in queries],
+            [query.n_allies for query in queries],
+            pool=sorted(pool),
+            max_size=max_separator,
+        )
         self._run(target, ask)
-        column, size = ask.found[:2].tolist()
-        if column < 0:
-            return None
-        witness = frozenset(ask.found[2 : size + 2].tolist()) - self._fixed
-        return Witness(int(ask.place[loops.QUERY]), column, witness)
+        query, column, size, *witness = ask.found[: self.n_variables + 4].tolist()
+        return None if query < 0 else Witness(query, column, frozenset(witness[len(fixed) : size]))
 
     def weakest(
         self,
@@ -123,34 +191,32 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_in_turn: bool = False,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
-        if not bits:
-            return {}, {}
-        core = core | self._fixed
+        """Weakest evidence of each candidate given the core and subsets of its pool."""
         candidates, n = list(bits), len(bits)
+        if not n:
+            return {}, {}
         if isinstance(pool, Mapping):
             asked = [([x], sorted(pool[x] - core)) for x in candidates]
-        elif is_in_turn:
-            shared = sorted(pool - core)
-            asked = [([x], shared) for x in candidates]
         else:
-            asked = [(candidates, sorted(pool - core))]
-        largest = max(min(max_size, max(len(own) for _, own in asked)), min_size)
-        ask = self._asks.write(loops.WEAKEST, asked, core=sorted(core), width=largest + len(core))
-        ask.bits[:n] = list(bits.values())
+            shared = sorted(pool - core)
+            asked = [([x], shared) for x in candidates] if is_in_turn else [(candidates, shared)]
+        ask = self._asks.write(
+            loops.WEAKEST, asked, core=[*self._fixed, *sorted(core)], min_size=min_size,
+            max_size=max_size, wants=BITS if wants_bits else DECISION, is_in_turn=is_in_turn,
+        )  # fmt: skip
+        ask.bits[:n] = array("d", bits.values())
         ask.found[:n] = loops.NOT_SEPARATED
-        ask.asked[loops.MIN_SIZE], ask.asked[loops.MAX_SIZE] = min_size, max_size
-        ask.asked[loops.WANTS] = BITS if wants_bits else DECISION
-        ask.asked[loops.IS_IN_TURN] = is_in_turn
         self._run(target, ask)
         done = int(ask.place[loops.QUERY]) if is_in_turn else n
+        sizes, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
         kept: dict[int, float] = {}
         separated: dict[int, Variables] = {}
-        found, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
-        for place, (x, size, own) in enumerate(zip(candidates, found, least)):
+        for place, size in enumerate(sizes):
             if size == loops.NOT_SEPARATED:
-                kept[x] = own
+                kept[candidates[place]] = least[place]
             else:
-                separated[x] = frozenset(ask.separators[place, :size].tolist()) - self._fixed
+                separator = ask.separators[place, len(self._fixed) : size]
+                separated[candidates[place]] = frozenset(separator.tolist())
         return kept, separated
 
     def strong(
@@ -168,9 +234,11 @@ class TableEngine(Engine):
             return find_strong(self, target, cut(asked), len(asked), least_bits, **how)
         sweep = self._sweep(target, asked, least_bits)
         bits = self._pack(target, sweep.screened) if len(sweep.screened) else None
-        batches, n_tests = sweep.batches(bits, self.journal, str(target)), self._work[0]
+        batches, before = sweep.batches(bits, self.journal, str(target)), self.work
         found = find_strong(self, target, batches, sweep.total, least_bits, **how)
-        self._work[:2] = n_tests + sweep.n_tests, self._work[1] + sweep.n_counted
+        # what was listed has been tested once more
+        made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
+        self._listed += made
         return found
 
     def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
@@ -178,7 +246,9 @@ class TableEngine(Engine):
         n_y = int(levels[target])
         if asked.min_rows_per_cell:
             most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
-        need = None if self._fixed else least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
+        need = None
+        if not self._fixed:
+            need = least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
         has_bitmaps = self._state(target).first_bitmap >= 0
         return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
 
@@ -192,66 +262,31 @@ class TableEngine(Engine):
         )  # fmt: skip
 
     def outcomes(self, *args: Any, **kwargs: Any) -> Any:
+        """Everything that each of some tests has to say."""
         raise NotImplementedError
 
+    def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
+        """Whether each combination of values goes with one value of another column."""
+        columns = [*self._fixed, *sorted(given), variable]
+        levels = self._shared.levels[columns]
+        codes = self._shared.codes[columns].astype(np.int64)
+        codes = codes[:, (codes < levels[:, None]).all(axis=0)]
+        combined = np.zeros(codes.shape[1], dtype=np.int64)
+        for code, width in zip(codes[:-1], levels, strict=False):
+            _, combined = np.unique(combined * width + code, return_inverse=True)
+        n_combinations = int(combined.max(initial=-1)) + 1
+        if n_combinations * min_rows > len(combined):
+            return False
+        return len(np.unique(combined * levels[-1] + codes[-1])) == n_combinations
 
-class _Asks:
-    """Memory for what is asked and answered, kept from question to question."""
-
-    def __init__(self, n_columns: int) -> None:
-        self._n_columns = n_columns
-        self._room = 256, 256, 8
-        self._ask = self._make()
-
-    def _make(self) -> Any:
-        (n_items, n_columns, width), room = self._room, self._n_columns + 4
-        return Record(
-            asked=np.zeros(loops.N_ASKED, np.int64),
-            queries=np.zeros((n_items, loops.N_OF_QUERY), np.int64),
-            candidates=np.zeros(n_items, np.int64),
-            columns=np.zeros(n_columns, np.int64),
-            pool=np.zeros(room, np.int64),
-            core=np.zeros(room, np.int64),
-            place=np.zeros(loops.CHOSEN + room, np.int64),
-            bits=np.zeros(n_items),
-            found=np.zeros(max(n_items, room), np.int64),
-            separators=np.zeros((n_items, width), np.int32),
-        )
-
-    def write(
-        self,
-        loop: int,
-        queries: Sequence[tuple[Sequence[int], Sequence[int]]],
-        *,
-        pool: Sequence[int] = (),
-        core: Sequence[int] = (),
-        width: int = 0,
-    ) -> Any:
-        """Write down queries: candidates and columns."""
-        candidates, starts = _joined([candidates for candidates, _ in queries])
-        columns, firsts = _joined([columns for _, columns in queries])
-        n_items, n_columns = max(len(candidates), len(queries)), len(columns)
-        needed = n_items, n_columns, width
-        if any(a > b for a, b in zip(needed, self._room)):
-            self._room = tuple(b if a <= b else 2 * a for a, b in zip(needed, self._room))
-            self._ask = self._make()
-        ask = self._ask
-        ask.candidates[: len(candidates)] = candidates
-        ask.columns[:n_columns] = columns
-        ask.queries[: len(queries), :4] = [(*a, *b) for a, b in zip(starts, firsts)]
-        ask.pool[: len(pool)], ask.core[: len(core)] = pool, core
-        ask.asked[loops.LOOP], ask.asked[loops.N_QUERIES] = loop, len(queries)
-        ask.asked[loops.N_POOL], ask.asked[loops.N_CORE] = len(pool), len(core)
-        ask.place[: loops.CHOSEN] = 0
-        return ask
-
-
-def _joined(parts: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Write sequences one after the other, the same one once; returns where each is."""
-    ranges: dict[int, tuple[int, int]] = {}
-    joined: list[int] = []
-    for part in parts:
-        if id(part) not in ranges:
-            ranges[id(part)] = len(joined), len(joined) + len(part)
-            joined += part
-    return joined, [ranges[id(part)] for part in parts]
+    def trim(self, most_bytes: int | None = None) -> None:
+        """Forget variables that were targets long ago until what is remembered fits."""
+        known = self._memories | {x: memory_of(state) for x, state in self._states.items()}
+        sizes = {x: sum(part.nbytes for part in memory.values()) for x, memory in known.items()}
+        total, room = sum(sizes.values()), REMEMBERED_BYTES if most_bytes is None else most_bytes
+        for target, size in sizes.items():
+            if total <= room:
+                return
+            self._memories.pop(target, None)
+            self._states.pop(target, None)
+            total -= size

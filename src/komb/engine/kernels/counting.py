@@ -1,8 +1,9 @@
 """Counting one test: a candidate and the target in each stratum of the given set.
 
-There are three ways. Popcounts of bitmaps and histograms of labelled rows fill a dense table
-[stratum, y, x]. Where that would be too large, a test is left to its rows, each with a key: the
-number of its stratum and level of the candidate.
+There are three ways. Popcounts of bitmaps and histograms of rows fill a dense table [run, code]: a
+run is a level of the target in a group of rows, a code a combination of levels of columns that rows
+are not grouped by, the candidate being the last. Where that table would be too large, sums go
+through the rows themselves.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -15,60 +16,46 @@ import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
 from komb.engine.kernels.bitmaps import count_bitmaps, fits_bitmaps, need_bitmaps, need_strata
+from komb.engine.kernels.groups import begin_groups, group_further, line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
+    BUILT,
     COLUMN,
     DENSE,
-    DEPTH,
-    N_STRATA,
+    LINE,
+    N_GIVEN,
+    N_RESTS,
     NOTHING,
     ROWS_COUNTED,
     SPARSE,
     TABLES,
     WAY,
-    WIDTH,
 )
-from komb.engine.kernels.rows import clear, need_column, need_labels, number_by_hash, renumber
-
-DENSE_CELLS_PER_ROW = 4  # a larger table is left to its rows
-FEWEST_CELLS = 1024  # that a dense table may have, however few rows there are
+from komb.engine.kernels.rows import clear
 
 
 @inner
 def count(s, size, column):
     """Count the test of a column given the present set."""
     stay_apart()
-    counted = s.counted
-    counted[COLUMN], counted[DEPTH] = column, size
+    counted, n_rows = s.counted, s.order.size
+    counted[COLUMN], counted[N_GIVEN], counted[WAY] = column, size, DENSE
     s.work[TABLES] += 1
-    s.work[ROWS_COUNTED] += s.order.size + 1
-    width = s.levels[column] + s.is_incomplete[column]
-    if fits_bitmaps(s, size, column):
-        if size > 0 or s.is_packed[column] or s.is_sorted[column]:
-            need_bitmaps(s, column)
-            need_strata(s, size)
-            counted[N_STRATA] = count_bitmaps(s, size, column)
-            counted[WAY], counted[WIDTH] = DENSE, s.levels[column]
-            return
-    counted[WIDTH] = width
-    if size == 0 and not s.is_sorted[column] and (s.n_y + 1) * width <= _room(s, s.order.size):
-        _count_pair(s, column, width)
-        counted[WAY], counted[N_STRATA] = DENSE, 1
-        return
-    need_column(s, column)
-    depth = need_labels(s, size)
-    s.n_uses[depth] += 1
-    n_kept = s.first_kept[depth, s.n_y]
-    cells = s.bound[depth] * s.n_y * width
-    if not s.is_exact[depth] and cells > _room(s, n_kept):
-        if s.n_uses[depth] > 1 or s.bound[depth] * width > s.cells.size:
-            renumber(s, depth)
-            n_kept, cells = s.first_kept[depth, s.n_y], s.bound[depth] * s.n_y * width
-    counted[DEPTH], counted[N_STRATA] = depth, s.bound[depth]
-    if cells <= _room(s, n_kept) and s.n_alone[depth] == 0:
-        _count_labels(s, depth, column, width)
-        counted[WAY] = DENSE
+    s.work[ROWS_COUNTED] += n_rows + 1
+    if fits_bitmaps(s, size, column) and (size > 0 or s.is_sorted[column]):
+        need_bitmaps(s, column)
+        need_strata(s, size)
+        counted[N_RESTS] = count_bitmaps(s, size, column)
+        _note_one_group(s)
+    elif (
+        size == 0
+        and not s.is_sorted[column]
+        and (s.n_y + 1) * (s.levels[column] + 1) <= s.most_cells
+    ):
+        counted[N_RESTS] = 1
+        _count_pair(s, column)
+        _note_one_group(s)
     else:
-        counted[WAY] = SPARSE
+        _count_groups(s, size, column)
 
 
 @inner
@@ -78,8 +65,19 @@ def forget_count(s):
 
 
 @inner
-def _room(s, n_rows):
-    return max(DENSE_CELLS_PER_ROW * n_rows, FEWEST_CELLS)
+def _note_one_group(s):
+    """Note that all rows are one group, with a run for each level of the target."""
+    line = s.grouped_rows.shape[0] - 1
+    s.counted[BUILT], s.counted[LINE] = 0, line
+    s.n_groups[line], s.first_run[line, 0], s.first_run[line, 1] = 1, 0, np.int32(s.n_y)
+
+
+@inner
+def n_codes(s):
+    """How many codes the rows of the counted test may have."""
+    if s.counted[BUILT] > s.counted[N_GIVEN]:
+        return np.int64(1)
+    return s.counted[N_RESTS] * s.levels[s.counted[COLUMN]]
 
 
 @inner
@@ -90,12 +88,12 @@ def _fold(table, second):
 
 
 @inner
-def _count_pair(s, column, width):
-    """Fill the table [y, x] from the columns as they are; missing levels are the last."""
+def _count_pair(s, column):
+    """Fill the table [y, x] from the columns as they are; missing values come last."""
     stay_apart()
-    x, y, table, weight = s.codes[column], s.codes[s.target], s.table, s.weight
+    x, y, table, weight, n_x = s.codes[column], s.codes[s.target], s.table, s.weight, s.levels[column]
+    width, is_weighted = n_x + s.is_incomplete[column], weight.size > 0
     n_cells, step = (s.n_y + 1) * width, np.uint64(width)
-    is_weighted = weight.size > 0
     second = np.uint64(n_cells if 2 * n_cells <= x.size else 0)
     clear(table, n_cells + np.int64(second))
     for row in range(np.uint64(x.size)):
@@ -103,53 +101,55 @@ def _count_pair(s, column, width):
         cell = (row & np.uint64(1)) * second + np.uint64(y[row]) * step + np.uint64(x[row])
         table[cell] += weight[row] if is_weighted else np.int32(1)
     _fold(table, second)
+    for cell in range(n_x, s.n_y * n_x if width > n_x else 0):
+        table[cell] = table[cell // n_x * width + cell % n_x]
 
 
 @inner
-def _count_labels(s, depth, column, width):
-    """Fill the table [stratum, y, x] row by row; a missing level of the candidate is the last."""
+def _count_groups(s, size, column):
+    """Group rows by as many columns as it takes, and fill the table if it is small enough."""
     stay_apart()
-    codes, table, labels, kept = s.sorted[column], s.table, s.labels[depth], s.kept[depth]
-    is_all, is_weighted, weight = s.is_all[depth], s.sorted_weight.size > 0, s.sorted_weight
-    n_cells, step = s.bound[depth] * s.n_y * width, np.uint64(s.n_y * width)
-    second = np.uint64(n_cells if 2 * n_cells <= s.first_kept[depth, s.n_y] else 0)
+    counted = s.counted
+    s.given[size] = column
+    counted[BUILT] = begin_groups(s, size + 1)
+    is_again = s.n_asked[size] > 1
+    while True:
+        built, counted[LINE] = counted[BUILT], line_of(s, counted[BUILT])
+        counted[N_RESTS] = 1
+        for index in range(built, size):
+            product = counted[N_RESTS] * s.levels[s.given[index]]
+            counted[N_RESTS] = min(product, np.int64(1) << 31)
+        width = n_codes(s)
+        cells = n_runs(s, counted[LINE]) * width
+        enough = s.few_cells if is_again and built < size else s.most_cells
+        if cells <= enough:
+            break
+        if (built >= size or not is_again) and (
+            cells + s.n_groups[counted[LINE]] * width <= s.cells.size
+        ):
+            break
+        group_further(s)
+        counted[BUILT] += 1
+    if cells > s.most_cells or built > size:
+        counted[WAY] = SPARSE
+    else:
+        _fill_table(s, cells, width)
+
+
+@inner
+def _fill_table(s, n_cells, width):
+    """Fill the table [run, code] row by row."""
+    stay_apart()
+    line, table, codes, weight = s.counted[LINE], s.table, s.row_codes, s.sorted_weight
+    first, size = s.counted[BUILT], s.counted[N_GIVEN] + 1
+    rows, run_of, is_weighted, step = s.grouped_rows[line], s.run_of[line], weight.size > 0, np.int32(width)
+    n_rows = write_codes(s, line, first, size, size)
+    second = np.uint64(n_cells if 2 * n_cells <= n_rows else 0)
     clear(table, n_cells + np.int64(second))
-    for y in range(s.n_y):
-        first = np.uint64(y * width)
-        for place in range(np.uint64(s.first_kept[depth, y]), np.uint64(s.first_kept[depth, y + 1])):
-            row = place if is_all else np.uint64(kept[place])
-            cell = np.uint64(labels[place]) * step + first + np.uint64(codes[row])
-            table[(place & np.uint64(1)) * second + cell] += (
-                weight[row] if is_weighted else np.int32(1)
-            )
+    for position in range(np.uint64(n_rows)):
+        if s.has_missing and codes[position] < 0:
+            continue
+        cell = np.uint64(run_of[position] * step + codes[position])
+        w = weight[np.uint64(rows[position])] if is_weighted else np.int32(1)
+        table[(position & np.uint64(1)) * second + cell] += w
     _fold(table, second)
-
-
-@inner
-def write_keys(s):
-    """Write the key of each row of a sparse test in ``keys``, its label in ``own_keys``.
-
-    Rows in which the candidate is missing are left out. Those with level y of the target begin at
-    ``first_key[y]``. Returns how many different keys there could be.
-    """
-    stay_apart()
-    depth, column = s.counted[DEPTH], s.counted[COLUMN]
-    codes, labels, kept, is_all = s.sorted[column], s.labels[depth], s.kept[depth], s.is_all[depth]
-    n_x, is_weighted, weight = s.levels[column], s.sorted_weight.size > 0, s.sorted_weight
-    is_wide, found = s.bound[depth] * n_x > s.cells.size, np.uint64(0)
-    step = np.int32(0 if is_wide else n_x)
-    for y in range(s.n_y):
-        s.first_key[y] = found
-        for place in range(np.uint64(s.first_kept[depth, y]), np.uint64(s.first_kept[depth, y + 1])):
-            row = place if is_all else np.uint64(kept[place])
-            s.own_keys[found] = labels[place]
-            s.keys[found] = labels[place] * step + np.int32(codes[row])
-            if is_weighted:
-                s.key_weight[found] = weight[row]
-            found += np.uint64(codes[row] < n_x)
-    s.first_key[s.n_y] = found
-    if not is_wide:
-        return s.bound[depth] * n_x
-    for place in range(found):
-        s.wide[place] = np.int64(s.own_keys[place]) * n_x + np.int64(s.keys[place])
-    return number_by_hash(s, np.int64(found), s.keys)

@@ -72,11 +72,11 @@ def need_sums(s, size, column):
         has_own = s.set_keys[split, 1] != 0 and sums[OWN_LENGTH] != NO_LENGTH
         sums[SPLIT] = s.set_values[split, 0]
         has_union = has_union and sums[LENGTH] != NO_LENGTH
-    if has_own and has_union and not s.is_adjusted:
+    if has_own and has_union:
         return
     need_table(s, size, column)
     wants_lengths = _may_be_coded(s, size, column)
-    sum_up(s, wants_lengths, not has_own or s.is_adjusted)
+    sum_up(s, wants_lengths, not has_own)
     if not has_own and belongs:
         _remember(s, own_key, sums[ROWS], OWN_FIT, wants_lengths)
         for each in range(s.splits.size if wants_lengths else 0):

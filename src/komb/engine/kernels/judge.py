@@ -42,7 +42,7 @@ from komb.engine.kernels.places import (
     THIRD,
     VARIANCE,
 )
-from komb.engine.kernels.strata import need_table
+from komb.engine.kernels.strata import need_table, sum_freedom
 from komb.engine.kernels.tails import critical_value, log2_p_value, log2_type_three
 
 DECISION, BITS, CONSERVATIVE, ALL = range(4)
@@ -111,16 +111,21 @@ def _judge_by_lengths(s, gain):
 
 
 @inner
-def _judge_by_freedom(s, size, column, statistic, wants):
+def _judge_by_freedom(s, size, column, g, wants):
     """Judge by a chi-square distribution: by its critical value, which is quicker than p-values."""
     stay_apart()
-    verdict, sums = s.verdict, s.sums
+    verdict, sums, statistic = s.verdict, s.sums, g
     if s.divergence != 0.0:
         need_table(s, size, column)
         sum_divergence(s)
         statistic = max(sums[PEARSON] / s.pearson_scale, 0.0)
     freedom = (s.levels[column] - 1) * (s.n_y - 1) * sums[OWN_STRATA]
     if s.is_adjusted:
+        if statistic < _critical(s, 1) and wants != ALL:  # more freedom takes a larger statistic
+            return False
+        if s.divergence == 0.0:
+            need_table(s, size, column)
+            sum_freedom(s)
         freedom = sums[FREEDOM]
     verdict[STATISTIC], verdict[FREE] = statistic, freedom
     verdict[NULL_MEAN], verdict[NULL_VARIANCE], verdict[NULL_THIRD] = (

@@ -17,22 +17,23 @@ import math
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.counting import write_keys
+from komb.engine.kernels.counting import n_codes
+from komb.engine.kernels.groups import line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
+    BUILT,
     COLUMN,
     DENSE,
-    DEPTH,
     FIT,
-    FREEDOM,
     LENGTH,
-    N_STRATA,
+    LINE,
+    N_GIVEN,
+    N_RESTS,
     OWN_FIT,
     OWN_LENGTH,
     OWN_STRATA,
     ROWS,
     STRATA,
     WAY,
-    WIDTH,
 )
 from komb.engine.kernels.rows import clear
 
@@ -82,72 +83,96 @@ def _large_length(levels, n, scale):
 def sum_up(s, wants_lengths, wants_own):
     """Sum over the test that was counted last and, if wanted, over its given set in the same rows.
 
-    With lengths, the splits of the given set are summed as well.
+    With lengths, the splits of the given set are summed as well: what a code of each length class
+    would save beyond the fit if it knew the target.
     """
+    if wants_own and wants_lengths:
+        clear(s.splits, s.splits.size)
     if s.counted[WAY] == DENSE:
-        _sum_dense(s, wants_lengths)
-        if wants_lengths and wants_own:
-            _split_dense(s)
+        _sum_table(s, wants_lengths)
+        if wants_own:
+            _sum_margin(s, wants_lengths)
     else:
-        _sum_sparse(s, wants_lengths, wants_own)
+        _sum_rows(s, wants_lengths, wants_own)
+    if wants_own and wants_lengths:
+        _add_small_splits(s)
+    _add_rows_alone(s, wants_lengths, wants_own)
 
 
 @inner
-def _sum_dense(s, wants_lengths):
-    """Sum over the dense table [stratum, y, x]."""
+def _add_rows_alone(s, wants_lengths, wants_own):
+    """Add rows that are alone in their stratum, and so were left out of groups."""
+    sums, n_alone = s.sums, s.n_alone[s.counted[LINE]]
+    length = length_of(s, 1, s.length_class[s.target]) if wants_lengths else np.int64(0)
+    sums[STRATA] += n_alone
+    sums[LENGTH] += n_alone * length
+    if wants_own:
+        n_alone = s.n_alone[own_line(s)]
+        sums[ROWS] += n_alone
+        sums[OWN_STRATA] += n_alone
+        sums[OWN_LENGTH] += n_alone * length
+
+
+@inner
+def own_line(s):
+    """Line of the stack with the groups of the given set, or of some of its columns.
+
+    The candidate may be one of those that rows are grouped by.
+    """
+    return line_of(s, s.counted[N_GIVEN]) if s.counted[BUILT] > s.counted[N_GIVEN] else s.counted[LINE]
+
+
+@inner
+def _sum_table(s, wants_lengths):
+    """Sum over the table [run, code]."""
     stay_apart()
-    table, by_x, n_y, width = s.table, s.column_sums, s.n_y, s.counted[WIDTH]
-    n_x, own, sums = s.levels[s.counted[COLUMN]], s.length_class[s.target], s.sums
-    rows = own_fit = own_strata = own_length = np.int64(0)
-    fit = strata = length = freedom = np.int64(0)
-    for z in range(s.counted[N_STRATA]):
-        clear(by_x, n_x)
-        size, y_seen, x_seen = np.int32(0), np.int64(0), np.int64(0)
-        for y in range(n_y):
-            first, total = np.uint64((z * n_y + y) * width), np.int32(0)
-            for x in range(np.uint64(n_x)):
-                n = table[first + x]
-                fit += entropy_of(s, n)
-                by_x[x] += n
-                total += n
-            own_fit += entropy_of(s, total)
-            y_seen += total > 0
-            size += total
-        if size == 0:
-            continue
-        for x in range(np.uint64(n_x)):
-            n = by_x[x]
-            fit -= entropy_of(s, n)
-            x_seen += n > 0
+    table, by_code, line, own = s.table, s.by_code, s.counted[LINE], s.length_class[s.target]
+    width, entropy, is_tabled = np.uint64(n_codes(s)), s.entropy, s.n_rows < s.entropy.size
+    fit = strata = length = np.int64(0)
+    cell = np.uint64(0)
+    for group in range(s.n_groups[line]):
+        clear(by_code, width)
+        for _ in range(s.first_run[line, group], s.first_run[line, group + 1]):
+            for code in range(width):
+                n = table[cell + code]
+                fit += entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+                by_code[code] += n
+            cell += width
+        for code in range(width):
+            n = by_code[code]
+            fit -= entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+            strata += n > 0
             if wants_lengths:
                 length += length_of(s, n, own)
-        if wants_lengths:
-            own_length += length_of(s, size, own)
-        own_fit -= entropy_of(s, size)
-        rows += size
-        own_strata += 1
-        strata += x_seen
-        freedom += (y_seen - 1) * (x_seen - 1)
-    sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = rows, own_fit, own_strata, own_length
-    sums[FIT], sums[STRATA], sums[LENGTH], sums[FREEDOM] = fit, strata, length, freedom
+    s.sums[FIT], s.sums[STRATA], s.sums[LENGTH] = fit, strata, length
 
 
 @inner
-def _split_dense(s):
-    """Sum what a code of each length class would save beyond the fit if it knew the target."""
+def _sum_margin(s, wants_lengths):
+    """Sum over the table without the candidate."""
     stay_apart()
-    table, n_y, width, n_x = s.table, s.n_y, s.counted[WIDTH], s.levels[s.counted[COLUMN]]
-    clear(s.splits, s.splits.size)
-    for z in range(s.counted[N_STRATA]):
-        size = np.int32(0)
-        for y in range(n_y):
-            first, total = np.uint64((z * n_y + y) * width), np.int32(0)
-            for x in range(np.uint64(n_x)):
-                total += table[first + x]
-            size += total
-            _note_split(s, total, -1)
-        _note_split(s, size, 1)
-    _add_small_splits(s)
+    table, first_run, n_x = s.table, s.first_run[s.counted[LINE]], s.levels[s.counted[COLUMN]]
+    own, width, n_rests = s.length_class[s.target], np.uint64(n_codes(s)), s.counted[N_RESTS]
+    rows = fit = strata = length = np.int64(0)
+    for group in range(s.n_groups[s.counted[LINE]]):
+        for rest in range(n_rests):
+            size = np.int32(0)
+            for run in range(first_run[group], first_run[group + 1]):
+                cell, total = np.uint64(run) * width + np.uint64(rest * n_x), np.int32(0)
+                for x in range(np.uint64(n_x)):
+                    total += table[cell + x]
+                fit += entropy_of(s, total)
+                size += total
+                if wants_lengths:
+                    _note_split(s, total, -1)
+            fit -= entropy_of(s, size)
+            rows += size
+            strata += size > 0
+            if wants_lengths:
+                length += length_of(s, size, own)
+                _note_split(s, size, 1)
+    sums = s.sums
+    sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = rows, fit, strata, length
 
 
 @inner
@@ -179,67 +204,93 @@ def _add_small_splits(s):
 
 
 @inner
-def _sum_sparse(s, wants_lengths, wants_own):
+def _sum_rows(s, wants_lengths, wants_own):
     """Sum over the rows of a test whose table would be too large."""
     stay_apart()
-    write_keys(s)
-    sums, n_alone = s.sums, s.n_alone[s.counted[DEPTH]]
-    alone = np.int64(0)
-    if wants_lengths:
-        alone = n_alone * length_of(s, 1, s.length_class[s.target])
+    sums, counted = s.sums, s.counted
+    line, first, size = counted[LINE], counted[BUILT], counted[N_GIVEN]
+    n_rows = write_codes(s, line, first, size + 1, size + 1)
+    _, sums[FIT], sums[STRATA], sums[LENGTH] = _scan(s, line, n_rows, n_codes(s), wants_lengths, False)
     if wants_own:
-        clear(s.splits, s.splits.size)
-        rows, fit, strata, length = _sum_rows(s, s.own_keys, False, wants_lengths)
-        _add_small_splits(s)
-        sums[ROWS], sums[OWN_FIT] = rows + n_alone, fit
-        sums[OWN_STRATA], sums[OWN_LENGTH] = strata + n_alone, length + alone
-    rows, fit, strata, length = _sum_rows(s, s.keys, True, wants_lengths)
-    sums[FIT], sums[STRATA], sums[LENGTH] = fit, strata + n_alone, length + alone
-    sums[FREEDOM] = 0
-    for place in range(np.uint64(s.first_key[s.n_y] if s.is_adjusted else 0)):
-        label = np.uint64(s.own_keys[place])
-        if s.y_seen[label] > 0:
-            sums[FREEDOM] += np.int64(s.y_seen[label] - 1) * np.int64(s.x_seen[label] - 1)
-        s.y_seen[label] = s.x_seen[label] = 0
+        line = own_line(s)
+        n_rows = write_codes(s, line, min(first, size), size, size + 1)
+        sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = _scan(
+            s, line, n_rows, counted[N_RESTS], wants_lengths, wants_lengths
+        )
 
 
 @inner
-def _sum_rows(s, keys, is_union, wants_lengths):
-    """Return rows, fit, strata and length of the sets of rows with the same key.
+def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
+    """Return rows, fit, strata and length of the sets of grouped rows with the same code.
 
-    The first row of a set takes its count and clears it: of nothing all terms are 0.
+    Counts grow row by row, and terms with them. They are cleared in the end.
     """
+    is_plain = not s.has_missing and s.sorted_weight.size == 0 and s.n_rows < s.entropy.size
+    if is_plain and not wants_lengths:
+        fit, strata = _scan_quickly(s, line, n_rows, width)
+        return n_rows, fit, strata, np.int64(0)
+    return _scan_any(s, line, n_rows, width, wants_lengths, wants_splits)
+
+
+@inner
+def _clear_cells(s, line, n_rows, width):
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    step, start = np.int32(width), np.int32(n_runs(s, line) * width)
+    for position in range(np.uint64(n_rows)):
+        code = max(codes[position], np.int32(0))
+        cells[np.uint64(run_of[position] * step + code)] = 0
+        cells[np.uint64(start + stratum_of[position] * step + code)] = 0
+
+
+@inner
+def _scan_quickly(s, line, n_rows, width):
+    """Return fit and strata, where each row is complete and counts once."""
     stay_apart()
-    cells, totals, weight, own = s.cells, s.totals, s.key_weight, s.length_class[s.target]
-    labels, y_seen, x_seen = s.own_keys, s.y_seen, s.x_seen
-    is_weighted, marks_y = weight.size > 0, s.is_adjusted and not is_union
-    marks_x, splits = s.is_adjusted and is_union, wants_lengths and not is_union
-    n_rows = fit = strata = length = np.int64(0)
-    for y in range(s.n_y):
-        low, high = np.uint64(s.first_key[y]), np.uint64(s.first_key[y + 1])
-        for place in range(low, high):
-            cells[np.uint64(keys[place])] += weight[place] if is_weighted else np.int32(1)
-        for place in range(low, high):
-            key = np.uint64(keys[place])
-            n = cells[key]
-            cells[key] = 0
-            totals[key] += n
-            fit += entropy_of(s, n)
-            if splits:
-                _note_split(s, n, -1)
-            if marks_y:
-                y_seen[np.uint64(labels[place])] += n > 0
-    for place in range(np.uint64(s.first_key[s.n_y])):
-        key = np.uint64(keys[place])
-        n = totals[key]
-        totals[key] = 0
-        n_rows += n
-        strata += n > 0
-        fit -= entropy_of(s, n)
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    entropy, step, start = s.entropy, np.int32(width), np.int32(n_runs(s, line) * width)
+    fit, strata, one = np.int64(0), np.int64(0), np.uint64(1)
+    for position in range(np.uint64(n_rows)):
+        in_run = np.uint64(run_of[position] * step + codes[position])
+        in_stratum = np.uint64(start + stratum_of[position] * step + codes[position])
+        n, m = np.uint64(cells[in_run]), np.uint64(cells[in_stratum])
+        cells[in_run], cells[in_stratum] = np.int32(n + one), np.int32(m + one)
+        fit += entropy[n + one] - entropy[n] - entropy[m + one] + entropy[m]
+        strata += m == 0
+    _clear_cells(s, line, n_rows, width)
+    return fit, strata
+
+
+@inner
+def _scan_any(s, line, n_rows, width, wants_lengths, wants_splits):
+    stay_apart()
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
+    is_weighted, step, start = weight.size > 0, np.int32(width), np.int32(n_runs(s, line) * width)
+    fit = strata = length = total = np.int64(0)
+    for position in range(np.uint64(n_rows)):
+        code = codes[position]
+        if code < 0:
+            continue
+        in_run = np.uint64(run_of[position] * step + code)
+        in_stratum = np.uint64(start + stratum_of[position] * step + code)
+        n, m = cells[in_run], cells[in_stratum]
+        w = weight[np.uint64(rows[position])] if is_weighted else np.int32(1)
+        cells[in_run], cells[in_stratum] = n + w, m + w
+        fit += entropy_of(s, n + w) - entropy_of(s, n) - entropy_of(s, m + w) + entropy_of(s, m)
+        total += w
+        strata += m == 0
         if wants_lengths:
-            length += length_of(s, n, own)
-        if splits:
-            _note_split(s, n, 1)
-        if marks_x:
-            x_seen[np.uint64(labels[place])] += n > 0
-    return n_rows, fit, strata, length
+            length += length_of(s, m + w, own) - length_of(s, m, own)
+        if wants_splits:
+            _note_step(s, n, n + w, -1)
+            _note_step(s, m, m + w, 1)
+    _clear_cells(s, line, n_rows, width)
+    return total, fit, strata, length
+
+
+@inner
+def _note_step(s, before, after, times):
+    """Note that a count in the splits has grown."""
+    stay_apart()
+    _note_split(s, before, -times)
+    _note_split(s, after, times)
