@@ -167,14 +167,14 @@ def test_what_one_batch_was_asked_for_is_counted_at_once_in_the_next() -> None:
 
     class Greedy(WithFallback):
         def measure(self, sums: TestSums) -> Measurement:
-            count = sums.counter.count
+            count = sums.source.counter.count
 
             def counted(*args: Any, wants_pearson: bool, wants_lengths: bool) -> Any:
                 calls.append((wants_pearson, wants_lengths))
                 return count(*args, wants_pearson=wants_pearson, wants_lengths=wants_lengths)
 
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sums.counter, "count", counted)
+                patch.setattr(sums.source.counter, "count", counted)
                 return super().measure(sums)
 
     engine = on_table(make_table([3] * 5, 60, seed=0), Greedy)
