@@ -40,6 +40,7 @@ from common import best_of, f1_score, print_table
 from komb.data.table import DiscreteTable
 from komb.search.auto import find_blanket
 from komb.search.task import Task
+from komb.sessions.bridge import SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.mixed import MixedSession
 from komb.sessions.session import Session
@@ -478,13 +479,13 @@ def _draw_child(rng: np.random.Generator, parents: Sequence[Column], n_rows: int
 
 
 def komb_blanket(make: Callable[..., Session], columns: Sequence[Column]) -> list[set[int]]:
-    """Find all blankets in one session."""
+    """Find all blankets with one engine."""
     from komb.search._thresholds import choose_alpha
 
     n_rows, everything = len(columns[0].values), frozenset(range(len(columns)))
-    session = make(columns, choose_alpha(n_rows, len(columns)).value)
+    engine = SessionEngine(make(columns, choose_alpha(n_rows, len(columns)).value))
     return [
-        set(find_blanket(session, Task(target=y, candidates=everything - {y})).witnesses)
+        set(find_blanket(engine, Task(target=y, candidates=everything - {y})).witnesses)
         for y in sorted(everything)
     ]
 

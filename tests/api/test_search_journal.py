@@ -94,7 +94,7 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from komb.search import auto
-    from komb.search._budget import Budget
+    from komb.search.auto import Budget
     from komb.search.grounds import GroundedOmission, Kind, fact
     from komb.search.task import Task
 

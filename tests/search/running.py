@@ -12,7 +12,7 @@ import komb
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables
-from komb.search._power import power_to_detect
+from komb.search._thresholds import power_to_detect
 from komb.search.task import Task
 from tests import naive
 from tests.counts.tables import LOW_KIND, columns_of, tables

@@ -23,8 +23,7 @@ from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import Variables
 from komb.search import _region, auto
-from komb.search._budget import Budget
-from komb.search.auto import find_blanket
+from komb.search.auto import Budget, find_blanket
 from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
 from tests.counts.tables import with_missing

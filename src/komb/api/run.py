@@ -168,10 +168,20 @@ class Run:
             grown[:] = [progress.blanket]
             reporter.report(self.names, target, progress)
 
+        algorithm, arguments = self.search.algorithm, self.search.arguments
+        if algorithm.choose_alpha is not None:
+            arguments["alpha"] = self.search.alpha
         try:
             if isinstance(self.data, DiscreteTable):
                 warm_up(self.data, self.search.test)
-            return self._search(self.task(target, observe), engine, journal)
+            began = time.perf_counter()
+            engine, task = engine or self.open_engine(journal), self.task(target, observe)
+            before = engine.work
+            found = algorithm.search(engine, task, **arguments)
+            check_found(found, task, algorithm.name)
+            # the evidence, gathered below, is no part of the search
+            counts, seconds = engine.work - before, time.perf_counter() - began
+            return self._with_evidence(Finding(target, found, {}, counts, seconds), task, engine)
         except KeyboardInterrupt:
             names = self.named(grown[0])
             message = (
@@ -196,25 +206,15 @@ class Run:
         """Columns that may be members: all but the target, what is held fixed and left out."""
         return frozenset(range(len(self.names))) - {target, *self.held, *self.left_out}
 
-    def _search(self, task: Task, engine: Engine | None, journal: SweepJournal | None) -> Finding:
-        began = time.perf_counter()
-        engine = engine or self.open_engine(journal)
-        before = engine.work
-        algorithm, arguments = self.search.algorithm, self.search.arguments
-        if algorithm.choose_alpha is not None:
-            arguments["alpha"] = self.search.alpha
-        found = algorithm.search(engine, task, **arguments)
-        check_found(found, task, algorithm.name)
-        # the evidence, gathered below, is no part of the search
-        counts = engine.work - before
-        seconds = time.perf_counter() - began
-        shown = [(x, z) for x, z in found.witnesses.items() if z is not None]
-        measured = zip(shown, engine.outcomes(task.target, shown), strict=True)
-        outcomes = {x: own for (x, _), own in measured}
+    def _with_evidence(self, finding: Finding, task: Task, engine: Engine) -> Finding:
+        """Add what the tests of the members say; those that no test shows are there by request."""
+        found = finding.found
+        shown = {x: z for x, z in found.witnesses.items() if z is not None}
+        outcomes = dict(zip(shown, engine.outcomes(task.target, [*shown.items()]), strict=True))
         by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
-        if by_request:  # known neighbours that no test shows
+        if by_request:
             found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
-        return Finding(task.target, found, outcomes, counts, seconds)
+        return replace(finding, found=found, outcomes=outcomes)
 
     def name(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""

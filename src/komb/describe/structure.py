@@ -40,7 +40,7 @@ from komb.describe.partial_graph import NO_DIRECTIONS, Directions, Edge, Partial
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, count_subsets, subsets
 from komb.results.roles import Direction, Kind, Role, Roles
-from komb.search._power import power_to_detect
+from komb.search._thresholds import power_to_detect
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -6,7 +6,7 @@ Variables are integers and sets of them frozensets; names and levels belong to t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
@@ -109,3 +109,8 @@ def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:
     """Order dependences by their bits, the strongest first, then by their variables."""
     bits, candidate, given = dependence
     return -bits, candidate, sorted(given)
+
+
+def strongest(bits: Mapping[int, float]) -> int:
+    """Return the candidate with the strongest dependence on the target, of several the first."""
+    return max(sorted(bits), key=bits.__getitem__)

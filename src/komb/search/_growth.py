@@ -10,11 +10,6 @@ from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
 
 
-def strongest(bits: Mapping[int, float]) -> int:
-    """Return the candidate with the strongest dependence on the target, of several the first."""
-    return max(sorted(bits), key=bits.__getitem__)
-
-
 def can_grow(blanket: Variables, max_conditioning: int | None) -> bool:
     """Whether a candidate may still be tested given the blanket."""
     return max_conditioning is None or len(blanket) <= max_conditioning

@@ -18,8 +18,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from komb.engine.engine import Engine
-from komb.engine.questions import EMPTY, Variables
-from komb.search._growth import strongest
+from komb.engine.questions import EMPTY, Variables, strongest
 
 LARGEST_POOL = 15
 """Separators of a variable are made of this many neighbours, those that depend on it most."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, subsets
-from komb.search._power import power_to_detect
 from komb.search._region import Region
+from komb.search._thresholds import power_to_detect
 from komb.search.task import Leak, Sight, Task
 
 LEAKED_SHARE = 0.95

@@ -24,14 +24,13 @@ give the Markov boundary wherever kOMB with the same order and ``max_separator =
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from komb.engine.engine import AllSets, Engine, Query
 from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.search import options
-from komb.search._budget import Budget
-from komb.search._power import power_to_detect
 from komb.search._region import NeighbourSearch, Region
 from komb.search._remarks import describe_sight, find_equivalents, find_leaks
 from komb.search._thresholds import (
@@ -41,6 +40,7 @@ from komb.search._thresholds import (
     choose_alpha,
     false_discovery_bits,
     family_bits,
+    power_to_detect,
     share_of_level,
 )
 from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
@@ -56,6 +56,12 @@ and give less."""
 
 MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
 """The same for tests that condition on a separator too: those cost more, and have less power."""
+
+MAX_TESTS = 10**12
+"""Tests that one step of a search may take if it was asked for: all pairs of a million columns."""
+
+MAX_SETS = 2_000_000
+"""Sets of columns that one step may condition on; a few hundred bytes are kept for each."""
 
 PARTNER_CHANCE = 0.05
 """Chance that one of the variables that are seen given a member enters for no reason."""
@@ -363,6 +369,34 @@ def _witness(search: _Search, x: int, order: int) -> Variables | None:
         if search.is_dependent(x, witness):
             return witness
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Time and work that a search may spend; the clock starts when the budget is made.
+
+    A search asks before each step, and names the steps that it leaves out in
+    :attr:`Found.omissions <komb.search.task.Found>`.
+
+    Examples
+    --------
+    >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
+    (False, True)
+    """
+
+    seconds: float | None = None  # None: any time; otherwise the machine has a say in what is found
+    max_tests: int = MAX_TESTS  # of one step; this depends on nothing but the table
+    max_sets: int = MAX_SETS  # sets of columns that one step may condition on
+    _began: float = field(default_factory=lambda: time.monotonic(), compare=False)
+
+    @property
+    def seconds_used(self) -> float:
+        """Time since the budget was made."""
+        return time.monotonic() - self._began
+
+    def is_spent(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds is not None and self.seconds_used >= self.seconds
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ many levels. Cost: n tests for each variable that enters, O(|blanket| n), each g
 from __future__ import annotations
 
 from komb.engine.engine import Engine
-from komb.search._growth import can_grow, separated_by, shrink, strongest
+from komb.engine.questions import strongest
+from komb.search._growth import can_grow, separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task

@@ -13,8 +13,7 @@ from __future__ import annotations
 from functools import cache, partial
 
 from komb.engine.engine import Engine
-from komb.engine.questions import EMPTY, Variables
-from komb.search._growth import strongest
+from komb.engine.questions import EMPTY, Variables, strongest
 from komb.search._neighbours import FindNeighbours, Neighbours, add_spouses, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm

@@ -201,7 +201,8 @@ class SessionEngine(Engine):
         witness: Variables,
         power: contract.Power,
     ) -> bool:
-        return self._session.can_detect(target, candidate, given, witness, Power(*power))
+        asked = Power(power.share, power.dense_share, power.dense_rows_per_cell)
+        return self._session.can_detect(target, candidate, given, witness, asked)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         return self._session.determines(given, variable, min_rows=min_rows)
