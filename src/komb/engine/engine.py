@@ -42,8 +42,8 @@ from komb.engine.questions import (
 class Query(NamedTuple):
     """Candidates, and the witnesses that may show that they depend on the target.
 
-    A witness is the group together with up to ``n_allies`` elements of the pool, fewer first. A
-    candidate is never part of its own witness.
+    A witness is the group together with up to ``n_allies`` elements of the pool, fewer first.
+    Candidates that are in the group are ignored, and none is an ally of its own.
     """
 
     candidates: Sequence[int]
