@@ -47,6 +47,7 @@ AT_THE_TOP = {"__init__.py", "__main__.py", "errors.py", "py.typed"}
 SHARED_STEMS = {
     "init": "Python asks for it",
     "auto": "the automatic test and the automatic search",
+    "buffers": "of contingencies, and of the engine that takes their place",
     "compare": "a function and its command",
     "encode": "the encoders of columns, and the command that encodes a table",
     "effects": "how they are measured and what a result says of them",
@@ -59,6 +60,7 @@ SHARED_STEMS = {
     "registry": "one of tests and one of searches",
     "report": "a function and its command; and the report of a reproduction",
     "stability": "how half-samples are searched and what a result says of them",
+    "table": "a table, and the engine that answers from one",
     "union_tables": "tables of unions, and the kernels that count them",
 }
 """Names of several modules, and why nobody takes one for the other."""
@@ -66,16 +68,16 @@ SHARED_STEMS = {
 BUDGET = {
     "": (488, 3),
     "api": (3030, 17),
-    "citests": (2954, 24),
+    "citests": (2926, 24),
     "cli": (1497, 14),
     "counts": (8759, 48),
     "data": (9985, 66),
     "describe": (1166, 7),
-    "engine": (7000, 36),  # grows while `counts` and `sessions` go
+    "engine": (7300, 38),  # grows while `counts` and `sessions` go
     "reproduction": (1847, 7),
     "results": (2587, 16),
     "search": (2843, 21),
-    "sessions": (6676, 35),
+    "sessions": (6525, 32),
     "views": (2733, 28),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
@@ -189,7 +191,7 @@ class TestPackage:
     @every_file
     def test_kernels_live_in_one_place(self, file: Path) -> None:
         uses_numba = any(module.split(".")[0] == "numba" for module in imports_of(SOURCE / file))
-        assert not uses_numba or file.parts[0] == "counts"
+        assert not uses_numba or file.parts[0] in {"counts", "engine"}
 
     @every_file
     def test_nothing_prints_but_the_command_line(self, file: Path) -> None:
@@ -203,7 +205,8 @@ class TestPackage:
     def test_no_two_modules_have_names_that_confuse(self) -> None:
         by_stem = defaultdict(list)
         for file in FILES:
-            by_stem[file.stem.strip("_")].append(str(file))
+            if file.parent.name != "kernels":  # they may be named after who calls them
+                by_stem[file.stem.strip("_")].append(str(file))
         shared = {stem: files for stem, files in by_stem.items() if len(files) > 1}
         assert not {stem: shared[stem] for stem in shared.keys() - SHARED_STEMS.keys()}
 

@@ -1,4 +1,7 @@
-"""Tests that sessions measure in Python, from the sums over tables that they count."""
+"""Tests that sessions measure in Python, from the sums over tables that they count.
+
+Or in kernels: a :class:`Formula` must lead to the very decisions that ``measure`` leads to.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,44 @@ import numpy as np
 from komb.citests.contract import AnyTest
 from komb.citests.measure import BoolArray, Measurement, TestSums
 from komb.counts.fixedpoint import FloatArray, Int64Array
+
+
+class Formula(NamedTuple):
+    """How a test decides.
+
+    Attributes
+    ----------
+    is_pearson : bool
+        Whether the statistic is Pearson's, not G.
+    is_adjusted : bool
+        Whether degrees of freedom are those of the levels that occur.
+    coded_below : float
+        Rows per cell below which code lengths decide; 0 for never.
+    is_fallback : bool
+        Whether a test that code lengths decide counts as one of a fall-back.
+    reliable_from : float
+        Rows per cell from which on a test is reliable.
+    alpha : float
+        Level.
+    critical : float array
+        Critical values by degrees of freedom; negative where they are not computed yet.
+    addresses : int array
+        Of the functions that kernels call.
+    """
+
+    is_pearson: bool
+    is_adjusted: bool
+    coded_below: float
+    is_fallback: bool
+    reliable_from: float
+    alpha: float
+    critical: FloatArray
+    addresses: Int64Array
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether sums over the table of each test are needed, not only those over sets."""
+        return self.is_pearson or self.is_adjusted
 
 
 class GScreen(NamedTuple):
@@ -57,20 +98,7 @@ class CountedTest(AnyTest, ABC):
     def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen | None:
         """Return the smallest ``G`` with which tests could be dependences at level ``alpha``.
 
-        With it most tests of a sweep are decided where they are counted. A test whose ``G`` is
-        smaller, on a table with enough rows per cell, must never be a dependence, and nobody will
-        miss what :meth:`measure` would have said about it: whether it was reliable, or which test
-        decided. So whoever overrides :meth:`measure` overrides this, too.
-
-        Parameters
-        ----------
-        freedom : int array
-            ``(|X| - 1)(|Y| - 1)`` for every observed stratum, of each test.
-        alpha : float
-
-        Returns
-        -------
-        GScreen or None
-            None if ``G`` alone rules nothing out.
+        ``freedom`` is ``(|X| - 1)(|Y| - 1)`` for every observed stratum, of each test. Whoever
+        overrides :meth:`measure` overrides this, too. None if ``G`` alone rules nothing out.
         """
         return None

@@ -13,7 +13,7 @@ import functools
 
 import numpy as np
 
-from komb.citests.formula import Formula
+from komb.citests.counted import Formula
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled, Tail
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.engine.rule import Rule

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.errors import ParameterError
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -125,21 +124,6 @@ class TestSums:
         """Contingency table of one test: rows by stratum, level of the candidate, of the target.
 
         Only strata that occur are there, in no particular order. As slow as :meth:`rows`.
-
-        Examples
-        --------
-        >>> from komb.citests import CITest
-        >>> from komb.citests.contract import TestOptions
-        >>> class Shown(CITest):
-        ...     def measure(self, sums):
-        ...         print(sums.table(0).tolist())
-        ...         raise StopIteration
-        >>> import komb
-        >>> from komb.sessions.data import DataSession
-        >>> table = komb.DiscreteTable.from_data({"x": [0, 0, 1, 1], "y": [0, 0, 0, 1]})
-        >>> DataSession(table, Shown(TestOptions())).is_dependent(1, 0, frozenset())
-        Traceback (most recent call last):
-        StopIteration
         """
         y, x, *z = self.rows(test)
         strata = np.zeros(len(y), dtype=np.int64)
@@ -266,27 +250,6 @@ class Moments(NamedTuple):
         )
         tails = Tail(*by_three)
         return (Tail(*by_two), tails) if is_any_skewed else (tails,)
-
-
-def check_measurement(measured: object, n_tests: int) -> None:
-    """Raise unless a test measured as it should: it may come from outside."""
-    remedy = "Correct the method 'measure' of the test: it returns a Measurement of arrays."
-    if not isinstance(measured, Measurement):
-        raise ParameterError.because("test", "return a Measurement", measured, remedy)
-    for name in ("statistic", "freedom", "is_reliable", "log2_p_value"):
-        values = getattr(measured, name)
-        if values is None:
-            continue
-        shape = np.shape(values)
-        if shape != (n_tests,):
-            rule, got = f"measure {n_tests} statistics, one per test", shape[0] if shape else name
-            raise ParameterError.because("test", rule, got, remedy)
-        if np.isnan(np.asarray(values, dtype=np.float64)).any():
-            raise ParameterError.because("test", f"measure numbers, in {name!r}", math.nan, remedy)
-    wrong = measured.freedom[(measured.freedom < 0) & (measured.freedom != NO_FREEDOM)]
-    if wrong.size:
-        rule = f"have degrees of freedom of 0 or more, or NO_FREEDOM ({NO_FREEDOM})"
-        raise ParameterError.because("test", rule, float(wrong[0]), remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 from komb.counts.records import Record
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import DECISION
+from komb.engine.kernels.places import N_SUMS, N_VERDICT
 
 
 class Asks:
@@ -30,6 +31,8 @@ class Asks:
             bits=np.zeros(n_items),
             found=np.zeros(max(n_items, self._room), np.int64),
             separators=np.zeros((n_items, width), np.int32),
+            sums=np.zeros((n_items, N_SUMS), np.int64),
+            verdicts=np.zeros((n_items, N_VERDICT)),
         )
 
     def write(

@@ -10,7 +10,7 @@ is listed, and what no screen has seen, is decided like any other test.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from scipy.special import chdtri
 
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.threads import map_in_order, n_threads
-from komb.engine.engine import AllSets, Engine
+from komb.engine.engine import AllSets
 from komb.engine.journal import Journal, hash_arrays
 from komb.engine.questions import (
     OnProgress,
@@ -69,27 +69,18 @@ class Batch(NamedTuple):
 
 
 def find_strong(
-    engine: Engine,
-    target: int,
+    weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
     batches: Iterable[Batch],
     total: int,
-    least_bits: float,
-    *,
-    is_conservative: bool,
     on_progress: OnProgress | None,
 ) -> list[StrongDependence]:
-    """Decide all questions; return dependences of at least so many bits, the strongest first."""
+    """Weigh all questions, which leaves what is strong; return it, the strongest first."""
     found: list[StrongDependence] = []
     if on_progress is not None:
         on_progress(0, total)
     for questions, done in batches:
-        answers = engine.evidence(target, questions) if questions else []
-        for (_, given), bits in zip(questions, answers, strict=True):
-            strong = {x: own for x, own in bits.items() if own >= least_bits}
-            if strong and is_conservative:
-                asked = [(strong.keys(), given)]
-                [sure] = engine.evidence(target, asked, is_conservative=True)
-                strong = {x: own for x, own in strong.items() if sure.get(x, 0.0) >= least_bits}
+        answers = weigh(questions) if questions else []
+        for (_, given), strong in zip(questions, answers, strict=True):
             found += [(own, x, given) for x, own in strong.items()]
         if on_progress is not None:
             on_progress(done, total)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
-from komb.citests.counted import CountedTest
-from komb.citests.formula import Formula
+from komb.citests.counted import CountedTest, Formula
 from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
 from komb.engine.questions import (

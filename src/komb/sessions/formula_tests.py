@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.citests.formula import Formula
+from komb.citests.counted import Formula
 from komb.counts.contingency import Contingency
 from komb.counts.records import Record
 from komb.engine.questions import (
