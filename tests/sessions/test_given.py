@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, subsets
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
-from komb.sessions.graph import DirectedGraphSource
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from komb.sessions.table_session import open_table
@@ -23,7 +21,7 @@ from tests.engine.engines import on_table
 from tests.search.running import OneByOne
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
-some_tests = pytest.mark.parametrize("test", ["auto", "g", "g-sci", "perm"])
+some_tests = pytest.mark.parametrize("test", ["auto", "g", "g-sci"])
 
 
 def questions_about(table: DiscreteTable, fixed: frozenset[int]) -> list[Any]:
@@ -129,12 +127,3 @@ def test_work_is_counted_once() -> None:
     assert session.counts.tests == 2
     assert session.n_strata == 2
     assert DataSession(table).n_strata == 1
-
-
-def test_an_oracle_answers_given_covariates() -> None:
-    graph = nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3)])
-    session = Session(GivenSource(DirectedGraphSource(graph, range(4)), frozenset({0})))
-    assert session.dependents(1, {2, 3}, EMPTY) == [3]
-    [first, *_] = session.strong_dependences(1, {2}, frozenset({2, 3}), 1, 1.0)
-    assert first[1:] == (2, frozenset({3}))
-    assert session.n_rows is None

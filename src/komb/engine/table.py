@@ -5,47 +5,60 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.records import Record
-from komb.engine.engine import AllSets, Engine, Power, Query, Witness
-from komb.engine.fixed_point import FloatArray, Int64Array, entropies
+from komb.data.table import DiscreteTable
+from komb.engine.buffers import Buffers, borrow, return_after
+from komb.engine.engine import AllSets, Query, Witness
+from komb.engine.fixed_point import Int64Array, entropies
 from komb.engine.journal import Journal
-from komb.engine.kernels import loops, places
-from komb.engine.kernels.evidence import MEAN_OF_G, PEARSON_SUMS, SUMS
-from komb.engine.kernels.judge import ALL, BITS, CONSERVATIVE, DECISION, bounds_for, has_power
+from komb.engine.kernels import loops
+from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION, bounds_for
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
-from komb.engine.kernels.tails import tail_functions
 from komb.engine.questions import (
     EMPTY,
-    Dependence,
     OnProgress,
-    Outcome,
     Question,
     SessionCounts,
     StrongDependence,
     Variables,
+    check_variables,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits
-from komb.engine.state import Shared, with_room
+from komb.engine.state import empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, cut, find_strong, least_gain
-from komb.engine.test_sums import ROWS_PER_CELL, Counted
+from komb.engine.verdicts import ExaminingEngine
+
+PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
+"""Targets whose columns are kept in their order: at least so many, and more as long as they fit."""
+
+REMEMBERED_BYTES = 256 << 20
+"""Of what is remembered of all targets, when an engine is trimmed."""
 
 
-class Information(NamedTuple):
-    """What a candidate tells about the target."""
+class TableEngine(ExaminingEngine):
+    """Answers from counts.
 
-    bits: float  # per row, less what chance gives; may be negative
-    rows_per_cell: float
+    Parameters
+    ----------
+    codes, levels, weight
+        As :class:`~komb.engine.state.Shared` takes them.
+    rule : Rule
+        How the test decides.
+    fixed : frozenset of int
+        Columns in the condition of every test; they are never asked about.
+    buffers : Buffers, optional
+        Of this table, if there are some already.
 
-
-class TableEngine(Engine):
-    """Answers from counts."""
+    Attributes
+    ----------
+    journal : Journal or None
+        Keeps what sweeps have listed.
+    """
 
     def __init__(
         self,
@@ -55,59 +68,84 @@ class TableEngine(Engine):
         *,
         weight: npt.NDArray[np.int32] | None = None,
         fixed: Variables = EMPTY,
+        buffers: Buffers | None = None,
     ) -> None:
         super().__init__(len(codes))
         self._rule, self._fixed = rule, tuple(sorted(fixed))
-        self._shared = Shared(codes, levels, np.empty(0, np.int32) if weight is None else weight)
+        self._buffers = buffers or Buffers(codes, levels, weight)
+        self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
-        self._kept = {}
-        self._asks = Asks(len(codes))
+        self._others: dict[Rule, TableEngine] = {}  # on the same table
+        self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
         self._before = self._shared.fields["work"].copy()
+        self._listed = SessionCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
 
     @classmethod
-    def on(cls, codes, levels, rule, **options):
-        first = cls(codes, levels, rule, **options)
-
-        def again():
-            other = object.__new__(cls)
-            other.__dict__ = dict(first.__dict__)
-            other._states = {}
-            other._before = first._shared.fields["work"].copy()
-            other._kept = first._kept
-            return other
-        return again
+    def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> TableEngine:
+        """Open an engine on a table, with the buffers of the one before."""
+        buffers = borrow(table)
+        engine = cls(
+            table.codes, buffers.shared.levels, rule, fixed=fixed, buffers=buffers
+        )  # fmt: skip
+        return_after(engine, table, buffers)
+        return engine
 
     @property
     def n_rows(self) -> int:
+        """Rows of the table."""
         return self._shared.n_rows
 
     @property
     def n_levels(self) -> Sequence[int]:
+        """Levels of each column."""
         levels: list[int] = self._shared.levels.tolist()
         return levels
 
     @property
+    def n_strata(self) -> int:
+        """Combinations of the levels of the covariates."""
+        return math.prod(int(self._shared.levels[x]) for x in self._fixed)
+
+    @property
     def alpha(self) -> float:
+        """Level of the tests."""
         return self._rule.alpha
 
     @property
     def work(self) -> SessionCounts:
+        """Tests made so far, and tables counted for them."""
         work = (self._shared.fields["work"] - self._before).tolist()
-        return SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        made = SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        return made + self._listed
 
     def _state(self, target: int) -> Any:
-        if target not in self._states:
-            if target not in self._kept:
-                self._kept[target] = self._shared.state_of(target, self._rule)
-            from komb.engine.state import empty_memory
-            self._states[target] = self._kept[target].replaced(**empty_memory(len(self._shared.codes)))
-        return self._states[target]
+        """Return all that kernels need of one target, which is the last of those in use."""
+        state = self._states.pop(target, None)
+        if state is None:
+            memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
+            state = self._buffers.state_of(target, self._rule).replaced(**memory)
+            if len(self._states) >= PREPARED_TARGETS:
+                self._make_room()
+        self._states[target] = state
+        return state
+
+    def _make_room(self) -> None:
+        """Keep the columns of the last targets only, but all that is remembered."""
+        held = sum(self._buffers.n_bytes(target) for target in self._states)
+        while len(self._states) >= PREPARED_TARGETS and held > PREPARED_BYTES:
+            oldest = next(iter(self._states))
+            held -= self._buffers.n_bytes(oldest)
+            self._memories[oldest] = memory_of(self._states.pop(oldest))
+            self._buffers.forget(oldest)
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end."""
-        state = self._states.get(target) or self._state(target)
-        while not loops.ask(ask, state):
+        state = self._state(target)
+        while (answer := loops.ask(ask, state)) != loops.DONE:
+            if answer == loops.REFUSED:
+                asked = ask.words[loops.N_HEADER : ask.words[loops.FIRST_QUERY]]
+                check_variables(set(asked.tolist()), frozenset(range(self.n_variables)))
             self._states[target] = state = with_room(state)
 
     def evidence(
@@ -118,39 +156,39 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_conservative: bool = False,
     ) -> list[dict[int, float]]:
+        """For each question, the candidates that depend on the target, with their bits."""
         wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
         return self._weigh(target, loops.EVIDENCE, questions, wants)
 
     def _weigh(
         self, target: int, loop: int, questions: Sequence[Question], wants: int
     ) -> list[dict[int, float]]:
-        """Bits of the candidates of each question that are dependent."""
         fixed = self._fixed
-        asked = [
-            (sorted(candidates - given), [*fixed, *sorted(given)]) for candidates, given in questions
-        ]
+        asked = [(sorted(some - given), [*fixed, *sorted(given)]) for some, given in questions]
         ask = self._asks.write(loop, asked, wants=wants)
         self._run(target, ask)
-        if len(asked) == 1:
-            candidates = asked[0][0]
-            bits = ask.bits[: len(candidates)].tolist()
-            return [{x: own for x, own in zip(candidates, bits) if own}]
-        answers = iter(ask.bits[: sum(len(candidates) for candidates, _ in asked)].tolist())
-        return [{x: own for x, own in zip(candidates, answers) if own} for candidates, _ in asked]
+        n_answers = sum([len(candidates) for candidates, _ in asked])
+        bits = iter(ask.bits[:n_answers].tolist())
+        # the bits have to be the second of zip: it takes one of the first before it ends
+        return [
+            {x: own for x, own in zip(some, bits, strict=False) if own} for some, _ in asked
+        ]  # fmt: skip
 
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
     ) -> Witness | None:
-        asked = [(query.candidates, [*self._fixed, *sorted(query.group)]) for query in queries]
+        """Return the first candidate, query by query, that has a witness nothing separates."""
+        fixed = self._fixed
         ask = self._asks.write(
-            loops.FIRST_WITNESS, asked, [query.n_allies for query in queries], pool=sorted(pool),
+            loops.FIRST_WITNESS,
+            [(query.candidates, [*fixed, *sorted(query.group)]) for query in queries],
+            [query.n_allies for query in queries],
+            pool=sorted(pool),
             max_size=max_separator,
-        )  # fmt: skip
+        )
         self._run(target, ask)
-        query, column, size, *witness = ask.found[: 3 + self._shared.codes.shape[0]].tolist()
-        if query < 0:
-            return None
-        return Witness(query, column, frozenset(witness[len(self._fixed) : size]))
+        query, column, size, *witness = ask.found[: self.n_variables + 4].tolist()
+        return None if query < 0 else Witness(query, column, frozenset(witness[len(fixed) : size]))
 
     def weakest(
         self,
@@ -164,31 +202,32 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_in_turn: bool = False,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
-        if not bits:
+        """Weakest evidence of each candidate given the core and subsets of its pool."""
+        candidates, n = list(bits), len(bits)
+        if not n:
             return {}, {}
-        candidates, n, n_fixed = list(bits), len(bits), len(self._fixed)
-        held = [*self._fixed, *sorted(core)]
         if isinstance(pool, Mapping):
             asked = [([x], sorted(pool[x] - core)) for x in candidates]
         else:
             shared = sorted(pool - core)
             asked = [([x], shared) for x in candidates] if is_in_turn else [(candidates, shared)]
         ask = self._asks.write(
-            loops.WEAKEST, asked, core=held, min_size=min_size, max_size=max_size,
-            wants=BITS if wants_bits else DECISION, is_in_turn=is_in_turn,
+            loops.WEAKEST, asked, core=[*self._fixed, *sorted(core)], min_size=min_size,
+            max_size=max_size, wants=BITS if wants_bits else DECISION, is_in_turn=is_in_turn,
         )  # fmt: skip
         ask.bits[:n] = array("d", bits.values())
         ask.found[:n] = loops.NOT_SEPARATED
         self._run(target, ask)
         done = int(ask.place[loops.QUERY]) if is_in_turn else n
+        sizes, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
         kept: dict[int, float] = {}
         separated: dict[int, Variables] = {}
-        found, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
-        for place, (x, size, own) in enumerate(zip(candidates, found, least)):
+        for place, size in enumerate(sizes):
             if size == loops.NOT_SEPARATED:
-                kept[x] = own
+                kept[candidates[place]] = least[place]
             else:
-                separated[x] = frozenset(ask.separators[place, n_fixed:size].tolist())
+                separator = ask.separators[place, len(self._fixed) : size]
+                separated[candidates[place]] = frozenset(separator.tolist())
         return kept, separated
 
     def strong(
@@ -203,25 +242,40 @@ class TableEngine(Engine):
         """All dependences of at least so many bits, the strongest first."""
 
         def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
-            return self._strong(target, questions, least_bits, is_conservative)
+            return self._weigh_strong(target, questions, least_bits, is_conservative)
 
         if not isinstance(asked, AllSets):
             return find_strong(weigh, cut(asked), len(asked), on_progress)
         sweep = self._sweep(target, asked, least_bits)
         bits = self._pack(target, sweep.screened) if len(sweep.screened) else None
-        batches, work = sweep.batches(bits, self.journal, str(target)), self._shared.fields["work"]
-        n_tests = work[TESTS]
+        batches, before = sweep.batches(bits, self.journal, str(target)), self.work
         found = find_strong(weigh, batches, sweep.total, on_progress)
-        work[TESTS] = n_tests + sweep.n_tests
-        work[TABLES] += sweep.n_counted
+        # what was listed has been tested once more
+        made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
+        self._listed += made
         return found
+
+    def _weigh_strong(
+        self, target: int, asked: Sequence[Question], least_bits: float, is_conservative: bool
+    ) -> list[dict[int, float]]:
+        """Weigh tests; what has fewer bits is left out, mostly before it is known how many."""
+        bounds = self._state(target).bounds
+        ordinary = bounds.copy()
+        bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
+        try:
+            wants = CONSERVATIVE if is_conservative else BITS
+            return self._weigh(target, loops.STRONG, asked, wants)
+        finally:
+            bounds[:] = ordinary
 
     def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
         levels, n_rows, most = self._shared.levels, self._shared.n_rows, math.inf
         n_y = int(levels[target])
         if asked.min_rows_per_cell:
             most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
-        need = None if self._fixed else least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
+        need = None
+        if not self._fixed:
+            need = least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
         has_bitmaps = self._state(target).first_bitmap >= 0
         return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
 
@@ -234,201 +288,37 @@ class TableEngine(Engine):
             entropies(s.n_rows, s.scale), len(s.order), bool(s.is_incomplete[columns].any()),
         )  # fmt: skip
 
-    def _strong(
-        self, target: int, asked: Sequence[Question], least_bits: float, is_conservative: bool
-    ) -> list[dict[int, float]]:
-        """Evidence of the tests that have so many bits."""
-        bounds = self._state(target).bounds
-        ordinary = bounds.copy()
-        bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
-        try:
-            return self._weigh(target, loops.STRONG, asked, CONSERVATIVE if is_conservative else BITS)
-        finally:
-            bounds[:] = ordinary
+    def _with_rule(self, rule: Rule) -> TableEngine:
+        if rule not in self._others:
+            buffers = Buffers(self._shared.codes, self._shared.levels, self._shared.weight)
+            self._others[rule] = TableEngine(
+                self._shared.codes, self._shared.levels, rule, fixed=frozenset(self._fixed),
+                buffers=buffers,
+            )  # fmt: skip
+        return self._others[rule]
 
-    def _examine(
-        self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
-    ) -> tuple[Int64Array, FloatArray]:
-        """Sums and verdicts of some tests."""
-        asked = [([x], [*fixed, *sorted(given)]) for x, given in tests]
-        ask = self._asks.write(loops.EXAMINE, asked, wants=wants)
-        self._run(target, ask)
-        return ask.sums[: len(asked)].copy(), ask.verdicts[: len(asked)].copy()
-
-    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
-        """Everything that each of some tests has to say."""
-        _, verdicts = self._examine(target, tests, ALL, self._fixed)
-        return [self._outcome(verdict) for verdict in verdicts.tolist()]
-
-    def _outcome(self, verdict: Sequence[float]) -> Outcome:
-        rule, freedom, log2_p = self._rule, verdict[places.FREE], verdict[places.LOG2_P]
-        statistic = verdict[places.STATISTIC]
-        if freedom == places.NO_FREEDOM:
-            depends, df, p_value = statistic > 0.0, None, None
-        else:
-            depends = freedom > 0.0 and log2_p <= math.log2(rule.alpha)
-            df, p_value = freedom if rule.has_moments else int(freedom), math.exp2(log2_p)
-        return Outcome(
-            independent=not depends,
-            statistic=statistic,
-            df=df,
-            p_value=p_value,
-            test=rule.other_name if verdict[places.BY_OTHER] else rule.name,
-            reliable=verdict[places.IS_RELIABLE] == 1.0,
-        )
-
-    def count(
-        self, target: int, tests: Sequence[Dependence], *, wants_pearson: bool, wants_lengths: bool
-    ) -> Counted:
-        """Count the tables of some tests; what is not wanted may be anything."""
-        if wants_lengths and self._rule.coded_below < math.inf:
-            return self._with_lengths.count(
-                target, tests, wants_pearson=wants_pearson, wants_lengths=True
-            )
-        wants = PEARSON_SUMS if wants_pearson else SUMS
-        sums, _ = self._examine(target, tests, wants, self._fixed)
-        s, columns, by_name = self._state(target), [x for x, _ in tests], sums.T
-        own_fit, fit, own_length, length, split = by_name[
-            [places.OWN_FIT, places.FIT, places.OWN_LENGTH, places.LENGTH, places.SPLIT]
-        ]
-        return Counted(
-            rows=by_name[places.ROWS],
-            strata=by_name[places.OWN_STRATA],
-            gain=(fit - own_fit) / s.scale,
-            target_saving=(own_length - length) / s.scale,
-            candidate_saving=split / s.scale,
-            freedom=by_name[places.FREEDOM],
-            pearson=by_name[places.PEARSON] / s.pearson_scale,
-            mean=by_name[places.MEAN] / s.pearson_scale,
-            variance=by_name[places.VARIANCE] / s.variance_scales[columns],
-            third=by_name[places.THIRD] / s.third_scales[columns],
-        )
-
-    @cached_property
-    def _with_lengths(self) -> TableEngine:
-        """An engine on the same table that sums code lengths for every test."""
-        shared, rule = self._shared, self._rule._replace(coded_below=math.inf)
-        fixed = frozenset(self._fixed)
-        return TableEngine(shared.codes, shared.levels, rule, weight=shared.weight, fixed=fixed)
-
-    def information(self, target: int, tests: Sequence[Dependence]) -> list[Information]:
-        """What each candidate tells about the target given a set, beyond chance."""
-        sums, verdicts = self._examine(target, tests, MEAN_OF_G, self._fixed)
-        levels = self._shared.levels
-        found = []
-        for (x, _), own, verdict in zip(tests, sums.tolist(), verdicts.tolist(), strict=True):
-            rows, cells = own[places.ROWS], levels[x] * levels[target] * own[places.OWN_STRATA]
-            beyond = verdict[places.STATISTIC] - verdict[places.NULL_MEAN]
-            bits = beyond / (2.0 * max(rows, 1) * math.log(2.0))
-            found.append(Information(bits, rows / max(int(cells), 1)))
-        return found
-
-    def can_detect(
-        self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
-    ) -> bool:
-        """Whether a test has the power to see a share of the dependence that a witness shows."""
-        tests = [(candidate, witness), (candidate, given)]
-        sums, (shown, asked) = self._examine(target, tests, ALL, self._fixed)
-        cells = self._shared.levels[[target, candidate]].prod() * sums[1, places.OWN_STRATA]
-        rows = sums[1, places.ROWS]
-        if rows < ROWS_PER_CELL * cells or cells == 0:
+    def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
+        """Whether each combination of values goes with one value of another column."""
+        columns = [*self._fixed, *sorted(given), variable]
+        levels = self._shared.levels[columns]
+        codes = self._shared.codes[columns].astype(np.int64)
+        codes = codes[:, (codes < levels[:, None]).all(axis=0)]
+        combined = np.zeros(codes.shape[1], dtype=np.int64)
+        for code, width in zip(codes[:-1], levels, strict=False):
+            _, combined = np.unique(combined * width + code, return_inverse=True)
+        n_combinations = int(combined.max(initial=-1)) + 1
+        if n_combinations * min_rows > len(combined):
             return False
-        is_dense = rows >= power.dense_rows_per_cell * cells
-        excess = max(shown[places.STATISTIC] - shown[places.FREE], 0.0)
-        if shown[places.FREE] <= 0.0:
-            excess = 0.0
-        share = power.dense_share if is_dense else power.share
-        log2_alpha = math.log2(self.alpha)
-        return bool(has_power(asked, share * excess, log2_alpha, tail_functions()))
+        return len(np.unique(combined * levels[-1] + codes[-1])) == n_combinations
 
-    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
-        """Share of the target's variation that each candidate explains, beyond chance.
-
-        The share is ``(X2 - e) / (N (|Y| - 1) - e)`` with Pearson's statistic and its mean ``e``
-        under independence: 1 if the candidate determines the target, about 0 if it has nothing to
-        do with it, however many levels it has.
-        """
-        counted, _ = self._examine(target, [(x, EMPTY) for x in candidates], PEARSON_SUMS, ())
-        scale = self._state(target).pearson_scale
-        return [_explained_share(sums, scale) for sums in counted.tolist()]
-
-
-def _explained_share(sums: Sequence[int], scale: float) -> float:
-    """Share of variation from Pearson's sums of a pair."""
-    rows, x_levels = sums[places.ROWS], sums[places.STRATA]
-    if x_levels < 2 or sums[places.FREEDOM] == 0 or x_levels == rows:
-        return 0.0
-    y_freedom = sums[places.FREEDOM] // (x_levels - 1)
-    explained, chance = sums[places.PEARSON] / scale / rows / y_freedom, (x_levels - 1) / (rows - 1)
-    return (explained - chance) / (1.0 - chance)
-
-
-class Asks:
-    """Memory for what is asked and answered, kept from question to question."""
-
-    def __init__(self, n_columns: int) -> None:
-        self._room = n_columns + 4
-        self._ask = self._make(1024, 256, 8)
-
-    def _make(self, n_words: int, n_items: int, width: int) -> Any:
-        return Record(
-            words=np.zeros(n_words, np.int64),
-            place=np.zeros(loops.CHOSEN + self._room, np.int64),
-            bits=np.zeros(n_items),
-            found=np.zeros(max(n_items, self._room), np.int64),
-            separators=np.zeros((n_items, width), np.int32),
-            sums=np.zeros((n_items, places.N_SUMS), np.int64),
-            verdicts=np.zeros((n_items, places.N_VERDICT)),
-        )
-
-    def write(
-        self,
-        loop: int,
-        queries: Sequence[tuple[Sequence[int], Sequence[int]]],
-        n_allies: Sequence[int] | None = None,
-        *,
-        pool: Sequence[int] = (),
-        core: Sequence[int] = (),
-        min_size: int = 0,
-        max_size: int = 0,
-        wants: int = DECISION,
-        is_in_turn: bool = False,
-    ) -> Any:
-        """Write down queries: candidates and columns, the same sequence once."""
-        first = loops.N_HEADER
-        end_of_pool = first + len(pool)
-        end_of_core = end_of_pool + len(core)
-        words = [
-            loop, 0, len(queries), 0, first, end_of_pool, end_of_pool, end_of_core, min_size,
-            max_size, wants, is_in_turn, *pool, *core,
-        ]  # fmt: skip
-        rows: list[int] = []
-        known: Sequence[int] | None = None
-        start = end = n_items = widest = 0
-        for place, (candidates, columns) in enumerate(queries):
-            if candidates is not known:
-                start, known = len(words), candidates
-                words += candidates
-                end = len(words)
-            n_items += end - start
-            first = len(words)
-            words += columns
-            widest = max(widest, len(columns))
-            rows += (start, end, first, len(words), n_allies[place] if n_allies else 0)
-        words[loops.FIRST_QUERY] = len(words)
-        words += rows
-        width = len(core) + max(min_size, min(max_size, widest)) if loop == loops.WEAKEST else 0
-        n_items = 0 if loop == loops.FIRST_WITNESS else n_items
-        ask = self._ask
-        if (
-            len(words) > ask.words.size
-            or n_items > ask.bits.size
-            or width > ask.separators.shape[1]
-        ):
-            self._ask = ask = self._make(
-                max(ask.words.size, 2 * len(words)),
-                max(ask.bits.size, 2 * n_items),
-                max(ask.separators.shape[1], 2 * width),
-            )
-        ask.words[: len(words)] = array("q", words)
-        return ask
+    def trim(self, most_bytes: int | None = None) -> None:
+        """Forget variables that were targets long ago until what is remembered fits."""
+        known = self._memories | {x: memory_of(state) for x, state in self._states.items()}
+        sizes = {x: sum(part.nbytes for part in memory.values()) for x, memory in known.items()}
+        total, room = sum(sizes.values()), REMEMBERED_BYTES if most_bytes is None else most_bytes
+        for target, size in sizes.items():
+            if total <= room:
+                return
+            self._memories.pop(target, None)
+            self._states.pop(target, None)
+            total -= size

@@ -38,6 +38,10 @@ NOT_SEPARATED = -1  # in ``Ask.found``
 ROWS_PER_CALL = 1 << 28  # about half a second
 
 
+PAUSED, DONE, REFUSED = range(3)
+"""What :func:`ask` returns: the last if a column does not exist."""
+
+
 @kernel
 def ask(q, s):
     """Begin a loop or go on with it; returns whether it is done.
@@ -63,14 +67,22 @@ def ask(q, s):
         q.words[IS_BEGUN] = 1
         for index in range(CHOSEN):
             q.place[index] = 0
+        for index in range(N_HEADER, q.words[FIRST_QUERY]):
+            if not 0 <= q.words[index] < s.levels.size:
+                return REFUSED
+    return DONE if _go_on(q, s) else PAUSED
+
+
+@inner
+def _go_on(q, s):
     if q.words[LOOP] <= EXAMINE:
         return _find_evidence(q, s)
     if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
     if q.words[LOOP] == PACK:
-        query = q.words[_start_of(q, 0) :]
-        for item in range(query[CANDIDATES], query[END_OF_CANDIDATES]):
-            need_bitmaps(s, q.words[item])
+        query = q.words[q.words[FIRST_QUERY] :]
+        for place in range(query[CANDIDATES], query[END_OF_CANDIDATES]):
+            need_bitmaps(s, q.words[place])
         return True
     return _find_weakest(q, s)
 
@@ -259,7 +271,7 @@ def _weigh_subset(q, s, query, first, size):
     begin(s, n_core + size)
     while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
         column, item = q.words[query[CANDIDATES] + place[ITEM]], first + place[ITEM]
-        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
+        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, 0, n_core + size):
             if _is_to_pause(s):
                 return False
             bits = evidence(s, n_core + size, column, q.words[WANTS])
