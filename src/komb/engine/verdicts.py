@@ -71,7 +71,9 @@ class ExaminingEngine(Engine):
             depends, df, p_value = statistic > 0.0, None, None
         else:
             depends = freedom > 0.0 and log2_p <= math.log2(rule.alpha)
-            df, p_value = freedom if rule.has_moments else int(freedom), math.exp2(log2_p)
+            df, p_value = freedom, math.exp2(log2_p)
+            if not rule.has_moments:
+                df, p_value = int(freedom), _p_value(statistic, freedom)
         return Outcome(
             independent=not depends,
             statistic=statistic,
@@ -147,6 +149,13 @@ class ExaminingEngine(Engine):
         counted, _ = self._examine(target, [(x, EMPTY) for x in candidates], PEARSON_SUMS, ())
         scale = self._state(target).pearson_scale
         return [_explained_share(sums, scale) for sums in counted.tolist()]
+
+
+def _p_value(statistic: float, freedom: float) -> float:
+    """Chance of a statistic at least this large under independence."""
+    from scipy.special import chdtrc
+
+    return 1.0 if freedom == 0.0 else float(chdtrc(freedom, statistic))
 
 
 def _explained_share(sums: Sequence[int], scale: float) -> float:
