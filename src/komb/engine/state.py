@@ -74,6 +74,7 @@ class Shared:
         self.fields = self._make_fields()
         self._lengths: Int64Array | None = None
         self._cell_moments: Any = None
+        self._first: dict[Rule, Any] = {}  # state of each rule
 
     @property
     def lengths(self) -> Int64Array:
@@ -214,10 +215,18 @@ class Shared:
 
     def state_of(self, target: int, rule: Rule) -> Any:
         """Return the state of a target, with nothing remembered."""
-        return Record(
-            **self.fields, **self.rule_fields(rule), **self.target_fields(target),
-            **empty_memory(self.codes.shape[0]),
-        )  # fmt: skip
+        own = self.target_fields(target)
+        if rule not in self._first:
+            fields = self.fields | self.rule_fields(rule) | own
+            self._first[rule] = Record(**fields, **empty_memory(len(self.codes)))
+            return self._first[rule]
+        # quicker than to look at all fields again, most of which are the same
+        return self._first[rule].replaced(**own, **empty_memory(len(self.codes)))
+
+
+def _fields(**fields: Any) -> dict[str, Any]:
+    """Return fields of a record by their names."""
+    return fields
 
 
 def _fields(**fields: Any) -> dict[str, Any]:

@@ -69,9 +69,7 @@ def take(keys, used, low, high):
 @inner
 def is_filling_up(s):
     """Whether it is time to make room for more."""
-    return (
-        4 * s.test_used[0] >= s.test_keys.shape[0] or 4 * s.set_used[0] >= s.set_keys.shape[0]
-    )
+    return 4 * s.test_used[0] >= s.test_keys.shape[0] or 4 * s.set_used[0] >= s.set_keys.shape[0]
 
 
 @kernel
