@@ -206,3 +206,14 @@ class TestBuffers:
         assert third.work.tests == 0
         assert third.evidence(3, [({0, 1, 2}, EMPTY)]) == answer
         assert third.work.tests == 3
+
+    def test_tests_in_turn_share_columns_and_answer_as_if_alone(self) -> None:
+        table = make_table([2, 3, 2, 2, "parity"], 300, seed=7)
+        asked = [({0, 1, 2, 3} - z, z) for z in subsets(range(4), 2)]
+        for target in (4, 0, 4):
+            for test in TESTS * 2:
+                rule = rule_of(test)
+                questions = [(candidates - {target}, z - {target}) for candidates, z in asked]
+                shared = TableEngine.open(table, rule).evidence(target, questions)
+                alone = TableEngine(table.codes, table.cardinalities, rule)
+                assert shared == alone.evidence(target, questions)
