@@ -76,8 +76,7 @@ def check(
     found = engine.strong(target, asked, bits, on_progress=lambda *done: reports.append(done))
     assert found == expected
     assert reports == sorted(reports)
-    assert reports[0][0] == 0
-    assert reports[-1][0] == reports[-1][1]
+    assert not reports or reports[-1][0] == reports[-1][1]
     assert engine.work.tests == len(asked.candidates) * math.comb(len(asked.pool) - 1, asked.size)
     return found
 

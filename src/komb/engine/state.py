@@ -17,7 +17,7 @@ from komb.counts.records import Record
 from komb.engine import fixed_point
 from komb.engine.fixed_point import FloatArray, Int64Array, largest_scale, scale_for
 from komb.engine.kernels.memo import N_ROLES, move
-from komb.engine.kernels.places import N_SUMS, N_VERDICT, N_WORK
+from komb.engine.kernels.places import N_COUNTED, N_SUMS, N_VERDICT, N_WORK
 from komb.engine.rule import Rule
 from komb.errors import DataError
 
@@ -30,7 +30,8 @@ MOST_BITMAP_WORK = 128  # strata times levels up to which bitmaps are quicker th
 WORDS_AT_ONCE = 4  # bitmaps of a level of the target are as long as whole registers
 BITMAP_BYTES, STRATA_BYTES = 16 << 20, 8 << 20
 DEPTH = 8  # columns of a given set whose partial labels are kept
-KEYS_PER_ROW, FEWEST_KEYS = 8, 1 << 16  # of a sparse test that are looked up without being hashed
+CELLS_PER_ROW, FEWEST_CELLS = 2, 1 << 10  # of a dense table, at most
+MOST_CODES = 1 << 13  # of columns that are looked up together, unless one has more levels
 RECENT = 4  # columns of a separator that is tried again
 FIRST_PLACES = 1 << 10  # of a hash table
 MOST_BYTES = 128 << 20  # of a hash table: a larger one is emptied
@@ -82,9 +83,8 @@ class Shared:
         """Fields of all states; memory that is never used is never taken."""
         n_columns, n_rows = self.codes.shape
         most, room = int(self.levels.max(initial=1)), n_columns + 4
-        n_keys = max(KEYS_PER_ROW * n_rows, FEWEST_KEYS)
-        is_wide = (n_rows + 1) * most > n_keys
-        n_slots = 1 << (2 * n_rows).bit_length() if is_wide else 2
+        most_cells = max(CELLS_PER_ROW * n_rows, FEWEST_CELLS)
+        most_codes, n_seen = max(MOST_CODES, most), max(n_rows + 1, most_cells)
 
         def integers(*shape: int) -> Int64Array:
             return np.zeros(shape, np.int64)
@@ -104,27 +104,23 @@ class Shared:
             length_class=self.length_class, class_levels=self.class_levels.astype(np.int64),
             # the present given set, and the test that was counted last
             given=integers(room), bits=bits, hash=np.zeros(2, np.uint64), generation=integers(1),
-            counted=integers(5), sums=integers(N_SUMS), verdict=np.zeros(N_VERDICT),
+            counted=integers(N_COUNTED), sums=integers(N_SUMS), verdict=np.zeros(N_VERDICT),
             work=integers(N_WORK), splits=integers(len(self.class_levels)), small=integers(64),
-            # dense tables, and bitmaps of strata
-            table=short(2 * max(4 * n_rows, 1024)), column_sums=short(most),
+            # dense tables, labels, and bitmaps of strata
+            table=short(2 * most_cells), most_cells=most_cells, most_bitmap_work=MOST_BITMAP_WORK,
             packed=np.full(room, -1, np.int64), first_stratum=integers(room),
-            most_bitmap_work=MOST_BITMAP_WORK,
-            # labels
             labelled=np.full(room, -1, np.int64), labels=short(DEPTH + 1, n_rows),
-            kept=short(DEPTH + 1, n_rows), first_kept=integers(DEPTH + 1, most + 1),
-            is_all=np.ones(DEPTH + 1, np.bool_), bound=np.ones(DEPTH + 1, np.int64),
-            is_exact=np.ones(DEPTH + 1, np.bool_), n_alone=integers(DEPTH + 1),
-            n_uses=integers(DEPTH + 1), old_places=short(n_rows),
-            # sparse tests
-            cells=short(n_keys), totals=short(n_keys), keys=short(n_rows + 1),
-            own_keys=short(n_rows + 1), first_key=integers(most + 1),
-            key_weight=short(n_rows + 1 if self.weight.size else 0), y_seen=short(n_keys),
-            x_seen=short(n_keys), wide=integers(n_rows if is_wide else 0),
-            slots=integers(n_rows + 2), hash_keys=integers(n_slots, 2),
+            # grouped rows
+            grouped=np.full(room, -1, np.int64), n_built=integers(1), n_asked=integers(room),
+            grouped_rows=short(DEPTH + 2, n_rows), stratum_of=short(DEPTH + 2, n_rows),
+            run_of=short(DEPTH + 2, n_rows), group_start=short(DEPTH + 2, n_rows + 2),
+            n_groups=integers(DEPTH + 2), n_runs=integers(DEPTH + 2), n_alone=integers(DEPTH + 2),
+            is_marked=np.zeros(DEPTH + 2, np.bool_), tally=short(most + 1), touched=short(most + 2),
+            most_codes=most_codes, row_codes=short(n_rows), tags=integers(most_codes, 2),
+            next_tag=np.ones(1, np.int64),
             # strata
-            n_groups=np.full(2, -1, np.int64), group_start=integers(n_rows + 2), grouped=short(n_rows + 1),
-            by_x=integers(most), by_y=integers(most), x_place=np.full(most, -1, np.int64),
+            x_seen=short(n_seen), y_seen=short(n_seen), by_x=integers(most), by_y=integers(most),
+            x_place=np.full(most, -1, np.int64), y_place=np.full(most, -1, np.int64),
             x_cell=integers(most), cell_rows=integers(n_rows + 1), cell_x=integers(n_rows + 1),
             cell_y=integers(n_rows + 1),
             # loops

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Protocol
 
 import numpy as np
 from scipy.special import chdtri
 
-from komb.counts.fixedpoint import Int64Array
+from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.counts.threads import map_in_order, n_threads
 from komb.engine.engine import AllSets, Engine
 from komb.engine.journal import Journal, hash_arrays
@@ -40,6 +40,7 @@ from komb.engine.screens import (
     BoolArray,
     Listed,
     Need,
+    Tests,
     make_screen,
 )
 
@@ -61,53 +62,44 @@ _MARGIN = (
 )
 
 
-class Batch(NamedTuple):
-    """Questions to be decided together."""
-
-    questions: Sequence[Question]
-    done: int  # of all that there is to do, once they are
-
-
 def find_strong(
     engine: Engine,
     target: int,
-    batches: Iterable[Batch],
-    total: int,
+    questions: Sequence[Question],
     least_bits: float,
     *,
     is_conservative: bool,
     on_progress: OnProgress | None,
 ) -> list[StrongDependence]:
-    """Decide all questions; return dependences of at least so many bits, the strongest first."""
+    """Ask all questions; return dependences of at least so many bits, the strongest first."""
     found: list[StrongDependence] = []
-    if on_progress is not None:
-        on_progress(0, total)
-    for questions, done in batches:
-        answers = engine.evidence(target, questions) if questions else []
-        for (_, given), bits in zip(questions, answers, strict=True):
+    done = 0
+    for batch in cut(questions):
+        if on_progress is not None:
+            on_progress(done, len(questions))
+        done += len(batch)
+        for (_, given), bits in zip(batch, engine.evidence(target, batch), strict=True):
             strong = {x: own for x, own in bits.items() if own >= least_bits}
             if strong and is_conservative:
                 asked = [(strong.keys(), given)]
                 [sure] = engine.evidence(target, asked, is_conservative=True)
                 strong = {x: own for x, own in strong.items() if sure.get(x, 0.0) >= least_bits}
             found += [(own, x, given) for x, own in strong.items()]
-        if on_progress is not None:
-            on_progress(done, total)
     return sorted(found, key=by_strength)
 
 
-def cut(questions: Iterable[Question], done: int = 0) -> Iterator[Batch]:
-    """Cut questions into batches; each of them is one thing to do."""
+def cut(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Cut questions into batches."""
     batch: list[Question] = []
     n_tests = 0
     for question in questions:
         batch.append(question)
         n_tests += len(question[0])
         if n_tests >= TESTS_PER_REPORT:
-            done += len(batch)
-            yield Batch(batch, done)
+            yield batch
             batch, n_tests = [], 0
-    yield Batch(batch, done + len(batch))
+    if batch:
+        yield batch
 
 
 def questions_of(
@@ -134,6 +126,12 @@ def questions_of(
         candidates = select(n_combinations, given <= screened) - given
         if candidates:
             yield candidates, given
+
+
+class Weigh(Protocol):
+    """Tells the bits of tests; 0 of those that are independent."""
+
+    def __call__(self, tests: Tests, *, is_conservative: bool = False) -> FloatArray: ...  # noqa: D102
 
 
 class Sweep:
@@ -174,19 +172,55 @@ class Sweep:
         self.n_tests = len(asked.candidates) * math.comb(max(len(pool) - 1, 0), asked.size)
         self.n_counted = 0
 
-    def batches(self, bits: Bits | None, journal: Journal | None, key: str) -> Iterator[Batch]:
-        """List what may be strong, a part at a time, and then what no screen can list."""
+    def run(
+        self,
+        weigh: Weigh,
+        bits: Bits,
+        least_bits: float,
+        *,
+        is_conservative: bool,
+        on_progress: OnProgress | None,
+        journal: Journal | None = None,
+        key: str = "",
+    ) -> list[StrongDependence]:
+        """Return the strong dependences, the strongest first; ``weigh`` knows their bits."""
+        nothing = _no_tests(self._asked.size)
+        found = [(np.empty(0), nothing.candidates, nothing.given)]
+        for tests, done in self._batches(bits, journal, key):
+            own = weigh(tests) if len(tests.candidates) else np.empty(0)
+            strong = np.flatnonzero((own > 0.0) & (own >= least_bits))
+            candidates, given = tests.candidates[strong], tests.given[strong]
+            if len(strong) and is_conservative:
+                sure = weigh(Tests.of(candidates, given), is_conservative=True) >= least_bits
+                strong, candidates, given = strong[sure], candidates[sure], given[sure]
+            found.append((own[strong], candidates, given))
+            if on_progress is not None:
+                on_progress(done, self.total)
+        return _in_order(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _batches(
+        self, bits: Bits, journal: Journal | None, key: str
+    ) -> Iterator[tuple[Tests, int]]:
+        """Yield what may be strong, a part at a time, and then what no screen can list.
+
+        With how much is done of all that there is to do.
+        """
         done = 0
-        if bits is not None and len(self.screened):
+        if len(self.screened):
             for listed in self._listed(bits, journal, key):
                 self.n_counted += listed.n_counted
                 done += listed.n_unions
-                yield Batch(_questions(listed), done)
+                yield Tests.of(listed.candidates, listed.given), done
         if self._has_rest:
             screened = frozenset(self.screened.tolist())
             questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
-            yield from cut(questions, done)
-            yield Batch([], self.total)
+            for batch in cut(questions):
+                candidates, sets = [sorted(xs) for xs, _ in batch], [sorted(z) for _, z in batch]
+                starts = np.cumsum([0, *map(len, candidates)])
+                tests = np.array(list(chain.from_iterable(candidates))), np.array(sets, np.int64)
+                done += len(batch)
+                yield Tests(*tests, starts), done
+            yield _no_tests(self._asked.size), self.total
 
     def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Listed]:
         assert self._need is not None  # or there were no columns to screen
@@ -208,12 +242,19 @@ class Sweep:
         )
 
 
-def _questions(listed: Listed) -> list[Question]:
-    """Put the candidates of each given set together."""
-    by_given: dict[tuple[int, ...], set[int]] = {}
-    for x, given in zip(listed.candidates.tolist(), map(tuple, listed.given.tolist()), strict=True):
-        by_given.setdefault(given, set()).add(x)
-    return [(candidates, frozenset(given)) for given, candidates in by_given.items()]
+def _no_tests(size: int) -> Tests:
+    return Tests.of(np.empty(0, np.int64), np.empty((0, size), np.int64))
+
+
+def _in_order(
+    bits: FloatArray, candidates: Int64Array, given: Int64Array
+) -> list[StrongDependence]:
+    """Sort dependences by strength; those given one set share it."""
+    order = np.lexsort((*given.T[::-1], candidates, -bits))
+    sets, set_of = np.unique(given[order], axis=0, return_inverse=True)
+    shared = [frozenset(z) for z in sets.tolist()]
+    in_order = map(shared.__getitem__, set_of.tolist())
+    return list(zip(bits[order].tolist(), candidates[order].tolist(), in_order, strict=True))
 
 
 def least_gain(rule: Rule, n_y: int, scale: float, least_bits: float, n_rows: int) -> Need | None:

@@ -96,7 +96,7 @@ def need_strata(s, size):
 
 @inner
 def count_bitmaps(s, size, column):
-    """Fill the table [stratum, y, x], and return how many strata there are.
+    """Fill the table [stratum, x, y], and return how many strata there are.
 
     What follows by subtraction is not counted: the last stratum, unless a value of the given set
     may be missing, and the first level, unless one of the column may be.
@@ -117,13 +117,13 @@ def count_bitmaps(s, size, column):
                 line, total = np.uint64(start + z), np.uint64(0)
                 for word in range(low, high):
                     total += np.uint64(count_bits(strata[line, word] & bitmaps[bitmap, word]))
-                table[(z * n_y + y) * n_x + x] = np.int32(total)
+                table[np.uint64((z * n_x + x) * n_y + y)] = np.int32(total)
                 left -= np.int32(total)
             if covers_all:
-                table[((n_z - 1) * n_y + y) * n_x + x] = left
+                table[np.uint64(((n_z - 1) * n_x + x) * n_y + y)] = left
         for z in range(n_z if is_complete else 0):
             rest = s.stratum_rows[z * n_y + y]
             for x in range(1, n_x):
-                rest -= table[(z * n_y + y) * n_x + x]
-            table[(z * n_y + y) * n_x] = rest
+                rest -= table[np.uint64((z * n_x + x) * n_y + y)]
+            table[np.uint64(z * n_x * n_y + y)] = rest
     return n_z

@@ -19,33 +19,35 @@ from komb.engine.kernels.places import ROWS_COUNTED
 EVIDENCE, FIRST_WITNESS, WEAKEST, PACK = range(4)
 """The loops."""
 
-# ``Ask.asked``: what is asked
+# ``Ask.words`` is what is asked, one number behind the other: these, then all columns and queries
 (
-    LOOP, N_QUERIES, N_CORE, N_POOL, MIN_SIZE, MAX_SIZE, WANTS_BITS, IS_IN_TURN, MOST_ROWS,
-) = range(9)  # fmt: skip
-N_ASKED = 9
+    LOOP, IS_BEGUN, N_QUERIES, FIRST_QUERY, POOL, END_OF_POOL, CORE, END_OF_CORE, MIN_SIZE, MAX_SIZE,
+    WANTS_BITS, IS_IN_TURN,
+) = range(12)  # fmt: skip
+N_HEADER = 12
 
-# ``Ask.queries``, of each query: where its candidates and its own columns are, and a number: of
-# allies of a witness
-FIRST_CANDIDATE, END_OF_CANDIDATES, FIRST_COLUMN, END_OF_COLUMNS, N_ALLIES = range(5)
+# Words of a query: where its candidates and its own columns are; of a witness, how many allies
+CANDIDATES, END_OF_CANDIDATES, COLUMNS, END_OF_COLUMNS, N_ALLIES = range(5)
 N_OF_QUERY = 5
 
 # ``Ask.place``: how far a loop has come
 QUERY, ITEM, N_LEFT, SIZE, CHOSEN = range(5)  # positions of the present subset follow
 NOT_SEPARATED = -1  # in ``Ask.found``
 
+ROWS_PER_CALL = 1 << 28  # about half a second
+
 
 @kernel
 def ask(q, s):
-    """Go on with a loop; returns whether it is done.
+    """Begin a loop or go on with it; returns whether it is done.
 
     ============= ============================================= ===================================
     loop          a query                                       answer
     ============= ============================================= ===================================
     EVIDENCE      candidates, and the given set                 ``bits`` of each candidate
-    FIRST_WITNESS candidates, and a group that is part of each  the query in ``place``; ``found``
-                  witness, with allies of the ``pool``          has the candidate, the size of its
-                                                                witness and the witness, or -1
+    FIRST_WITNESS candidates, and a group that is part of each  ``found``: the query, the candidate,
+                  witness, with allies of the ``pool``          the size of the witness and its
+                                                                columns; or -1
     WEAKEST       candidates, and their pool                    ``bits``, the least; ``found`` has
                                                                 the size of the first subset that
                                                                 separates, ``separators`` the set
@@ -53,20 +55,26 @@ def ask(q, s):
     ============= ============================================= ===================================
     """
     restart(s)
-    if q.asked[LOOP] == EVIDENCE:
+    s.work[ROWS_COUNTED] = 0
+    if q.words[IS_BEGUN] == 0:
+        q.words[IS_BEGUN] = 1
+        for index in range(CHOSEN):
+            q.place[index] = 0
+    if q.words[LOOP] == EVIDENCE:
         return _find_evidence(q, s)
-    if q.asked[LOOP] == FIRST_WITNESS:
+    if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
-    if q.asked[LOOP] == PACK:
-        for item in range(q.queries[0, END_OF_CANDIDATES]):
-            need_bitmaps(s, q.candidates[item])
+    if q.words[LOOP] == PACK:
+        query = q.words[FIRST_QUERY]
+        for index in range(q.words[query + CANDIDATES], q.words[query + END_OF_CANDIDATES]):
+            need_bitmaps(s, q.words[index])
         return True
     return _find_weakest(q, s)
 
 
 @inner
-def _is_to_pause(q, s):
-    return s.work[ROWS_COUNTED] >= q.asked[MOST_ROWS] or is_filling_up(s)
+def _is_to_pause(s):
+    return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s)
 
 
 @inner
@@ -106,19 +114,26 @@ def _next_subset(size, n, chosen):
 
 
 @inner
+def _start_of(q, number):
+    """Return where the words of a query are."""
+    return q.words[FIRST_QUERY] + number * N_OF_QUERY
+
+
+@inner
 def _find_evidence(q, s):
-    """Find the evidence for every candidate of every query."""
-    place, wants_bits = q.place, q.asked[WANTS_BITS] == 1
-    while place[QUERY] < q.asked[N_QUERIES]:
-        query = q.queries[place[QUERY]]
-        size = _give(s, 0, q.columns, query[FIRST_COLUMN], query[END_OF_COLUMNS])
+    """Find the evidence for every candidate of every query, one query's behind the other's."""
+    place, wants_bits = q.place, q.words[WANTS_BITS] == 1
+    while place[QUERY] < q.words[N_QUERIES]:
+        query = q.words[_start_of(q, place[QUERY]) :]
+        size = _give(s, 0, q.words, query[COLUMNS], query[END_OF_COLUMNS])
         begin(s, size)
-        while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
-            if _is_to_pause(q, s):
+        while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
+            if _is_to_pause(s):
                 return False
-            item = query[FIRST_CANDIDATE] + place[ITEM]
-            q.bits[item] = evidence(s, size, q.candidates[item], wants_bits)
+            column = q.words[query[CANDIDATES] + place[ITEM]]
+            q.bits[place[N_LEFT]] = evidence(s, size, column, wants_bits)
             place[ITEM] += 1
+            place[N_LEFT] += 1
         place[QUERY] += 1
         place[ITEM] = 0
     return True
@@ -129,11 +144,12 @@ def _has_no_separator(q, s, column, n_witness):
     """Whether no subset of the pool makes a candidate independent, together with its witness."""
     stay_apart()
     witness, free, recent, n_free = s.witness, s.free, s.recent[column], 0
-    for index in range(q.asked[N_POOL]):
-        if q.pool[index] != column and not _is_in(q.pool[index], witness, 0, n_witness):
-            free[n_free] = q.pool[index]
+    for index in range(q.words[POOL], q.words[END_OF_POOL]):
+        other = q.words[index]
+        if other != column and not _is_in(other, witness, 0, n_witness):
+            free[n_free] = other
             n_free += 1
-    most = min(q.asked[MAX_SIZE], n_free)
+    most = min(q.words[MAX_SIZE], n_free)
     _give(s, 0, witness, 0, n_witness)
     size = 0  # what separated it last time
     while size < recent.size and recent[size] >= 0 and _is_in(recent[size], free, 0, n_free):
@@ -162,20 +178,20 @@ def _has_no_separator(q, s, column, n_witness):
 def _find_witness(q, s, query, column):
     """Find the first witness of a candidate; returns its size, or -1 if there is none."""
     stay_apart()
-    witness, allies, n_pool = s.witness, s.allies, q.asked[N_POOL]
-    first, end = query[FIRST_COLUMN], query[END_OF_COLUMNS]
+    witness, allies, pool = s.witness, s.allies, q.words[POOL]
+    n_pool, first, end = q.words[END_OF_POOL] - pool, query[COLUMNS], query[END_OF_COLUMNS]
     n_group = end - first
-    if _is_in(column, q.columns, first, end):
+    if _is_in(column, q.words, first, end):
         return -1
     for index in range(n_group):
-        witness[index] = q.columns[first + index]
+        witness[index] = q.words[first + index]
     for n_allies in range(min(query[N_ALLIES], n_pool) + 1):
         size = n_group + n_allies
         _first_subset(n_allies, allies)
         while True:
             is_valid = True
             for index in range(n_allies):
-                ally = q.pool[allies[index]]
+                ally = q.words[pool + allies[index]]
                 is_valid = is_valid and ally != column and not _is_in(ally, witness, 0, n_group)
                 witness[n_group + index] = ally
             if is_valid:
@@ -191,44 +207,43 @@ def _find_witness(q, s, query, column):
 @inner
 def _find_first_witness(q, s):
     """Find the first candidate, query by query, that has a witness."""
-    place = q.place
-    q.found[0] = -1
-    while place[QUERY] < q.asked[N_QUERIES]:
-        query = q.queries[place[QUERY]]
-        while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
-            if _is_to_pause(q, s):
+    place, found = q.place, q.found
+    while place[QUERY] < q.words[N_QUERIES]:
+        query = q.words[_start_of(q, place[QUERY]) :]
+        while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
+            if _is_to_pause(s):
                 return False
-            column = q.candidates[query[FIRST_CANDIDATE] + place[ITEM]]
+            column = q.words[query[CANDIDATES] + place[ITEM]]
             size = _find_witness(q, s, query, column)
             if size >= 0:
-                q.found[0], q.found[1] = column, size
+                found[0], found[1], found[2] = place[QUERY], column, size
                 for index in range(size):
-                    q.found[index + 2] = s.witness[index]
+                    found[index + 3] = s.witness[index]
                 return True
             place[ITEM] += 1
         place[QUERY] += 1
         place[ITEM] = 0
+    found[0] = -1
     return True
 
 
 @inner
-def _weigh_subset(q, s, query, size):
+def _weigh_subset(q, s, query, first, size):
     """Weigh candidates that nothing separates so far given the core and the chosen subset.
 
-    Returns whether all were weighed.
+    ``first`` is the place of the first candidate's answer. Returns whether all were weighed.
     """
-    place, n_core, first = q.place, q.asked[N_CORE], query[FIRST_COLUMN]
-    _give(s, 0, q.core, 0, n_core)
+    place, n_core = q.place, q.words[END_OF_CORE] - q.words[CORE]
+    _give(s, 0, q.words, q.words[CORE], q.words[END_OF_CORE])
     for index in range(size):
-        s.given[n_core + index] = q.columns[first + place[CHOSEN + index]]
+        s.given[n_core + index] = q.words[query[COLUMNS] + place[CHOSEN + index]]
     begin(s, n_core + size)
-    while query[FIRST_CANDIDATE] + place[ITEM] < query[END_OF_CANDIDATES]:
-        item = query[FIRST_CANDIDATE] + place[ITEM]
-        column = q.candidates[item]
+    while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
+        column, item = q.words[query[CANDIDATES] + place[ITEM]], first + place[ITEM]
         if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
-            if _is_to_pause(q, s):
+            if _is_to_pause(s):
                 return False
-            bits = evidence(s, n_core + size, column, q.asked[WANTS_BITS] == 1)
+            bits = evidence(s, n_core + size, column, q.words[WANTS_BITS] == 1)
             if bits > 0.0:
                 q.bits[item] = min(q.bits[item], bits)
             else:
@@ -242,15 +257,15 @@ def _weigh_subset(q, s, query, size):
 
 
 @inner
-def _weigh_subsets(q, s, query):
+def _weigh_subsets(q, s, query, first):
     """Weigh the candidates of a query given each subset of its pool; returns whether it is done."""
     stay_apart()
     place = q.place
-    chosen, n_pool = place[CHOSEN:], query[END_OF_COLUMNS] - query[FIRST_COLUMN]
-    while place[SIZE] <= min(q.asked[MAX_SIZE], n_pool):
+    chosen, n_pool = place[CHOSEN:], query[END_OF_COLUMNS] - query[COLUMNS]
+    while place[SIZE] <= min(q.words[MAX_SIZE], n_pool):
         size = place[SIZE]
         while True:
-            if not _weigh_subset(q, s, query, size):
+            if not _weigh_subset(q, s, query, first, size):
                 return False
             if place[N_LEFT] == 0:
                 return True
@@ -263,18 +278,21 @@ def _weigh_subsets(q, s, query):
 
 @inner
 def _find_weakest(q, s):
-    """Find the weakest dependence, or a separator, of all candidates."""
+    """Find the weakest dependence, or a separator, of all candidates.
+
+    One query has them all, or each query has one.
+    """
     place = q.place
-    while place[QUERY] < q.asked[N_QUERIES]:
-        query = q.queries[place[QUERY]]
+    while place[QUERY] < q.words[N_QUERIES]:
+        query = q.words[_start_of(q, place[QUERY]) :]
         if place[N_LEFT] == 0:  # not begun yet
-            place[N_LEFT] = query[END_OF_CANDIDATES] - query[FIRST_CANDIDATE]
-            place[SIZE] = q.asked[MIN_SIZE]
+            place[N_LEFT] = query[END_OF_CANDIDATES] - query[CANDIDATES]
+            place[SIZE] = q.words[MIN_SIZE]
             _first_subset(place[SIZE], place[CHOSEN:])
-        if not _weigh_subsets(q, s, query):
+        if not _weigh_subsets(q, s, query, place[QUERY]):
             return False
         is_left, place[N_LEFT], place[ITEM] = place[N_LEFT] > 0, 0, 0
         place[QUERY] += 1
-        if q.asked[IS_IN_TURN] == 1 and is_left:
+        if q.words[IS_IN_TURN] == 1 and is_left:
             return True
     return True

@@ -27,7 +27,8 @@ N_VERDICT = 9
 NO_FREEDOM = -1.0
 
 # ``s.counted``: the test that was counted last
-WAY, N_STRATA, WIDTH, COLUMN, DEPTH = range(5)
+WAY, N_STRATA, COLUMN, N_GIVEN, LINE, BUILT = range(6)  # the last two of grouped rows
+N_COUNTED = 6
 NOTHING, DENSE, SPARSE = range(3)  # the ways
 
 # ``s.work``: since the state was last looked at

@@ -14,8 +14,9 @@ import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
 from komb.engine.kernels.counting import count
-from komb.engine.kernels.places import COLUMN, DENSE, DEPTH, N_STRATA, NOTHING, WAY, WIDTH
-from komb.engine.kernels.rows import need_column, renumber
+from komb.engine.kernels.groups import need_groups
+from komb.engine.kernels.places import BUILT, COLUMN, DENSE, LINE, N_GIVEN, N_STRATA, NOTHING, WAY
+from komb.engine.kernels.rows import need_column
 
 
 @inner
@@ -29,12 +30,14 @@ def need_table(s, size, column):
 def n_strata(s):
     """How many strata of the counted test there are to be looked at.
 
-    Those in which the target has one level may be left out: they add nothing to a test.
+    Those of one row may be left out: they add nothing to a test.
     """
-    if s.counted[WAY] == DENSE:
-        return s.counted[N_STRATA]
-    _group_rows(s)
-    return s.n_groups[0]
+    counted = s.counted
+    if counted[WAY] == DENSE:
+        return counted[N_STRATA]
+    if counted[BUILT] < counted[N_GIVEN]:
+        need_groups(s, counted[N_GIVEN], counted[COLUMN], True)
+    return s.n_groups[counted[LINE]]
 
 
 @inner
@@ -52,75 +55,30 @@ def take_stratum(s, number):
 @inner
 def _take_dense(s, z):
     stay_apart()
-    table, n_y, width, n_x = s.table, s.n_y, s.counted[WIDTH], s.levels[s.counted[COLUMN]]
-    x_place, by_x, by_y, cell_rows, cell_x, cell_y = (
-        s.x_place, s.by_x, s.by_y, s.cell_rows, s.cell_x, s.cell_y
-    )  # fmt: skip
+    n_y, n_x, by_x, by_y, y_place = s.n_y, s.levels[s.counted[COLUMN]], s.by_x, s.by_y, s.y_place
     rows = n_rows_seen = n_columns_seen = n_cells = np.int64(0)
+    cell = np.uint64(z * n_x * n_y)
     for x in range(n_x):
-        x_place[x] = -1
-    for y in range(n_y):
-        first, total = (z * n_y + y) * width, np.int64(0)
-        for x in range(n_x):
-            n = np.int64(table[np.uint64(first + x)])
+        total = np.int64(0)
+        for y in range(n_y):
+            n = np.int64(s.table[cell])
+            cell += np.uint64(1)
             if n > 0:
-                if x_place[x] < 0:
-                    x_place[x], by_x[n_columns_seen] = n_columns_seen, 0
-                    n_columns_seen += 1
-                by_x[x_place[x]] += n
-                cell_rows[n_cells], cell_x[n_cells], cell_y[n_cells] = n, x_place[x], n_rows_seen
+                if y_place[y] < 0:
+                    y_place[y], by_y[n_rows_seen] = n_rows_seen, 0
+                    n_rows_seen += 1
+                by_y[y_place[y]] += n
+                s.cell_rows[n_cells], s.cell_x[n_cells] = n, n_columns_seen
+                s.cell_y[n_cells] = y_place[y]
                 n_cells += 1
                 total += n
         if total > 0:
-            by_y[n_rows_seen] = total
-            n_rows_seen += 1
+            by_x[n_columns_seen] = total
+            n_columns_seen += 1
             rows += total
-    for x in range(n_x):
-        x_place[x] = -1
+    for y in range(n_y):
+        y_place[y] = -1
     return rows, n_columns_seen, n_rows_seen, n_cells
-
-
-@inner
-def _group_rows(s):
-    """Have the rows of each stratum together, in the order of the target, if it has two levels."""
-    depth = s.counted[DEPTH]
-    if s.n_groups[1] == s.generation[0]:
-        return
-    if not s.is_exact[depth]:
-        renumber(s, depth)
-    s.n_groups[0], s.n_groups[1] = _sort_by_label(s, depth), s.generation[0]
-
-
-@inner
-def _sort_by_label(s, depth):
-    """Write the rows of strata in which the target varies, one after the other; returns how many."""
-    stay_apart()
-    labels, kept, is_all, starts = s.labels[depth], s.kept[depth], s.is_all[depth], s.group_start
-    sizes, last, varies = s.cells, s.totals, s.y_seen
-    for y in range(s.n_y):
-        for place in range(np.uint64(s.first_kept[depth, y]), np.uint64(s.first_kept[depth, y + 1])):
-            label = np.uint64(labels[place])
-            varies[label] |= np.int32(last[label] != 0) & np.int32(last[label] != y + 1)
-            sizes[label] += 1
-            last[label] = y + 1
-    found = end = np.int64(0)
-    for label in range(np.uint64(s.bound[depth])):
-        size = np.int64(sizes[label])
-        sizes[label] = np.int32(end if varies[label] else -1)
-        if varies[label]:
-            starts[found] = end
-            found += 1
-            end += size
-        varies[label] = last[label] = 0
-    starts[found] = end
-    for place in range(np.uint64(s.first_kept[depth, s.n_y])):
-        label = np.uint64(labels[place])
-        if sizes[label] >= 0:
-            s.grouped[np.uint64(sizes[label])] = np.int32(place) if is_all else kept[place]
-            sizes[label] += 1
-    for label in range(np.uint64(s.bound[depth])):
-        sizes[label] = 0
-    return found
 
 
 @inner
@@ -129,12 +87,12 @@ def _take_group(s, number):
     need_column(s, s.target)
     x, y, n_x = s.sorted[s.counted[COLUMN]], s.sorted[s.target], s.levels[s.counted[COLUMN]]
     by_x, by_y, x_place, in_run = s.by_x, s.by_y, s.x_place, s.x_cell
+    grouped, starts = s.grouped_rows[s.counted[LINE]], s.group_start[s.counted[LINE]]
     is_weighted, weight = s.sorted_weight.size > 0, s.sorted_weight
-    low, high = s.group_start[number], s.group_start[number + 1]
     rows = n_rows_seen = n_columns_seen = n_cells = np.int64(0)
     level, first = np.int64(-1), np.int64(0)  # of the present run, and its first cell
-    for place in range(np.uint64(low), np.uint64(high)):
-        row = np.uint64(s.grouped[place])
+    for position in range(np.uint64(starts[number]), np.uint64(starts[number + 1])):
+        row = np.uint64(grouped[position])
         code = np.int64(x[row])
         if code == n_x:
             continue
@@ -155,8 +113,8 @@ def _take_group(s, number):
         by_x[x_place[code]] += n
         by_y[n_rows_seen - 1] += n
         rows += n
-    for place in range(np.uint64(low), np.uint64(high)):
-        code = np.int64(x[np.uint64(s.grouped[place])])
+    for position in range(np.uint64(starts[number]), np.uint64(starts[number + 1])):
+        code = np.int64(x[np.uint64(grouped[position])])
         if code < n_x:
             x_place[code] = -1
     return rows, n_columns_seen, n_rows_seen, n_cells

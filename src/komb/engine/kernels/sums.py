@@ -17,14 +17,16 @@ import math
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.counting import write_keys
+from komb.engine.kernels.groups import write_codes
 from komb.engine.kernels.places import (
+    BUILT,
     COLUMN,
     DENSE,
-    DEPTH,
     FIT,
     FREEDOM,
     LENGTH,
+    LINE,
+    N_GIVEN,
     N_STRATA,
     OWN_FIT,
     OWN_LENGTH,
@@ -32,9 +34,10 @@ from komb.engine.kernels.places import (
     ROWS,
     STRATA,
     WAY,
-    WIDTH,
 )
 from komb.engine.kernels.rows import clear
+
+MOST_TAGS = 1 << 31
 
 
 @inner
@@ -82,72 +85,76 @@ def _large_length(levels, n, scale):
 def sum_up(s, wants_lengths, wants_own):
     """Sum over the test that was counted last and, if wanted, over its given set in the same rows.
 
-    With lengths, the splits of the given set are summed as well.
+    With lengths, the splits of the given set are summed as well: what a code of each length class
+    would save beyond the fit if it knew the target.
     """
+    if wants_own and wants_lengths:
+        clear(s.splits, s.splits.size)
     if s.counted[WAY] == DENSE:
         _sum_dense(s, wants_lengths)
-        if wants_lengths and wants_own:
-            _split_dense(s)
+        if wants_own:
+            _sum_own_dense(s, wants_lengths)
     else:
         _sum_sparse(s, wants_lengths, wants_own)
+    if wants_own and wants_lengths:
+        _add_small_splits(s)
 
 
 @inner
 def _sum_dense(s, wants_lengths):
-    """Sum over the dense table [stratum, y, x]."""
+    """Sum over the dense table [stratum, x, y]."""
     stay_apart()
-    table, by_x, n_y, width = s.table, s.column_sums, s.n_y, s.counted[WIDTH]
-    n_x, own, sums = s.levels[s.counted[COLUMN]], s.length_class[s.target], s.sums
-    rows = own_fit = own_strata = own_length = np.int64(0)
-    fit = strata = length = freedom = np.int64(0)
+    table, n_y, n_x, own = s.table, s.n_y, s.levels[s.counted[COLUMN]], s.length_class[s.target]
+    fit = strata = length = np.int64(0)
+    cell = np.uint64(0)
     for z in range(s.counted[N_STRATA]):
-        clear(by_x, n_x)
-        size, y_seen, x_seen = np.int32(0), np.int64(0), np.int64(0)
-        for y in range(n_y):
-            first, total = np.uint64((z * n_y + y) * width), np.int32(0)
-            for x in range(np.uint64(n_x)):
-                n = table[first + x]
+        x_seen = np.int64(0)
+        for _ in range(n_x):
+            total = np.int32(0)
+            for _ in range(n_y):
+                n = table[cell]
+                cell += np.uint64(1)
                 fit += entropy_of(s, n)
-                by_x[x] += n
                 total += n
-            own_fit += entropy_of(s, total)
-            y_seen += total > 0
-            size += total
-        if size == 0:
-            continue
-        for x in range(np.uint64(n_x)):
-            n = by_x[x]
-            fit -= entropy_of(s, n)
-            x_seen += n > 0
+            fit -= entropy_of(s, total)
+            x_seen += total > 0
             if wants_lengths:
-                length += length_of(s, n, own)
-        if wants_lengths:
-            own_length += length_of(s, size, own)
-        own_fit -= entropy_of(s, size)
-        rows += size
-        own_strata += 1
+                length += length_of(s, total, own)
         strata += x_seen
-        freedom += (y_seen - 1) * (x_seen - 1)
-    sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = rows, own_fit, own_strata, own_length
-    sums[FIT], sums[STRATA], sums[LENGTH], sums[FREEDOM] = fit, strata, length, freedom
+        if s.is_adjusted:
+            s.x_seen[z] = x_seen
+    s.sums[FIT], s.sums[STRATA], s.sums[LENGTH] = fit, strata, length
 
 
 @inner
-def _split_dense(s):
-    """Sum what a code of each length class would save beyond the fit if it knew the target."""
+def _sum_own_dense(s, wants_lengths):
+    """Sum over the margin [stratum, y] of the dense table, and sum degrees of freedom."""
     stay_apart()
-    table, n_y, width, n_x = s.table, s.n_y, s.counted[WIDTH], s.levels[s.counted[COLUMN]]
-    clear(s.splits, s.splits.size)
+    table, n_y, n_x, own = s.table, s.n_y, s.levels[s.counted[COLUMN]], s.length_class[s.target]
+    rows = fit = strata = length = freedom = np.int64(0)
     for z in range(s.counted[N_STRATA]):
-        size = np.int32(0)
+        size, y_seen = np.int32(0), np.int64(0)
         for y in range(n_y):
-            first, total = np.uint64((z * n_y + y) * width), np.int32(0)
-            for x in range(np.uint64(n_x)):
-                total += table[first + x]
+            cell, total = np.uint64(z * n_x * n_y + y), np.int32(0)
+            for _ in range(n_x):
+                total += table[cell]
+                cell += np.uint64(n_y)
+            fit += entropy_of(s, total)
+            y_seen += total > 0
             size += total
-            _note_split(s, total, -1)
-        _note_split(s, size, 1)
-    _add_small_splits(s)
+            if wants_lengths:
+                _note_split(s, total, -1)
+        fit -= entropy_of(s, size)
+        rows += size
+        strata += size > 0
+        if wants_lengths:
+            length += length_of(s, size, own)
+            _note_split(s, size, 1)
+        if s.is_adjusted and size > 0:
+            freedom += (y_seen - 1) * np.int64(s.x_seen[z] - 1)
+    sums = s.sums
+    sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = rows, fit, strata, length
+    sums[FREEDOM] = freedom
 
 
 @inner
@@ -180,66 +187,77 @@ def _add_small_splits(s):
 
 @inner
 def _sum_sparse(s, wants_lengths, wants_own):
-    """Sum over the rows of a test whose table would be too large."""
+    """Sum over grouped rows."""
     stay_apart()
-    write_keys(s)
-    sums, n_alone = s.sums, s.n_alone[s.counted[DEPTH]]
+    sums, line, column = s.sums, s.counted[LINE], s.counted[COLUMN]
+    first, size, n_alone = s.counted[BUILT], s.counted[N_GIVEN], s.n_alone[s.counted[LINE]]
     alone = np.int64(0)
     if wants_lengths:
         alone = n_alone * length_of(s, 1, s.length_class[s.target])
+    n_marked = s.n_groups[line] if s.is_adjusted else 0
+    clear(s.x_seen, n_marked)
+    clear(s.y_seen, n_marked)
     if wants_own:
-        clear(s.splits, s.splits.size)
-        rows, fit, strata, length = _sum_rows(s, s.own_keys, False, wants_lengths)
-        _add_small_splits(s)
+        n_rows = write_codes(s, line, first, size, column, False)
+        rows, fit, strata, length = _scan(s, line, n_rows, False, wants_lengths)
         sums[ROWS], sums[OWN_FIT] = rows + n_alone, fit
         sums[OWN_STRATA], sums[OWN_LENGTH] = strata + n_alone, length + alone
-    rows, fit, strata, length = _sum_rows(s, s.keys, True, wants_lengths)
+    n_rows = write_codes(s, line, first, size, column, True)
+    _, fit, strata, length = _scan(s, line, n_rows, True, wants_lengths)
     sums[FIT], sums[STRATA], sums[LENGTH] = fit, strata + n_alone, length + alone
     sums[FREEDOM] = 0
-    for place in range(np.uint64(s.first_key[s.n_y] if s.is_adjusted else 0)):
-        label = np.uint64(s.own_keys[place])
-        if s.y_seen[label] > 0:
-            sums[FREEDOM] += np.int64(s.y_seen[label] - 1) * np.int64(s.x_seen[label] - 1)
-        s.y_seen[label] = s.x_seen[label] = 0
+    for stratum in range(np.uint64(n_marked)):
+        if s.y_seen[stratum] > 0:
+            sums[FREEDOM] += np.int64(s.y_seen[stratum] - 1) * np.int64(s.x_seen[stratum] - 1)
 
 
 @inner
-def _sum_rows(s, keys, is_union, wants_lengths):
-    """Return rows, fit, strata and length of the sets of rows with the same key.
+def _begin_tags(s, line):
+    """Return the first of as many tags as there are runs, none of which is in ``tags``."""
+    first = s.next_tag[0]
+    if first + s.n_runs[line] >= MOST_TAGS:
+        first = np.int64(1)
+        for code in range(s.tags.shape[0]):
+            s.tags[code, 0] = s.tags[code, 1] = 0
+    s.next_tag[0] = first + s.n_runs[line] + 1
+    return first
 
-    The first row of a set takes its count and clears it: of nothing all terms are 0.
+
+@inner
+def _scan(s, line, n_rows, is_union, wants_lengths):
+    """Return rows, fit, strata and length of the sets of grouped rows with the same code.
+
+    Counts of a code, in the present stratum and run, have a tag that says which these are, so they
+    need not be cleared.
     """
     stay_apart()
-    cells, totals, weight, own = s.cells, s.totals, s.key_weight, s.length_class[s.target]
-    labels, y_seen, x_seen = s.own_keys, s.y_seen, s.x_seen
-    is_weighted, marks_y = weight.size > 0, s.is_adjusted and not is_union
-    marks_x, splits = s.is_adjusted and is_union, wants_lengths and not is_union
-    n_rows = fit = strata = length = np.int64(0)
-    for y in range(s.n_y):
-        low, high = np.uint64(s.first_key[y]), np.uint64(s.first_key[y + 1])
-        for place in range(low, high):
-            cells[np.uint64(keys[place])] += weight[place] if is_weighted else np.int32(1)
-        for place in range(low, high):
-            key = np.uint64(keys[place])
-            n = cells[key]
-            cells[key] = 0
-            totals[key] += n
-            fit += entropy_of(s, n)
-            if splits:
-                _note_split(s, n, -1)
-            if marks_y:
-                y_seen[np.uint64(labels[place])] += n > 0
-    for place in range(np.uint64(s.first_key[s.n_y])):
-        key = np.uint64(keys[place])
-        n = totals[key]
-        totals[key] = 0
-        n_rows += n
-        strata += n > 0
-        fit -= entropy_of(s, n)
+    tags, codes, stratum_of, run_of = s.tags, s.row_codes, s.stratum_of[line], s.run_of[line]
+    rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
+    is_weighted, marks, splits = weight.size > 0, s.is_adjusted, wants_lengths and not is_union
+    fit = strata = length = total = np.int64(0)
+    first, mask = _begin_tags(s, line), np.int64(MOST_TAGS - 1)
+    for position in range(np.uint64(n_rows)):
+        if codes[position] < 0:
+            continue
+        code, stratum = np.uint64(codes[position]), stratum_of[position]
+        own_tag, run_tag = first + np.int64(stratum), first + np.int64(run_of[position])
+        in_stratum, in_run = tags[code, 0], tags[code, 1]
+        m = in_stratum & mask if in_stratum >> 31 == own_tag else np.int64(0)
+        n = in_run & mask if in_run >> 31 == run_tag else np.int64(0)
+        w = np.int64(weight[np.uint64(rows[position])]) if is_weighted else np.int64(1)
+        tags[code, 0], tags[code, 1] = own_tag << 31 | (m + w), run_tag << 31 | (n + w)
+        fit += entropy_of(s, n + w) - entropy_of(s, n) - entropy_of(s, m + w) + entropy_of(s, m)
+        total += w
+        strata += m == 0
         if wants_lengths:
-            length += length_of(s, n, own)
+            length += length_of(s, m + w, own) - length_of(s, m, own)
         if splits:
             _note_split(s, n, 1)
-        if marks_x:
-            x_seen[np.uint64(labels[place])] += n > 0
-    return n_rows, fit, strata, length
+            _note_split(s, n + w, -1)
+            _note_split(s, m, -1)
+            _note_split(s, m + w, 1)
+        if marks and is_union:
+            s.x_seen[stratum] += m == 0
+        elif marks:
+            s.y_seen[stratum] += n == 0
+    return total, fit, strata, length
