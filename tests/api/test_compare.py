@@ -42,7 +42,7 @@ def recorder() -> Iterator[list[dict[str, Any]]]:
     """Register a method without options that finds nothing; yields what it is called with."""
     calls: list[dict[str, Any]] = []
 
-    def find_blanket(session: Any, task: Task, **options: Any) -> Found:
+    def find_blanket(engine: Any, task: Task, **options: Any) -> Found:
         calls.append(options)
         return Found({})
 

@@ -12,10 +12,12 @@ import komb
 from komb.api.progress import Progress
 from komb.errors import Interrupted, ParameterError
 from komb.sessions import screened_sweep, sweep_counting, sweep_journal
+from tests.engine.engines import on_table
 
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("komb.search.komb._FEW_TESTS", 0)
     monkeypatch.setattr(screened_sweep, "LEAST_WORK", 1)
     monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 50)
     monkeypatch.setattr(sweep_journal, "SECONDS_PER_BLOCK", 0.0)
@@ -95,11 +97,10 @@ def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch
     from komb.search._budget import Budget
     from komb.search.grounds import GroundedOmission, Kind, fact
     from komb.search.task import Task
-    from komb.sessions.data import DataSession
 
     task = Task(0, frozenset(range(1, 40)))
     monkeypatch.setattr(auto, "Budget", lambda seconds: Budget(seconds, max_sets=100))
-    found = auto.find_blanket(DataSession(hidden_pair()), task, order=2)
+    found = auto.find_blanket(on_table(hidden_pair()), task, order=2)
     [omission] = found.omissions
     assert isinstance(omission, GroundedOmission)
     assert (omission.order, omission.limit) == (2, fact(Kind.TOO_MANY_SETS, 741, 100))

@@ -36,7 +36,6 @@ CONSTANTS: dict[str, Any] = {
     "sessions.formula_memory._PLACES_AT_FIRST": 8,
     "sessions.formula_tests._COLUMNS_AT_FIRST": 1,
     "sessions.formula_tests._ROWS_PER_CALL": 1,
-    "sessions.formula_walk._MOST_BYTES": 1,
     "sessions.lot_buffers._COLUMNS_AT_FIRST": 1,
     "sessions.lot_buffers._ITEMS_AT_FIRST": 1,
     "sessions.lot_buffers._STACK_CELLS": 0,
@@ -164,7 +163,7 @@ def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) 
 def search_without_room() -> None:
     """Have everything start small, and search in one blanket and from nothing."""
     names = [
-        "formula_tests._COLUMNS_AT_FIRST", "formula_walk._MOST_BYTES",
+        "formula_tests._COLUMNS_AT_FIRST",
         "lot_buffers._COLUMNS_AT_FIRST", "lot_buffers._ITEMS_AT_FIRST",
     ]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
-from komb.engine.questions import EMPTY, Branch, Dependence, Variables, subsets
-from komb.search._batched_walk import BatchedWalk
+from komb.engine.questions import EMPTY, Branch, Variables, subsets
 from komb.sessions.data import DataSession, TableSource
 from komb.sessions.formula_source import FormulaSource
 from komb.sessions.session import Session
@@ -61,54 +60,6 @@ def check_questions(one: Session, other: Session, rng: np.random.Generator) -> N
         )
         check_witnesses(one, other, target, rng)
         check_turns(one, other, target, rng)
-        check_group_walks(one, other, target, rng)
-
-
-def check_group_walks(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
-    """Walks outside of a blanket that grows, from success to success."""
-    others = [x for x in range(one.n_variables) if x != target]
-    candidates, start = frozenset(others) - draw(others, 1, rng), draw(others, 2, rng)
-    order, most = int(rng.integers(0, 4)), int(rng.integers(0, 3))
-    walk = one.walk_groups(target, candidates, order, most)
-    assert walk is not None
-    assert other.walk_groups(target, candidates, order, most) is None
-    batched = BatchedWalk(other, target, candidates, order, most)
-    blanket = start & candidates
-    while True:
-        first = walk.first_witness(blanket, lambda: None)
-        assert first == batched.first_witness(blanket, lambda: None)
-        assert first == first_naively(other, target, candidates, (order, most), blanket)
-        if first is None:
-            return
-        candidate, witness = first
-        blanket |= {candidate} | draw(sorted(witness), order, rng)
-
-
-def first_naively(
-    session: Session,
-    target: int,
-    candidates: Variables,
-    sizes: tuple[int, int],
-    blanket: Variables,
-) -> Dependence | None:
-    """Return the first witness in the order of the loops of Algorithms 2 and 3."""
-    order, most = sizes
-    outside = candidates - blanket
-    groups = sorted(tuple(sorted(group)) for group in subsets(outside, order))
-    for group in map(frozenset, groups):  # tuples are in the order of the tree
-        for x in sorted(outside - group):
-            for allies in subsets(blanket, order - len(group)):
-                if is_witness(session, target, x, group | allies, blanket, most):
-                    return x, group | allies
-    return None
-
-
-def is_witness(
-    session: Session, target: int, x: int, witness: Variables, blanket: Variables, most: int
-) -> bool:
-    """Whether x depends on the target given a set, whatever is given besides."""
-    separators = subsets(blanket - witness - {x}, most)
-    return all(session.is_dependent(target, x, witness | some) for some in separators)
 
 
 def check_turns(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
@@ -123,41 +74,16 @@ def check_turns(one: Session, other: Session, target: int, rng: np.random.Genera
         for each in (one, other)
     ]
     assert turns[0] == turns[1]
-    for bound in (None, most):
-        walked = one.walk(target, columns, members, bound)
-        assert walked == other.walk(target, columns, members, bound)
-        assert walked == walk_naively(other, target, columns, members, bound)
-
-
-def walk_naively(
-    session: Session, target: int, columns: Sequence[int], members: Variables, bound: int | None
-) -> Variables:
-    for x in columns:
-        others = members - {x}
-        if bound is not None and len(others) > bound:
-            return members
-        members = others | {x} if session.is_dependent(target, x, others) else others
-    return members
 
 
 def check_witnesses(one: Session, other: Session, target: int, rng: np.random.Generator) -> None:
     others = [x for x in range(one.n_variables) if x != target]
     blanket = draw(others, 4, rng)
     outside = frozenset(others) - blanket
-    settled = [None, EMPTY, draw(sorted(blanket), 4, rng)]
     most = int(rng.integers(0, 3))
-    branches = []
-    for group in subsets(outside, 2):
-        n_allies, examined = int(rng.integers(3)), settled[int(rng.integers(3))]
-        candidates = outside
-        if examined is not None:  # nothing of it is a witness
-            candidates = frozenset(
-                x
-                for x in outside - group
-                for sets in [[group | allies for allies in subsets(examined, n_allies)]]
-                if not any(is_witness(other, target, x, each, blanket, most) for each in sets)
-            )
-        branches.append(Branch(group, candidates, n_allies, examined))
+    branches = [
+        Branch(group, outside - group, int(rng.integers(3))) for group in subsets(outside, 2)
+    ]
     branches.append(Branch(EMPTY, blanket, 2))
     found = one.separators.witnesses(target, branches, blanket, most)
     assert found == other.separators.witnesses(target, branches, blanket, most)
@@ -221,37 +147,6 @@ def test_a_set_that_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> Non
     questions = [({2}, frozenset({1})), ({4}, frozenset({1, 3})), ({3}, frozenset({1}))]
     assert one.strengths(0, questions) == other.strengths(0, questions)
     assert one.strengths(0, [({4}, frozenset({1}))]) == other.strengths(0, [({4}, frozenset({1}))])
-
-
-def test_walks_stop_and_go_on() -> None:
-    """And say so; there may be more groups than there is room to remember."""
-    table = make_table([2, 3, 2, 3, 2, 3, 2, 2], 300, seed=8)
-    pauses = []
-    for rows, bytes_ in ((1, 1 << 20), (1 << 28, 1 << 20), (1 << 28, 1)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("komb.sessions.formula_tests._ROWS_PER_CALL", rows)
-            patch.setattr("komb.sessions.formula_walk._MOST_BYTES", bytes_)
-            session = compiled(table, "g", "observed", 0.3)
-            walk = session.walk_groups(0, frozenset(range(1, 8)), 2, 1)
-        if walk is None:
-            assert bytes_ == 1
-            continue
-        paused: list[int] = []
-        walk.first_witness(EMPTY, lambda paused=paused: paused.append(1))  # type: ignore[misc]
-        pauses.append(len(paused))
-    assert pauses[0] > 0
-    assert pauses[1:] == [0]
-
-
-def test_a_walk_with_more_members_than_may_be_given() -> None:
-    table = make_table([2] * 40, 200, seed=3)
-    one, other = compiled(table, "g", "observed", 0.5), by_batches(table, "g", "observed", 0.5)
-    columns, many = range(1, 40), frozenset(range(1, 31))
-    for members, most in ((many, 2), (many, None), (EMPTY, None), (EMPTY, 11), (EMPTY, 0)):
-        walked = one.walk(0, columns, members, most)
-        assert walked == other.walk(0, columns, members, most)
-        assert walked == walk_naively(other, 0, columns, members, most)
-    assert one.walk(0, columns, many, 2) == many
 
 
 def test_every_test_counts_once() -> None:

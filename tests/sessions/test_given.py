@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,16 +12,16 @@ from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, subsets
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
-from komb.sessions.graph import DirectedGraphSource
 from komb.sessions.session import Session
 from komb.sessions.source import Power
 from komb.sessions.table_session import open_table
 from tests import naive
 from tests.counts.tables import LOW_KIND, make_table, tables, with_missing
+from tests.engine.engines import on_table
 from tests.search.running import OneByOne
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
-some_tests = pytest.mark.parametrize("test", ["auto", "g", "g-sci", "perm"])
+some_tests = pytest.mark.parametrize("test", ["auto", "g", "g-sci"])
 
 
 def questions_about(table: DiscreteTable, fixed: frozenset[int]) -> list[Any]:
@@ -37,7 +36,7 @@ def questions_about(table: DiscreteTable, fixed: frozenset[int]) -> list[Any]:
 def test_single_answers(test: str, table: DiscreteTable, n_fixed: int) -> None:
     fixed = frozenset(range(table.n_columns - n_fixed, table.n_columns))
     session = open_table(table, given=fixed, test=test, alpha=0.1)
-    twin = naive.adjusted.GivenSession(OneByOne(DataSession(table, test, alpha=0.1)), fixed)
+    twin = naive.adjusted.GivenSession(OneByOne(on_table(table, test, alpha=0.1)), fixed)
     questions = questions_about(table, fixed)
     dependents, strengths = session.ask(0, questions), session.strengths(0, questions)
     for (candidates, condition), found, bits in zip(questions, dependents, strengths, strict=True):
@@ -128,12 +127,3 @@ def test_work_is_counted_once() -> None:
     assert session.counts.tests == 2
     assert session.n_strata == 2
     assert DataSession(table).n_strata == 1
-
-
-def test_an_oracle_answers_given_covariates() -> None:
-    graph = nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3)])
-    session = Session(GivenSource(DirectedGraphSource(graph, range(4)), frozenset({0})))
-    assert session.dependents(1, {2, 3}, EMPTY) == [3]
-    [first, *_] = session.strong_dependences(1, {2}, frozenset({2, 3}), 1, 1.0)
-    assert first[1:] == (2, frozenset({3}))
-    assert session.n_rows is None

@@ -14,6 +14,7 @@ from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY
 from komb.search.auto import find_blanket
 from komb.search.task import Task
+from komb.sessions.bridge import SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.mixed import MixedSession
 from komb.sessions.source import Power
@@ -218,7 +219,7 @@ class TestSearch:
 
     def test_a_sign_of_a_product_is_found(self) -> None:
         task = Task(target=0, candidates=frozenset(range(1, 7)))
-        found = find_blanket(self.product_session(), task)
+        found = find_blanket(SessionEngine(self.product_session()), task)
         assert found.witnesses == {1: {2}, 2: {1}, 3: frozenset()}
 
     def test_strong_dependences_are_those_that_weigh_enough(self) -> None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +16,6 @@ from komb.data.table import DiscreteTable
 from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.sessions import memory, separator_memory, separators
 from komb.sessions.data import DataSession
-from komb.sessions.graph import DSeparationOracle
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.counts.tables import LOW_KIND, columns_of, make_table, tables
@@ -290,29 +288,6 @@ def test_separators_are_the_first_in_order(n: int, seed: int, bias: float) -> No
             assert x not in z
             assert core <= z <= core | pool
             assert least <= len(z - core) <= most
-
-
-def test_separators_on_a_graph() -> None:
-    """A diamond: 1 and 2 together separate 0 and 3, neither does so alone; 4 is on its own."""
-    graph = nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3)])
-    graph.add_node(4)
-    oracle = DSeparationOracle(graph)
-    pool = frozenset({1, 2, 3, 4})
-    everyone = {1, 2, 3, 4}
-    assert oracle.separators.find(0, everyone, pool, 1) == {4: frozenset()}
-    assert oracle.separators.find(0, everyone, pool, 2) == {3: frozenset({1, 2}), 4: frozenset()}
-    assert oracle.separators.find(0, everyone, pool, 2, min_size=1) == {
-        3: frozenset({1, 2}),
-        4: frozenset({1}),
-    }
-    assert oracle.separators.find(0, {3}, pool, 1, core=frozenset({2})) == {3: frozenset({1, 2})}
-    assert oracle.separators.find(0, {3}, pool, 0, core=frozenset({1, 2})) == {3: frozenset({1, 2})}
-    assert oracle.separators.find(0, {3}, pool, 1, core=frozenset({4})) == {}
-    assert oracle.separators.find(0, {3}, frozenset({1}), 9) == {}
-    assert oracle.separators.find(0, set(), pool, 2) == {}
-    assert (
-        oracle.separators.find(0, {3}, pool, 2, core=frozenset({3})) == {}
-    )  # it is in the condition
 
 
 def test_no_more_is_asked_than_a_small_lot() -> None:

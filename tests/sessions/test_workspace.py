@@ -16,6 +16,7 @@ from komb.sessions import workspace
 from komb.sessions.data import DataSession
 from komb.sessions.workspace import borrow, return_after
 from tests.counts.tables import make_table
+from tests.engine.engines import on_table
 
 LEVELS = [2, 3, 2, 12, 3, 40, 2, 5]
 
@@ -33,9 +34,9 @@ class Borrower:
 
 
 def search(table: DiscreteTable, method: str, target: int) -> tuple[Found, SessionCounts]:
-    session = DataSession(table, "g-sci", alpha=0.2)
+    engine = on_table(table, "g-sci", alpha=0.2)
     task = Task(target, frozenset(range(table.n_columns)) - {target})
-    return find_algorithm(method).search(session, task), session.counts
+    return find_algorithm(method).search(engine, task), engine.work
 
 
 @pytest.mark.parametrize("method", ["komb", "gs", "iamb", "mmmb", "pcmb", "bamb"])

@@ -300,8 +300,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _score(self, run: Run) -> npt.NDArray[np.float64]:
         """Return the evidence for each feature, or its group, in bits."""
         target = run.data.index(self.blanket_.target)
-        session = replace(run, alpha=ANY_LEVEL).open_session()
-        marginal = session.strengths(target, [(run.candidates(target), frozenset())])[0]
+        engine = replace(run, alpha=ANY_LEVEL).open_engine()
+        [marginal] = engine.evidence(target, [(run.candidates(target), frozenset())])
         scores = {run.names[position]: bits for position, bits in marginal.items()}
         scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())

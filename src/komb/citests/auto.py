@@ -41,7 +41,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from komb.citests.contract import CITest, GScreen, TestOptions
+from komb.citests.contract import RuleTest, TestOptions
+from komb.citests.counted import CountedTest, GScreen
 from komb.citests.decision import thresholds
 from komb.citests.g import g_statistic, is_possible
 from komb.citests.measure import (
@@ -56,6 +57,7 @@ from komb.citests.mixed.combination import COMPONENTS
 from komb.citests.registry import register_test
 from komb.counts.expected_g import GMoments
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.rule import Rule
 
 BY_G, BY_X2 = "g", "x2"
 """What decided."""
@@ -74,7 +76,7 @@ _SKEWNESS = np.array([LEAST_SKEWNESS, MOST_SKEWNESS])  # as kernels want it
     "Lebreton (1995), Refined approximations to permutation tests for multivariate inference, "
     "Computational Statistics & Data Analysis 20(6)",
 )
-class AutomaticTest(CITest):
+class AutomaticTest(RuleTest, CountedTest):
     """G, after Pearson's statistic, each with the moments that it has given the margins."""
 
     needs_tables = True
@@ -91,6 +93,10 @@ class AutomaticTest(CITest):
     def __init__(self, options: TestOptions) -> None:
         super().__init__(options)
         self._expected: GMoments | None = None
+
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(alpha, BY_X2, divergence=1.0, has_moments=True, other_name=BY_G)
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch."""

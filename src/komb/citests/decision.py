@@ -16,6 +16,7 @@ import numpy as np
 from komb.citests.formula import Formula
 from komb.citests.measure import NO_FREEDOM, BoolArray, Measurement, Resampled, Tail
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.rule import Rule
 
 _TABLED = 1024  # critical values kept in an array; larger freedoms are looked up one by one
 _KNOWN_TO_KERNELS = 1 << 14  # the same in kernels, which compute the others when they need them
@@ -46,26 +47,20 @@ def _critical_value(freedom: int, alpha: float) -> float:
 
 
 @functools.lru_cache(maxsize=32)
-def make_formula(
-    alpha: float,
-    *,
-    is_pearson: bool = False,
-    is_adjusted: bool = False,
-    coded_below: float = 0.0,
-    is_fallback: bool = False,
-    reliable_from: float,
-) -> Formula:
-    """Describe a test to kernels; they need the critical values of this module.
+def make_formula(rule: Rule | None) -> Formula | None:
+    """Describe a test to kernels, if they know it; they need the critical values of this module.
 
     Kernels that compute more critical values add them for whoever has the same formula.
     """
     from komb.counts.chi_square_kernels import functions
 
+    if rule is None or rule.has_moments or rule.divergence not in (0.0, 1.0):
+        return None
     critical = np.full(_KNOWN_TO_KERNELS, -1.0)
-    critical[:_TABLED] = _critical_table(alpha)
+    critical[:_TABLED] = _critical_table(rule.alpha)
     return Formula(
-        is_pearson, is_adjusted, coded_below, is_fallback, reliable_from, alpha, critical,
-        functions(),
+        rule.divergence == 1.0, rule.is_adjusted, rule.coded_below, rule.is_fallback,
+        rule.reliable_from, rule.alpha, critical, functions(),
     )  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest, GScreen, TestOptions
-from komb.citests.decision import make_formula, thresholds
-from komb.citests.formula import Formula
+from komb.citests.contract import RuleTest, TestOptions
+from komb.citests.counted import CountedTest, GScreen
+from komb.citests.decision import thresholds
 from komb.citests.measure import ROWS_PER_CELL, BoolArray, Measurement, TestSums
 from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.rule import Rule
 
 
 def g_statistic(sums: TestSums) -> FloatArray:
@@ -43,7 +44,7 @@ def degrees_of_freedom(sums: TestSums, df: str) -> Int64Array:
     summary="Likelihood-ratio test at level alpha.",
     citation="Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search, ch. 5",
 )
-class GTest(CITest):
+class GTest(RuleTest, CountedTest):
     """The likelihood-ratio test alone, sparse tables or not."""
 
     can_screen: ClassVar[bool] = True
@@ -60,11 +61,9 @@ class GTest(CITest):
             g_statistic(sums), degrees_of_freedom(sums, self.options.df), sums.is_thick, "g"
         )
 
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(
-            alpha, is_adjusted=self.options.df == "adjusted", reliable_from=ROWS_PER_CELL
-        )
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(alpha, "g", is_adjusted=self.options.df == "adjusted")
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences, without the freedom of their tables.

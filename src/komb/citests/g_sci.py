@@ -11,9 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import GScreen
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
+from komb.citests.counted import GScreen
 from komb.citests.g import GTest
 from komb.citests.measure import (
     CODED_ROWS_PER_CELL,
@@ -26,6 +24,7 @@ from komb.citests.measure import (
 from komb.citests.registry import register_test
 from komb.citests.sci import UNRELIABLE_NOTE, sci_statistic
 from komb.counts.fixedpoint import Int64Array
+from komb.engine.rule import Rule
 
 
 @register_test(
@@ -54,15 +53,12 @@ class GThenStochasticComplexityTest(GTest):
             np.where(is_thick, "g", self.fallback),
         )
 
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(
-            alpha,
-            is_adjusted=self.options.df == "adjusted",
-            coded_below=self.length_below,
-            is_fallback=True,
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return super().rule(alpha)._replace(
+            coded_below=self.length_below, other_name=self.fallback, is_fallback=True,
             reliable_from=CODED_ROWS_PER_CELL,
-        )
+        )  # fmt: skip
 
     def screen(self, sums: TestSums, alpha: float) -> BoolArray:
         """Tell which tests could be dependences; code lengths have no say before they are known."""

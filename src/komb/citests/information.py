@@ -20,13 +20,14 @@ import math
 
 import numpy as np
 
-from komb.citests.contract import CITest, TestOptions
+from komb.citests.contract import TestOptions
+from komb.citests.counted import CountedTest
 from komb.citests.g import g_statistic
 from komb.citests.measure import NO_FREEDOM, Measurement, TestSums
 from komb.counts.expected_g import GMoments
 
 
-class Information(CITest):
+class Information(CountedTest):
     """Bits per row beyond chance; a statistic without a test."""
 
     def __init__(self, options: TestOptions | None = None) -> None:

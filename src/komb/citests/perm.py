@@ -30,10 +30,10 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest, TestOptions
-from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
 from komb.citests.registry import register_test
-from komb.counts.contingency import Contingency
+from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
 from komb.engine.shuffle import Shuffler, Shuffles
+from komb.engine.test_sums import TestSums
 from komb.errors import ParameterError
 
 SHUFFLES = 999
@@ -54,8 +54,6 @@ SMALLEST_ALPHA = 1e-5
 class PermutationTest(CITest):
     """G against shuffles of the candidate within the strata of the given set."""
 
-    needs_tables = True  # tests with the same given set then follow one another
-
     is_random: ClassVar[bool] = True
     symbols: ClassVar[Mapping[str, str]] = {"perm": "G"}
     unreliable_note: ClassVar[str] = (
@@ -70,17 +68,20 @@ class PermutationTest(CITest):
         self._shuffler: Shuffler | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
-        """Measure a batch."""
-        tests = sums.tests
-        self._shuffler = self._shuffler or make_shuffler(tests.contingency)
+        """Measure a batch of tests with equally many conditions."""
+        if self._shuffler is None:
+            self._shuffler = Shuffler(sums.counter.codes, np.array(sums.counter.n_levels))
+        numbers: dict[tuple[int, ...], int] = {}  # of the given sets
+        tests = [sums.variables(test)[1:] for test in range(len(sums))]
+        set_of = [numbers.setdefault(given, len(numbers)) for _, given in tests]
         shuffled = self._shuffler.run(
-            tests.contingency.target, tests.sets, tests.set_of, tests.candidates,
-            seed=self.options.seed, most=self._most, enough=ENOUGH,
+            sums.target, np.array(list(numbers), dtype=np.int64), np.array(set_of),
+            np.array([x for x, _ in tests]), seed=self.options.seed, most=self._most, enough=ENOUGH,
         )  # fmt: skip
         nats = 2.0 * math.log(2.0)  # G is twice a difference of log-likelihoods in nats
         return Measurement(
             nats * shuffled.statistic,
-            np.full(len(tests.candidates), NO_FREEDOM),
+            np.full(len(tests), NO_FREEDOM),
             shuffled.varies,
             "perm",
             Resampled(
@@ -95,11 +96,6 @@ class PermutationTest(CITest):
     def smallest_p_value(self) -> float:
         """That of data which are larger than all shuffles."""
         return 1 / (1 + self._most)
-
-
-def make_shuffler(contingency: Contingency) -> Shuffler:
-    """Prepare the table of a contingency for shuffling; it serves all targets."""
-    return Shuffler(contingency.codes, contingency.cardinalities)
 
 
 def p_values(shuffled: Shuffles) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

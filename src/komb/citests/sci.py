@@ -14,9 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from komb.citests.contract import CITest
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
+from komb.citests.contract import RuleTest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import (
     CODED_ROWS_PER_CELL,
     NO_FREEDOM,
@@ -26,6 +25,7 @@ from komb.citests.measure import (
 )
 from komb.citests.registry import register_test
 from komb.counts.fixedpoint import FloatArray
+from komb.engine.rule import Rule
 
 UNRELIABLE_NOTE = (
     "Caution: {tests} had too few rows per cell for test {test} to be trusted. Collect more rows, "
@@ -46,7 +46,7 @@ def sci_statistic(sums: TestSums) -> FloatArray:
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )
-class StochasticComplexityTest(CITest):
+class StochasticComplexityTest(RuleTest, CountedTest):
     """Stochastic complexity for every test."""
 
     length_below: ClassVar[float] = math.inf
@@ -59,6 +59,8 @@ class StochasticComplexityTest(CITest):
             sci_statistic(sums), np.full(n_tests, NO_FREEDOM), sums.is_codable, "sci"
         )
 
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(alpha, coded_below=math.inf, reliable_from=CODED_ROWS_PER_CELL)
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(
+            alpha, "sci", coded_below=math.inf, other_name="sci", reliable_from=CODED_ROWS_PER_CELL
+        )

@@ -19,9 +19,10 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.search._thresholds import false_discovery_bits
-from komb.sessions.session import Session
+from komb.sessions.bridge import SessionEngine
 from komb.sessions.table_session import open_features
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def find_predictors(
     allowed = [name for name in table.names if name in scores and name not in banned]
     likeliest = sorted(allowed, key=lambda name: -scores[name])[:MOST_CANDIDATES]
     added = add_predictors(
-        open_features(table, alpha=ANY_LEVEL, given=frozenset(run.held)),
+        SessionEngine(open_features(table, alpha=ANY_LEVEL, given=frozenset(run.held))),
         table.index(blanket.target),
         run.positions(blanket.members),
         {table.index(name): sizes[name] for name in likeliest},
@@ -69,7 +70,7 @@ def find_predictors(
 
 
 def add_predictors(
-    session: Session,
+    engine: Engine,
     target: int,
     blanket: Variables,
     sizes: Mapping[int, int],
@@ -83,7 +84,7 @@ def add_predictors(
     added: list[int] = []
     while left:
         given = blanket.union(added)
-        [bits] = session.strengths(target, [(left.keys(), given)])
+        [bits] = engine.evidence(target, [(left.keys(), given)])
         if not added and _joint_chance(bits.values(), len(left) + n_more) > CHANCE:
             break
         least = false_discovery_bits(bits.values(), len(left) + n_more, FALSE_SHARE)

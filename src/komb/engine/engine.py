@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -235,6 +235,23 @@ class Engine(ABC):
         """Whether one candidate depends on the target given a set."""
         return bool(self.dependents(target, {candidate}, given))
 
+    def separators(
+        self,
+        target: int,
+        candidates: Iterable[int],
+        pool: Variables,
+        max_size: int,
+        *,
+        min_size: int = 0,
+        core: Variables = EMPTY,
+        is_in_turn: bool = False,
+    ) -> dict[int, Variables]:
+        """For each candidate that some set separates, the first such set, core included."""
+        return self.weakest(
+            target, dict.fromkeys(candidates, math.inf), pool, max_size,
+            min_size=min_size, core=core, wants_bits=False, is_in_turn=is_in_turn,
+        )[1]  # fmt: skip
+
     def first_separator(
         self,
         target: int,
@@ -245,10 +262,7 @@ class Engine(ABC):
         core: Variables = EMPTY,
     ) -> Variables | None:
         """Return the first set that separates a candidate from the target, core included."""
-        found = self.weakest(
-            target, {candidate: math.inf}, pool, max_size, core=core, wants_bits=False
-        )[1]
-        return found.get(candidate)
+        return self.separators(target, [candidate], pool, max_size, core=core).get(candidate)
 
     def outcome(self, target: int, candidate: int, given: Variables) -> Outcome:
         """Everything one test has to say."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from komb.errors import ParameterError
 
@@ -25,16 +25,11 @@ OnProgress = Callable[[int, int], None]  # done, in all
 
 
 class Branch(NamedTuple):
-    """A group of variables, with candidates that it may make visible, alone or with allies.
-
-    None of the candidates has a witness made of the group and of variables that are all
-    ``settled``.
-    """
+    """A group of variables, with candidates that it may make visible, alone or with allies."""
 
     group: Variables
     candidates: Variables
     n_allies: int  # at most
-    settled: Variables | None = None  # not even the group alone
 
     def before(self, candidate: int) -> Branch:
         """Return the branch with the candidates in front of this one."""
@@ -46,22 +41,6 @@ class Position(NamedTuple):
 
     branch: int  # its number
     candidate: int
-
-
-class GroupWalk(Protocol):
-    """Walks of kOMB's Algorithm 2 through the groups outside of a blanket that grows.
-
-    The groups form a tree: the empty group is the root, and below a group are those that have one
-    more variable, later in the table than its own. A prefix comes before its extensions.
-    """
-
-    def first_witness(self, blanket: Variables, on_pause: Callable[[], None]) -> Dependence | None:
-        """Return the first candidate that has a witness, and that witness; None without one.
-
-        The candidates of the first group under which one has a witness, in the order of the table.
-        A witness is made of the group and of members of the blanket, which contains that of the
-        call before. ``on_pause`` is called now and then.
-        """
 
 
 @dataclass(frozen=True, slots=True)

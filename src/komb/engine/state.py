@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.chi_square_kernels import functions
 from komb.counts.records import Record
 from komb.engine import fixed_point
 from komb.engine.fixed_point import FloatArray, Int64Array, largest_scale, scale_for
+from komb.engine.kernels.g_moments import remember_cells
+from komb.engine.kernels.judge import bounds_for
 from komb.engine.kernels.memo import N_ROLES, move
 from komb.engine.kernels.places import N_COUNTED, N_SUMS, N_VERDICT, N_WORK
+from komb.engine.kernels.tails import tail_functions
 from komb.engine.rule import Rule
 from komb.errors import DataError
 
@@ -31,7 +33,6 @@ WORDS_AT_ONCE = 4  # bitmaps of a level of the target are as long as whole regis
 BITMAP_BYTES, STRATA_BYTES = 16 << 20, 8 << 20
 DEPTH = 8  # columns of a given set whose partial labels are kept
 CELLS_PER_ROW, FEWEST_CELLS = 2, 1 << 10  # of a dense table, at most
-MOST_CODES = 1 << 13  # of columns that are looked up together, unless one has more levels
 RECENT = 4  # columns of a separator that is tried again
 FIRST_PLACES = 1 << 10  # of a hash table
 MOST_BYTES = 128 << 20  # of a hash table: a larger one is emptied
@@ -71,6 +72,7 @@ class Shared:
         self.length_class = length_class.astype(np.int64)
         self.fields = self._make_fields()
         self._lengths: Int64Array | None = None
+        self._cell_moments: Any = None
 
     @property
     def lengths(self) -> Int64Array:
@@ -84,7 +86,7 @@ class Shared:
         n_columns, n_rows = self.codes.shape
         most, room = int(self.levels.max(initial=1)), n_columns + 4
         most_cells = max(CELLS_PER_ROW * n_rows, FEWEST_CELLS)
-        most_codes, n_seen = max(MOST_CODES, most), max(n_rows + 1, most_cells)
+        n_lines = DEPTH + 3
 
         def integers(*shape: int) -> Int64Array:
             return np.zeros(shape, np.int64)
@@ -106,21 +108,21 @@ class Shared:
             given=integers(room), bits=bits, hash=np.zeros(2, np.uint64), generation=integers(1),
             counted=integers(N_COUNTED), sums=integers(N_SUMS), verdict=np.zeros(N_VERDICT),
             work=integers(N_WORK), splits=integers(len(self.class_levels)), small=integers(64),
-            # dense tables, labels, and bitmaps of strata
-            table=short(2 * most_cells), most_cells=most_cells, most_bitmap_work=MOST_BITMAP_WORK,
+            # bitmaps of strata, and dense tables
             packed=np.full(room, -1, np.int64), first_stratum=integers(room),
-            labelled=np.full(room, -1, np.int64), labels=short(DEPTH + 1, n_rows),
+            most_bitmap_work=MOST_BITMAP_WORK,
+            table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells, 
+            few_cells=n_rows // 2,
             # grouped rows
             grouped=np.full(room, -1, np.int64), n_built=integers(1), n_asked=integers(room),
-            grouped_rows=short(DEPTH + 2, n_rows), stratum_of=short(DEPTH + 2, n_rows),
-            run_of=short(DEPTH + 2, n_rows), group_start=short(DEPTH + 2, n_rows + 2),
-            n_groups=integers(DEPTH + 2), n_runs=integers(DEPTH + 2), n_alone=integers(DEPTH + 2),
-            is_marked=np.zeros(DEPTH + 2, np.bool_), tally=short(most + 1), touched=short(most + 2),
-            most_codes=most_codes, row_codes=short(n_rows), tags=integers(most_codes, 2),
-            next_tag=np.ones(1, np.int64),
+            grouped_rows=short(n_lines, n_rows), stratum_of=short(n_lines, n_rows),
+            run_of=short(n_lines, n_rows), group_start=short(n_lines, n_rows + 2),
+            first_run=short(n_lines, n_rows + 2), n_groups=integers(n_lines),
+            n_alone=integers(n_lines), tally=short(most + 1), touched=short(most + 2),
+            row_codes=short(n_rows), cells=short(max(8 * n_rows, 1 << 16, 2 * n_rows + most)),
             # strata
-            x_seen=short(n_seen), y_seen=short(n_seen), by_x=integers(most), by_y=integers(most),
-            x_place=np.full(most, -1, np.int64), y_place=np.full(most, -1, np.int64),
+            by_x=integers(most), by_y=integers(most),
+            x_place=np.full(most, -1, np.int64),
             x_cell=integers(most), cell_rows=integers(n_rows + 1), cell_x=integers(n_rows + 1),
             cell_y=integers(n_rows + 1),
             # loops
@@ -135,9 +137,17 @@ class Shared:
             divergence=float(rule.divergence), is_adjusted=rule.is_adjusted,
             has_moments=rule.has_moments, coded_below=float(rule.coded_below),
             is_fallback=rule.is_fallback, reliable_from=float(rule.reliable_from),
-            critical=critical, addresses=functions(),
+            critical=critical, addresses=tail_functions(), bounds=bounds_for(rule.alpha),
+            cell_moments=self._remembered_cells(rule),
             lengths=self.lengths if rule.coded_below else np.zeros((1, 1), np.int64),
         )  # fmt: skip
+
+    def _remembered_cells(self, rule: Rule) -> Any:
+        """Room for moments of cells, the same for all targets."""
+        if self._cell_moments is None:
+            n_rows = self.n_rows if rule.has_moments else 0
+            self._cell_moments = remember_cells(n_rows, int(self.levels.max(initial=1)))
+        return self._cell_moments
 
     def target_fields(self, target: int) -> dict[str, Any]:
         """Fields of one target: rows in its order; columns follow when they are needed."""
@@ -218,7 +228,12 @@ def hash_table(name: str, width: int, n_places: int = FIRST_PLACES) -> dict[str,
 def empty_memory(n_columns: int) -> dict[str, Any]:
     """Sums over sets, decisions of tests, and what separated each column last."""
     recent = np.full((n_columns, RECENT), -1, np.int64)
-    return hash_table("set", 4) | hash_table("test", 1) | {"recent": recent}
+    return hash_table("set", 4) | hash_table("test", 2) | {"recent": recent}
+
+
+def memory_of(state: Any) -> dict[str, Any]:
+    """Return what is remembered of a target."""
+    return {name: getattr(state, name) for name in empty_memory(0)}
 
 
 def with_room(state: Any) -> Any:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.records import Record
+from komb.data.table import DiscreteTable
+from komb.engine.buffers import Buffers, borrow, return_after
 from komb.engine.engine import AllSets, Engine, Query, Witness
-from komb.engine.fixed_point import Int64Array, entropies
+from komb.engine.fixed_point import FloatArray, Int64Array, entropies
 from komb.engine.journal import Journal
 from komb.engine.kernels import loops
+from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
 from komb.engine.questions import (
     EMPTY,
@@ -27,12 +29,35 @@ from komb.engine.questions import (
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits, Tests
-from komb.engine.state import Shared, with_room
+from komb.engine.state import empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, find_strong, least_gain
+
+PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
+"""Targets whose columns are kept in their order: at least so many, and more as long as they fit."""
+
+REMEMBERED_BYTES = 256 << 20
+"""Of what is remembered of all targets, when an engine is trimmed."""
 
 
 class TableEngine(Engine):
-    """Answers from counts."""
+    """Answers from counts.
+
+    Parameters
+    ----------
+    codes, levels, weight
+        As :class:`~komb.engine.state.Shared` takes them.
+    rule : Rule
+        How the test decides.
+    fixed : frozenset of int
+        Columns in the condition of every test; they are never asked about.
+    buffers : Buffers, optional
+        Of this table, if there are some already.
+
+    Attributes
+    ----------
+    journal : Journal or None
+        Keeps what sweeps have listed.
+    """
 
     def __init__(
         self,
@@ -42,58 +67,79 @@ class TableEngine(Engine):
         *,
         weight: npt.NDArray[np.int32] | None = None,
         fixed: Variables = EMPTY,
+        buffers: Buffers | None = None,
     ) -> None:
         super().__init__(len(codes))
         self._rule, self._fixed = rule, tuple(sorted(fixed))
-        self._shared = Shared(codes, levels, np.empty(0, np.int32) if weight is None else weight)
+        self._buffers = buffers or Buffers(codes, levels, weight)
+        self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
-        self._kept = {}
-        self._asks = Asks(len(codes))
+        self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
         self._before = self._shared.fields["work"].copy()
+        self._listed = SessionCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
 
     @classmethod
-    def on(cls, codes, levels, rule, **options):
-        first = cls(codes, levels, rule, **options)
-
-        def again():
-            other = object.__new__(cls)
-            other.__dict__ = dict(first.__dict__)
-            other._states = {}
-            other._before = first._shared.fields["work"].copy()
-            other._kept = first._kept
-            return other
-        return again
+    def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> TableEngine:
+        """Open an engine on a table, with the buffers of the one before."""
+        buffers = borrow(table)
+        engine = cls(
+            table.codes, buffers.shared.levels, rule, fixed=fixed, buffers=buffers
+        )  # fmt: skip
+        return_after(engine, table, buffers)
+        return engine
 
     @property
     def n_rows(self) -> int:
+        """Rows of the table."""
         return self._shared.n_rows
 
     @property
     def n_levels(self) -> Sequence[int]:
+        """Levels of each column."""
         levels: list[int] = self._shared.levels.tolist()
         return levels
 
     @property
+    def n_strata(self) -> int:
+        """Combinations of the levels of the covariates."""
+        return math.prod(int(self._shared.levels[x]) for x in self._fixed)
+
+    @property
     def alpha(self) -> float:
+        """Level of the tests."""
         return self._rule.alpha
 
     @property
     def work(self) -> SessionCounts:
+        """Tests made so far, and tables counted for them."""
         work = (self._shared.fields["work"] - self._before).tolist()
-        return SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        made = SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        return made + self._listed
 
     def _state(self, target: int) -> Any:
-        if target not in self._states:
-            if target not in self._kept:
-                self._kept[target] = self._shared.state_of(target, self._rule)
-            from komb.engine.state import empty_memory
-            self._states[target] = self._kept[target].replaced(**empty_memory(len(self._shared.codes)))
-        return self._states[target]
+        """Return all that kernels need of one target, which is the last of those in use."""
+        state = self._states.pop(target, None)
+        if state is None:
+            memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
+            state = self._buffers.state_of(target, self._rule).replaced(**memory)
+            if len(self._states) >= PREPARED_TARGETS:
+                self._make_room()
+        self._states[target] = state
+        return state
+
+    def _make_room(self) -> None:
+        """Keep the columns of the last targets only, but all that is remembered."""
+        held = sum(self._buffers.n_bytes(target) for target in self._states)
+        while len(self._states) >= PREPARED_TARGETS and held > PREPARED_BYTES:
+            oldest = next(iter(self._states))
+            held -= self._buffers.n_bytes(oldest)
+            self._memories[oldest] = memory_of(self._states.pop(oldest))
+            self._buffers.forget(oldest)
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end."""
-        state = self._states.get(target) or self._state(target)
+        state = self._state(target)
         while not loops.ask(ask, state):
             self._states[target] = state = with_room(state)
 
@@ -105,29 +151,34 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_conservative: bool = False,
     ) -> list[dict[int, float]]:
-        asked = [(sorted(candidates - given), [*self._fixed, *sorted(given)]) for candidates, given in questions]
-        ask = self._asks.write(loops.EVIDENCE, asked, wants_bits=wants_bits)
+        """For each question, the candidates that depend on the target, with their bits."""
+        fixed = self._fixed
+        asked = [(sorted(some - given), [*fixed, *sorted(given)]) for some, given in questions]
+        wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
+        ask = self._asks.write(loops.EVIDENCE, asked, wants=wants)
         self._run(target, ask)
-        if len(asked) == 1:
-            candidates = asked[0][0]
-            bits = ask.bits[: len(candidates)].tolist()
-            return [{x: own for x, own in zip(candidates, bits) if own}]
-        answers = iter(ask.bits[: sum(len(candidates) for candidates, _ in asked)].tolist())
-        return [{x: own for x, own in zip(candidates, answers) if own} for candidates, _ in asked]
+        n_answers = sum([len(candidates) for candidates, _ in asked])
+        bits = iter(ask.bits[:n_answers].tolist())
+        # the bits have to be the second of zip: it takes one of the first before it ends
+        return [
+            {x: own for x, own in zip(some, bits, strict=False) if own} for some, _ in asked
+        ]  # fmt: skip
 
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
     ) -> Witness | None:
-        asked = [(query.candidates, [*self._fixed, *sorted(query.group)]) for query in queries]
+        """Return the first candidate, query by query, that has a witness nothing separates."""
+        fixed = self._fixed
         ask = self._asks.write(
-            loops.FIRST_WITNESS, asked, [query.n_allies for query in queries], pool=sorted(pool),
+            loops.FIRST_WITNESS,
+            [(query.candidates, [*fixed, *sorted(query.group)]) for query in queries],
+            [query.n_allies for query in queries],
+            pool=sorted(pool),
             max_size=max_separator,
-        )  # fmt: skip
+        )
         self._run(target, ask)
-        query, column, size, *witness = ask.found[: 3 + self._shared.codes.shape[0]].tolist()
-        if query < 0:
-            return None
-        return Witness(query, column, frozenset(witness[len(self._fixed) : size]))
+        query, column, size, *witness = ask.found[: self.n_variables + 4].tolist()
+        return None if query < 0 else Witness(query, column, frozenset(witness[len(fixed) : size]))
 
     def weakest(
         self,
@@ -141,42 +192,33 @@ class TableEngine(Engine):
         wants_bits: bool = True,
         is_in_turn: bool = False,
     ) -> tuple[dict[int, float], dict[int, Variables]]:
-        if not bits:
+        """Weakest evidence of each candidate given the core and subsets of its pool."""
+        candidates, n = list(bits), len(bits)
+        if not n:
             return {}, {}
-        candidates, n, n_fixed = list(bits), len(bits), len(self._fixed)
-        held = [*self._fixed, *sorted(core)]
         if isinstance(pool, Mapping):
             asked = [([x], sorted(pool[x] - core)) for x in candidates]
         else:
             shared = sorted(pool - core)
             asked = [([x], shared) for x in candidates] if is_in_turn else [(candidates, shared)]
         ask = self._asks.write(
-            loops.WEAKEST, asked, core=held, min_size=min_size, max_size=max_size,
-            wants_bits=wants_bits, is_in_turn=is_in_turn,
+            loops.WEAKEST, asked, core=[*self._fixed, *sorted(core)], min_size=min_size,
+            max_size=max_size, wants=BITS if wants_bits else DECISION, is_in_turn=is_in_turn,
         )  # fmt: skip
         ask.bits[:n] = array("d", bits.values())
         ask.found[:n] = loops.NOT_SEPARATED
         self._run(target, ask)
         done = int(ask.place[loops.QUERY]) if is_in_turn else n
+        sizes, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
         kept: dict[int, float] = {}
         separated: dict[int, Variables] = {}
-        found, least = ask.found[:done].tolist(), ask.bits[:done].tolist()
-        for place, (x, size, own) in enumerate(zip(candidates, found, least)):
+        for place, size in enumerate(sizes):
             if size == loops.NOT_SEPARATED:
-                kept[x] = own
+                kept[candidates[place]] = least[place]
             else:
-                separated[x] = frozenset(ask.separators[place, n_fixed:size].tolist())
+                separator = ask.separators[place, len(self._fixed) : size]
+                separated[candidates[place]] = frozenset(separator.tolist())
         return kept, separated
-
-    def weigh(
-        self, target: int, tests: Tests, *, is_conservative: bool = False
-    ) -> npt.NDArray[np.float64]:
-        """As :meth:`evidence`, of tests in arrays."""
-        fixed = np.tile(np.array(self._fixed, dtype=np.int64), (len(tests.sets), 1))
-        tests = tests._replace(sets=np.hstack((fixed, tests.sets)))
-        ask = self._asks.write_tests(tests)
-        self._run(target, ask)
-        return ask.bits[: len(tests.candidates)].copy()
 
     def strong(
         self,
@@ -191,27 +233,37 @@ class TableEngine(Engine):
         how: Any = {"is_conservative": is_conservative, "on_progress": on_progress}
         if not isinstance(asked, AllSets):
             return find_strong(self, target, asked, least_bits, **how)
-        sweep, work = self._sweep(target, asked, least_bits), self._shared.fields["work"]
-        bits, n_tests = self._pack(target, sweep.screened), work[TESTS]
+        sweep, before = self._sweep(target, asked, least_bits), self.work
+        bits = self._pack(target, sweep.screened)
         how |= {"journal": self.journal, "key": str(target)}
         found = sweep.run(partial(self.weigh, target), bits, least_bits, **how)
-        work[TESTS] = n_tests + sweep.n_tests
-        work[TABLES] += sweep.n_counted
+        # what was listed has been tested once more
+        made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
+        self._listed += made
         return found
 
+    def weigh(self, target: int, tests: Tests, *, is_conservative: bool = False) -> FloatArray:
+        """As :meth:`evidence`, of tests in arrays."""
+        fixed = np.tile(np.array(self._fixed, dtype=np.int64), (len(tests.sets), 1))
+        tests = tests._replace(sets=np.hstack((fixed, tests.sets)))
+        ask = self._asks.write_tests(tests, CONSERVATIVE if is_conservative else BITS)
+        self._run(target, ask)
+        bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
+        return bits
+
     def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
-        """Plan a sweep."""
-        shared, n_y, most = self._shared, int(self._shared.levels[target]), math.inf
+        levels, n_rows, most = self._shared.levels, self._shared.n_rows, math.inf
+        n_y = int(levels[target])
         if asked.min_rows_per_cell:
-            most = shared.n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
-        need = least_gain(self._rule, n_y, shared.scale, least_bits, shared.n_rows)
+            most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
+        need = None
+        if not self._fixed:
+            need = least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
         has_bitmaps = self._state(target).first_bitmap >= 0
-        if self._fixed:  # covariates are columns in front of every given set
-            need = None
-        return Sweep(asked, shared.levels, shared.n_rows, most, has_bitmaps, need)
+        return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
 
     def _pack(self, target: int, columns: Int64Array) -> Bits:
-        """Return the bitmaps of a target, with those of some columns."""
+        """Return the bitmaps of some columns."""
         self._run(target, self._asks.write(loops.PACK, [(columns.tolist(), [])]))
         s = self._state(target)
         return Bits(
@@ -220,93 +272,31 @@ class TableEngine(Engine):
         )  # fmt: skip
 
     def outcomes(self, *args: Any, **kwargs: Any) -> Any:
+        """Everything that each of some tests has to say."""
         raise NotImplementedError
 
+    def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
+        """Whether each combination of values goes with one value of another column."""
+        columns = [*self._fixed, *sorted(given), variable]
+        levels = self._shared.levels[columns]
+        codes = self._shared.codes[columns].astype(np.int64)
+        codes = codes[:, (codes < levels[:, None]).all(axis=0)]
+        combined = np.zeros(codes.shape[1], dtype=np.int64)
+        for code, width in zip(codes[:-1], levels, strict=False):
+            _, combined = np.unique(combined * width + code, return_inverse=True)
+        n_combinations = int(combined.max(initial=-1)) + 1
+        if n_combinations * min_rows > len(combined):
+            return False
+        return len(np.unique(combined * levels[-1] + codes[-1])) == n_combinations
 
-class Asks:
-    """Memory for what is asked and answered, kept from question to question."""
-
-    def __init__(self, n_columns: int) -> None:
-        self._room = n_columns + 4
-        self._ask = self._make(1024, 256, 8)
-
-    def _make(self, n_words: int, n_items: int, width: int) -> Any:
-        return Record(
-            words=np.zeros(n_words, np.int64),
-            place=np.zeros(loops.CHOSEN + self._room, np.int64),
-            bits=np.zeros(n_items),
-            found=np.zeros(max(n_items, self._room), np.int64),
-            separators=np.zeros((n_items, width), np.int32),
-        )
-
-    def write(
-        self,
-        loop: int,
-        queries: Sequence[tuple[Sequence[int], Sequence[int]]],
-        n_allies: Sequence[int] | None = None,
-        *,
-        pool: Sequence[int] = (),
-        core: Sequence[int] = (),
-        min_size: int = 0,
-        max_size: int = 0,
-        wants_bits: bool = False,
-        is_in_turn: bool = False,
-    ) -> Any:
-        """Write down queries: candidates and columns, the same sequence once."""
-        first = loops.N_HEADER
-        end_of_pool = first + len(pool)
-        end_of_core = end_of_pool + len(core)
-        words = [
-            loop, 0, len(queries), 0, first, end_of_pool, end_of_pool, end_of_core, min_size,
-            max_size, wants_bits, is_in_turn, *pool, *core,
-        ]  # fmt: skip
-        rows: list[int] = []
-        known: Sequence[int] | None = None
-        start = end = n_items = widest = 0
-        for place, (candidates, columns) in enumerate(queries):
-            if candidates is not known:
-                start, known = len(words), candidates
-                words += candidates
-                end = len(words)
-            n_items += end - start
-            first = len(words)
-            words += columns
-            widest = max(widest, len(columns))
-            rows += (start, end, first, len(words), n_allies[place] if n_allies else 0)
-        words[loops.FIRST_QUERY] = len(words)
-        words += rows
-        width = len(core) + max(min_size, min(max_size, widest)) if loop == loops.WEAKEST else 0
-        n_items = 0 if loop == loops.FIRST_WITNESS else n_items
-        ask = self._ask
-        if (
-            len(words) > ask.words.size
-            or n_items > ask.bits.size
-            or width > ask.separators.shape[1]
-        ):
-            self._ask = ask = self._make(
-                max(ask.words.size, 2 * len(words)),
-                max(ask.bits.size, 2 * n_items),
-                max(ask.separators.shape[1], 2 * width),
-            )
-        ask.words[: len(words)] = array("q", words)
-        return ask
-
-    def write_tests(self, tests: Tests) -> Any:
-        """Write down tests of candidates given sets of one size."""
-        n_sets, size = tests.sets.shape
-        n_candidates, n_columns = len(tests.candidates), tests.sets.size
-        starts = loops.N_HEADER + tests.starts
-        firsts = loops.N_HEADER + n_candidates + size * np.arange(n_sets + 1)
-        queries = np.column_stack((starts[:-1], starts[1:], firsts[:-1], firsts[1:], firsts[1:]))
-        n_words = loops.N_HEADER + n_candidates + n_columns + queries.size
-        ask = self._ask
-        if n_words > ask.words.size or n_candidates > ask.bits.size:
-            self._ask = ask = self._make(
-                max(ask.words.size, n_words), max(ask.bits.size, n_candidates), ask.separators.shape[1]
-            )
-        header = np.zeros(loops.N_HEADER, np.int64)
-        header[[loops.LOOP, loops.N_QUERIES, loops.WANTS_BITS]] = loops.EVIDENCE, n_sets, True
-        header[loops.FIRST_QUERY] = loops.N_HEADER + n_candidates + n_columns
-        parts = header, tests.candidates, tests.sets.ravel(), queries.ravel()
-        np.concatenate(parts, out=ask.words[:n_words])
-        return ask
+    def trim(self, most_bytes: int | None = None) -> None:
+        """Forget variables that were targets long ago until what is remembered fits."""
+        known = self._memories | {x: memory_of(state) for x, state in self._states.items()}
+        sizes = {x: sum(part.nbytes for part in memory.values()) for x, memory in known.items()}
+        total, room = sum(sizes.values()), REMEMBERED_BYTES if most_bytes is None else most_bytes
+        for target, size in sizes.items():
+            if total <= room:
+                return
+            self._memories.pop(target, None)
+            self._states.pop(target, None)
+            total -= size

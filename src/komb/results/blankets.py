@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-    from komb.describe.network import Symmetry
+    from komb.describe.structure import Symmetry
 
 
 class Blankets(Result, Mapping[Name, Blanket]):
@@ -227,7 +227,7 @@ class Blankets(Result, Mapping[Name, Blanket]):
         network = nx.DiGraph(groups=[])
         network.add_nodes_from(self._nodes())
         if self:
-            from komb.describe.network import join
+            from komb.describe.structure import join
 
             run = next(iter(self.values())).run_for("to_networkx()")
             join(run, self.values(), symmetry, network)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from komb.data.names import Name
-from komb.results.record import NAMES, Record
+from komb.results.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Member(Record):
     """
 
     name: Name
-    witness: tuple[Name, ...] | None = field(metadata=NAMES)
+    witness: tuple[Name, ...] | None
     statistic: float | None = None
     df: float | None = None
     p_value: float | None = None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from komb.sessions.source import Power
+from komb.engine.engine import Power
 
-VERY_THICK_ROWS_PER_CELL = 50.0
-"""Rows per cell of a very thick table."""
+DENSE_ROWS_PER_CELL = 50.0
+"""Rows per cell from which on the formula for the power of a test can be trusted."""
 
 LARGER_SHARE = 3.0
-"""How many times the share a test on a very thick table has to see."""
+"""How many times the share a test on so dense a table has to detect."""
 
 
-def power_to_see(share: float) -> Power:
-    """Return the power to see so large a share of a dependence."""
-    return Power(share, LARGER_SHARE * share, VERY_THICK_ROWS_PER_CELL)
+def power_to_detect(share: float) -> Power:
+    """Return the power to detect so large a share of a dependence."""
+    return Power(share, LARGER_SHARE * share, DENSE_ROWS_PER_CELL)

@@ -7,22 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, chain, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.citests import decision
-from komb.citests.contract import CITest
+from komb.citests.contract import RuleTest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import (
     NO_FREEDOM,
     BoolArray,
     Measurement,
     Tests,
     TestSums,
-    check_measurement,
 )
-from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, make_test
 from komb.counts.contingency import Contingency
 from komb.counts.fixedpoint import FloatArray, Int64Array
@@ -68,20 +67,20 @@ class DataSession(Session):
     def __init__(
         self,
         table: DiscreteTable,
-        test: TestChoice | CITest = "g-sci",
+        test: TestChoice | CountedTest = "g-sci",
         *,
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
         journal: SweepJournal | None = None,
     ) -> None:
-        if not isinstance(test, CITest):
-            test = make_test(test, df, seed, alpha=alpha)
+        if not isinstance(test, CountedTest):
+            test = cast("CountedTest", make_test(test, df, seed, alpha=alpha))
         super().__init__(make_source(table, test, alpha))
         self.source.journal = journal
 
 
-def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource:
+def make_source(table: DiscreteTable, test: CountedTest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
     if isinstance(table, StoredTable | ClusterTable):
         from komb.sessions.stored import CountedSource, find_counter
@@ -89,7 +88,7 @@ def make_source(table: DiscreteTable, test: CITest, alpha: float) -> TableSource
         counter = find_counter(table)
         if counter is not None:
             return CountedSource(table, test, alpha, counter)
-    formula = test.formula(alpha) if is_ours(type(test)) else None
+    formula = decision.make_formula(test.rule(alpha)) if isinstance(test, RuleTest) else None
     workspace = borrow(table)
     if formula is None or workspace.shared.has_missing:
         return TableSource(table, test, alpha, workspace)
@@ -104,7 +103,7 @@ class TableSource(Source):
     def __init__(
         self,
         table: DiscreteTable,
-        test: CITest,
+        test: CountedTest,
         alpha: float,
         workspace: Workspace | None = None,
     ) -> None:
@@ -112,7 +111,6 @@ class TableSource(Source):
         self._table = table
         self._test = test
         self._alpha = alpha
-        self._is_ours = is_ours(type(test))
         self.journal: SweepJournal | None = None
         self._workspace = workspace or borrow(table)
         self._cardinalities = self._workspace.cardinalities
@@ -252,8 +250,6 @@ class TableSource(Source):
             measured = self._test.measure(sums)
         else:
             measured = self._test.measure_strong(sums, strong_at)
-        if not self._is_ours:
-            check_measurement(measured, len(sums.levels))
         return measured
 
     def _measured(self, sums: TestSums, strong_at: float | None = None) -> Measurement:

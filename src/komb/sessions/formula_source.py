@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.citests.formula import Formula
 from komb.counts.contingency import Contingency
 from komb.data.table import DiscreteTable
@@ -22,7 +22,6 @@ from komb.engine.questions import (
 )
 from komb.sessions.data import TableSource
 from komb.sessions.formula_tests import FormulaTests
-from komb.sessions.formula_walk import FormulaWalk, fits_memory
 from komb.sessions.sweeps import Sweep
 from komb.sessions.workspace import Workspace
 
@@ -35,7 +34,7 @@ class FormulaSource(TableSource):
     def __init__(
         self,
         table: DiscreteTable,
-        test: CITest,
+        test: CountedTest,
         alpha: float,
         workspace: Workspace,
         formula: Formula,
@@ -75,12 +74,6 @@ class FormulaSource(TableSource):
             self._tests.note_sweep(self._contingency(target), swept)
         return swept
 
-    def walk(
-        self, target: int, columns: Sequence[int], members: Variables, most_given: int
-    ) -> Variables:
-        """Test columns in turn, each given the rest of a set that grows and shrinks on the way."""
-        return self._tests.walk(self._contingency(target), columns, members, most_given)
-
     def separate_in_turn(
         self,
         target: int,
@@ -101,20 +94,6 @@ class FormulaSource(TableSource):
             wants_bits=False,
             in_turn=True,
         )[1]
-
-    def walk_groups(
-        self, target: int, candidates: Variables, order: int, max_separator: int
-    ) -> FormulaWalk | None:
-        """Begin walks through the groups outside of a blanket that grows, in compiled code."""
-        if not fits_memory(len(candidates), order, self.n_variables):
-            return None
-        return FormulaWalk(
-            self._tests,
-            lambda: self._contingency(target),
-            candidates,
-            order,
-            max_separator,
-        )
 
     @property
     def separators(self) -> FormulaSeparators:

@@ -7,7 +7,7 @@ tables of integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -21,7 +21,6 @@ from komb.counts.records import Record
 from komb.engine.questions import (
     Branch,
     Candidates,
-    Dependence,
     Position,
     SessionCounts,
     Variables,
@@ -117,32 +116,6 @@ class FormulaTests:
             return [answers]
         return [answers[end - len(own) : end] for own, end in zip(asked, ends, strict=True)]
 
-    def walk(
-        self, contingency: Contingency, columns: Sequence[int], members: Variables, most_given: int
-    ) -> Variables:
-        """As :meth:`~komb.sessions.session.Session.walk`."""
-        room = max(_COLUMNS_AT_FIRST, len(members))
-        done = 0
-        while True:  # with room for as many as there are, not for all that there could be
-            most = min(room, most_given)
-            walked, members = self._walk(contingency, columns[done:], members, most)
-            done += walked
-            if done == len(columns) or most == most_given:
-                return members
-            room *= 2
-
-    def _walk(
-        self, contingency: Contingency, columns: Sequence[int], members: Variables, most: int
-    ) -> tuple[int, Variables]:
-        """Return how many columns were tested, before one given too many, and the set then."""
-        names, lot = self._names, self._buffers.lot_for(len(columns), most)
-        lot.columns[: len(columns)] = columns
-        lot.pool[: len(members)] = sorted(members)
-        asked = {names.N_COLUMNS: len(columns), names.N_POOL: len(members), names.MAX_SIZE: most}
-        self._run(contingency, most, names.WALK, asked)
-        members = frozenset(lot.free[: lot.place[names.N_ANSWERS]].tolist())
-        return int(lot.place[names.LINE]), members
-
     def first_inseparable(
         self,
         contingency: Contingency,
@@ -225,33 +198,6 @@ class FormulaTests:
             (line, x, frozenset(witness[: witness.index(self._no_column)]))
             for line, x, *witness in lot.answers[: lot.place[self._names.N_ANSWERS]].tolist()
         ]
-
-    def first_witness(
-        self,
-        contingency: Contingency,
-        walk: Any,
-        outside: Variables,
-        blanket: Variables,
-        sizes: tuple[int, int],
-        generation: int,
-        on_pause: Callable[[], None],
-    ) -> Dependence | None:
-        """Go on with a walk through the groups outside of a blanket: see ``GROUPS``.
-
-        ``sizes`` are the largest of a witness and of a separator.
-        """
-        names, (order, max_separator) = self._names, sizes
-        width = order + min(max_separator, len(blanket))
-        lot = self._buffers.lot_for(max(len(outside), 1), width, walk)
-        lot.columns[: len(outside)] = sorted(outside)
-        lot.pool[: len(blanket)] = sorted(blanket)
-        numbers = {
-            names.N_COLUMNS: len(outside), names.N_POOL: len(blanket), names.ORDER: order,
-            names.MAX_SIZE: max_separator, names.GENERATION: generation,
-        }  # fmt: skip
-        self._run(contingency, width, names.GROUPS, numbers, on_pause)
-        found = self._found_witnesses(lot)
-        return found[0][1:] if found else None
 
     def weakest(
         self,
@@ -367,7 +313,6 @@ class FormulaTests:
         most_columns: int,
         loop: int,
         asked: Mapping[int, int],
-        on_pause: Callable[[], None] | None = None,
     ) -> None:
         """Run a loop to its end; given sets have ``most_columns`` columns at most."""
         known = self._known_of(contingency)
@@ -391,8 +336,6 @@ class FormulaTests:
         while not self._lots.run_lot(lot, known.work):
             self._note_work(given)
             self._enlarge(known)
-            if on_pause is not None:
-                on_pause()
         self._note_work(given)
 
     def _note_work(self, given: Any) -> None:

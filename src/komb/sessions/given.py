@@ -26,19 +26,7 @@ from komb.sessions.source import Power, Source, Strong, WrappedSource
 
 
 class GivenSource(WrappedSource):
-    """Whatever another source answers, given some variables besides.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from komb.sessions.graph import DirectedGraphSource
-    >>> from komb.sessions.session import Session
-    >>> fork = DirectedGraphSource(nx.DiGraph([(0, 1), (0, 2)]))
-    >>> Session(fork).dependents(1, {2}, EMPTY)
-    [2]
-    >>> Session(GivenSource(fork, frozenset({0}))).dependents(1, {2}, EMPTY)
-    []
-    """
+    """Whatever another source answers, given some variables besides."""
 
     def __init__(self, source: Source, fixed: Variables, n_strata: int = 1) -> None:
         super().__init__(source)

@@ -31,29 +31,19 @@ class LotBuffers:
         self._n_rows = n_rows
         self._n_columns = n_columns
         self._n_items, self._width = self._enough(_ITEMS_AT_FIRST), _COLUMNS_AT_FIRST
-        self._no_walk = self._make_no_walk()
-        self.lot = self._make_lot(self._no_walk)
+        self.lot = self._make_lot()
         self.most_columns = _COLUMNS_AT_FIRST
         self.given = self._make_given()
 
-    def lot_for(self, n_items: int, width: int, walk: Any = None) -> Any:
+    def lot_for(self, n_items: int, width: int) -> Any:
         """Return the lot, with room for so many items and for sets of so many columns."""
         if n_items > self._n_items or width > self._width:
             self._n_items = _grown(self._n_items, n_items)
             self._width = _grown(self._width, width)
-            self.lot = self._make_lot(self.lot.walk)
-        if walk is not None and walk is not self.lot.walk:
-            self.lot = self.lot.replaced(walk=walk)
+            self.lot = self._make_lot()
         return self.lot
 
-    def _make_no_walk(self) -> Any:
-        none = np.zeros(1, dtype=np.int64)
-        return self._names.Walk(
-            entered=none, examined=np.zeros((1, 1), dtype=np.int32), first=none, position=none,
-            binomials=none[None], last=none,
-        )  # fmt: skip
-
-    def _make_lot(self, walk: Any) -> Any:
+    def _make_lot(self) -> Any:
         n_items, width = self._n_items, self._width
 
         def integers(size: int) -> Int64Array:
@@ -75,7 +65,6 @@ class LotBuffers:
             core=integers(n_items),
             separators=sets(width + 1),
             answers=sets(width + 3),
-            walk=walk,
             free=integers(n_items),
             chosen=integers(width + 1),
             allies=integers(width + 1),
@@ -115,9 +104,7 @@ class LotBuffers:
         """Give the memory of large lots back."""
         if self._n_items > self._enough(_ITEMS_KEPT):
             self._n_items = self._enough(_ITEMS_KEPT)
-            self.lot = self._make_lot(self._no_walk)
-        elif self.lot.walk is not self._no_walk:
-            self.lot = self.lot.replaced(walk=self._no_walk)
+            self.lot = self._make_lot()
 
     def _enough(self, n_items: int) -> int:
         """Have room for a set of all columns, whatever else is asked."""

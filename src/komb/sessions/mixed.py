@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import compress
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from komb.citests import decision
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import Measurement
 from komb.citests.mixed.batch import has_power, measure
 from komb.citests.mixed.components import UNLIKELY, Components, compare
@@ -102,14 +102,14 @@ class MixedSession(Session):
         numbers: Mapping[int, FloatArray],
         *,
         ordered: Collection[int] = (),
-        test: TestChoice | CITest = "auto",
+        test: TestChoice | CountedTest = "auto",
         alpha: float = 0.01,
         df: str = "adjusted",
         seed: int = 0,
         journal: SweepJournal | None = None,
     ) -> None:
-        if not isinstance(test, CITest):
-            test = make_test(test, df, seed, alpha=alpha)
+        if not isinstance(test, CountedTest):
+            test = cast("CountedTest", make_test(test, df, seed, alpha=alpha))
         discrete = make_source(table, test, alpha)
         discrete.journal = journal
         super().__init__(MixedSource(MixedColumns(table, numbers, ordered), discrete))

@@ -14,7 +14,7 @@ from itertools import islice, tee
 
 import numpy as np
 
-from komb.citests.contract import CITest, GScreen
+from komb.citests.counted import CountedTest, GScreen
 from komb.citests.measure import BoolArray
 from komb.counts.binomials import binomials
 from komb.counts.cluster_screens import find_workers, screen_on
@@ -173,7 +173,7 @@ class ScreenedSweep:
 
 def screened_sweep(
     contingency: Contingency,
-    test: CITest,
+    test: CountedTest,
     alpha: float,
     variables: Int64Array,
     is_asked: BoolArray,
@@ -195,7 +195,7 @@ def screened_sweep(
     return sweep if sweep.n_rows >= max(LEAST_WORK, 1) else None
 
 
-def screen_by_g(test: CITest, freedom: Int64Array, alpha: float) -> GScreen | None:
+def screen_by_g(test: CountedTest, freedom: Int64Array, alpha: float) -> GScreen | None:
     """Ask a test what it needs at a level for which there are critical values."""
     return test.screen_by_g(freedom, min(max(alpha, _SMALLEST_ALPHA), _LARGEST_ALPHA))
 

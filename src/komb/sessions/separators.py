@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import islice
 from typing import Protocol
 
 from komb.engine.questions import (
@@ -263,7 +263,7 @@ class SeparatorFinder:
     ) -> dict[Position, list[Variables]]:
         """For each position, the sets of group and allies given which the candidate depends."""
         alliances = [
-            _new_alliances(blanket, branch.settled, n_allies)
+            _alliances(blanket, n_allies)
             if branch.candidates and n_allies <= branch.n_allies
             else ()
             for branch in branches
@@ -384,11 +384,6 @@ def _lots(
 
 
 @lru_cache(maxsize=16)
-def _new_alliances(
-    blanket: Variables, settled: Variables | None, size: int
-) -> tuple[Variables, ...]:
-    """Subsets of a blanket that are not part of a settled one, in order."""
-    alliances = combinations(sorted(blanket), size)
-    if settled is None:
-        return tuple(map(frozenset, alliances))
-    return tuple(frozenset(allies) for allies in alliances if not settled.issuperset(allies))
+def _alliances(blanket: Variables, size: int) -> tuple[Variables, ...]:
+    """Subsets of a blanket, in order."""
+    return tuple(subsets(blanket, size, size))

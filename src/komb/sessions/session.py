@@ -26,7 +26,6 @@ from komb.engine.questions import (
     EMPTY,
     Candidates,
     Dependence,
-    GroupWalk,
     OnProgress,
     Outcome,
     Question,
@@ -117,11 +116,6 @@ class Session:
         """Level of the tests; None if answers come from an oracle."""
         return self.source.alpha
 
-    @property
-    def stops_at_success(self) -> bool:
-        """Whether nothing is tested beyond a success, where one is enough."""
-        return self.source.remembers
-
     def sweep(
         self, target: int, pool: Variables, size: int, on_progress: OnProgress | None = None
     ) -> None:
@@ -189,56 +183,6 @@ class Session:
     def is_dependent(self, target: int, candidate: int, given: Variables) -> bool:
         """Whether one candidate depends on the target given the set."""
         return bool(self.dependents(target, {candidate}, given))
-
-    def walk(
-        self,
-        target: int,
-        columns: Sequence[int],
-        members: Variables,
-        most_given: int | None = None,
-    ) -> Variables:
-        """Test columns one after the other, each given the rest of a set, which changes on the way.
-
-        A column outside of the set enters if it depends on the target, one inside leaves if it does
-        not. Stops before a test given more than ``most_given`` columns.
-        """
-        self._check([(members, frozenset(columns))])
-        self._asked.add(target)
-        most = self.n_variables if most_given is None else most_given
-        walked = self.source.walk(target, columns, members, most)
-        return self._walk(target, list(columns), members, most) if walked is None else walked
-
-    def _walk(
-        self, target: int, waiting: list[int], members: Variables, most_given: int
-    ) -> Variables:
-        """Ask about several columns at once, and the more the longer none has entered.
-
-        What is asked beyond the first that depends is asked in vain.
-        """
-        idle = 0  # tests since the last one entered
-        while waiting and len(members - {waiting[0]}) <= most_given:
-            if waiting[0] in members:
-                column = waiting.pop(0)
-                others = members - {column}
-                members = members if self.is_dependent(target, column, others) else others
-                continue
-            batch = waiting[: max(1, idle // 8)]
-            batch = batch[: next((n for n, x in enumerate(batch) if x in members), len(batch))]
-            dependent = self.dependents(target, set(batch), members)
-            idle += len(batch)
-            del waiting[: batch.index(dependent[0]) + 1 if dependent else len(batch)]
-            if dependent:
-                members |= {dependent[0]}
-                idle = 0
-        return members
-
-    def walk_groups(
-        self, target: int, candidates: Variables, order: int, max_separator: int
-    ) -> GroupWalk | None:
-        """Begin walks through the groups outside of a blanket; None if that is no quicker here."""
-        self._check([(candidates, frozenset({target}))])
-        self._asked.add(target)
-        return self.source.walk_groups(target, candidates, order, max_separator)
 
     def separate_in_turn(
         self,

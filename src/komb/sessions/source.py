@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from komb.engine.questions import (
     Candidates,
     Dependence,
-    GroupWalk,
     OnProgress,
     Outcome,
     Question,
@@ -174,12 +173,6 @@ class Source(ABC):
         """As :meth:`Session.strong_among`; None if that is no quicker than to weigh all."""
         return None
 
-    def walk(
-        self, target: int, columns: Sequence[int], members: Variables, most_given: int
-    ) -> Variables | None:
-        """As :meth:`Session.walk`; None if that is no quicker than to ask one by one."""
-        return None
-
     def separate_in_turn(
         self,
         target: int,
@@ -190,12 +183,6 @@ class Source(ABC):
         core: Variables,
     ) -> dict[int, Variables] | None:
         """As :meth:`Session.separate_in_turn`; None if that is no quicker than to ask in turn."""
-        return None
-
-    def walk_groups(
-        self, target: int, candidates: Variables, order: int, max_separator: int
-    ) -> GroupWalk | None:
-        """As :meth:`Session.walk_groups`."""
         return None
 
     def can_detect(

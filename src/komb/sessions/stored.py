@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.counts.added_contingency import AddedContingency, CountTerms
 from komb.counts.cluster_counter import (
     TASKS_PER_THREAD,
@@ -60,7 +60,7 @@ class CountedSource(TableSource):
     """Tests on counts that somebody adds up over the parts of a table."""
 
     def __init__(
-        self, table: DiscreteTable, test: CITest, alpha: float, counter: JointCounter
+        self, table: DiscreteTable, test: CountedTest, alpha: float, counter: JointCounter
     ) -> None:
         self._tables = JointTables(counter)
         super().__init__(table, test, alpha, CountedWorkspace(self._tables))

@@ -9,7 +9,7 @@ their other tests counted one by one.
 
 A statistic that needs the table of each test, not only sums over sets, is counted one by one too,
 unless the test can tell from the sums alone that most of them are no dependences
-(:meth:`~komb.citests.contract.CITest.screen`). Where there are many more rows than cells, the table
+(``CountedTest.screen``). Where there are many more rows than cells, the table
 of a set is read for all of its tests (:mod:`komb.sessions.tabled_sweep`).
 
 Where that helps, most of a sweep is counted and screened by one kernel, on all processors
@@ -25,7 +25,7 @@ from functools import partial
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import BoolArray, Tests, TestSums
 from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
@@ -51,7 +51,7 @@ class Sweeper:
     Parameters
     ----------
     contingency : Contingency
-    test : CITest
+    test : CountedTest
         Says what it needs, and what it can rule out before tables are counted.
     alpha : float
         What is no dependence at this level may be ruled out.
@@ -76,7 +76,7 @@ class Sweeper:
     def __init__(
         self,
         contingency: Contingency,
-        test: CITest,
+        test: CountedTest,
         alpha: float,
         decide: Decider,
         pool: list[int],

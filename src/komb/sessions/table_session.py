@@ -1,4 +1,4 @@
-"""The session of a search on a table: given covariates, and as background knowledge has it.
+"""The session of a search on a table, given covariates.
 
 Numbers with many values are tested by their values where the test knows how to, and the table has
 them: it is in memory, and its types were found. On many rows bins do nearly as well, and counting
@@ -11,23 +11,24 @@ import math
 from typing import Any
 
 from komb.citests.contract import CITest
-from komb.citests.registry import TestChoice, find_test
+from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.data.encode.column_types import NUMERIC, ColumnType
-from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
+from komb.sessions.bridge import CountingSession, SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
-from komb.sessions.informed import InformedSource
 from komb.sessions.session import Session
 from komb.sessions.source import Source
+from komb.sessions.sweep_journal import SweepJournal
 
 
-def ranked_numbers(table: DiscreteTable, test: TestChoice | CITest) -> dict[int, FloatArray]:
+def ranked_numbers(table: DiscreteTable, test: TestChoice) -> dict[int, FloatArray]:
     """Return the columns that a test takes as numbers, by position, with their values."""
-    implementation = type(test) if isinstance(test, CITest) else find_test(test)
-    if not (implementation.takes_numbers and table.is_in_memory and table.has_ranks):
+    if not (find_test(test).takes_numbers and table.is_in_memory and table.has_ranks):
         return {}
     return {table.index(name): values for name, values in table.numbers.items()}
 
@@ -36,7 +37,6 @@ def open_table(
     table: DiscreteTable,
     *,
     given: Variables = EMPTY,
-    knowledge: ColumnKnowledge | None = None,
     **test: Any,
 ) -> Session:
     """Open a session that tests on a table.
@@ -46,18 +46,29 @@ def open_table(
     table : DiscreteTable
     given : frozenset of int
         Columns in the condition of every test; they are never asked about.
-    knowledge : ColumnKnowledge, optional
-        What answers have to agree with.
     **test
         As in :class:`~komb.sessions.data.DataSession`.
     """
     session = _open(table, **test)
-    if not given and knowledge is None:
-        return session
-    held = _hold(session.source, given)
-    if knowledge is None:
-        return Session(held)
-    return Session(InformedSource(held, knowledge, frozenset(range(table.n_columns)) - given))
+    return Session(_hold(session.source, given)) if given else session
+
+
+def open_engine(
+    table: DiscreteTable,
+    test: TestChoice = "g-sci",
+    *,
+    given: Variables = EMPTY,
+    alpha: float = 0.01,
+    df: str = "observed",
+    seed: int = 0,
+    journal: SweepJournal | None = None,
+) -> Engine:
+    """Open the engine of a search on a table, given covariates."""
+    made = make_test(test, df, seed, alpha=alpha)
+    if isinstance(made, CITest):
+        return MeasuredEngine(CountingSession(table), made, alpha, given)
+    options = {"alpha": alpha, "df": df, "seed": seed, "journal": journal}
+    return SessionEngine(open_table(table, given=given, test=test, **options))
 
 
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
@@ -76,7 +87,7 @@ def _hold(source: Source, given: Variables) -> GivenSource:
     return GivenSource(source, given, math.prod(source.n_levels[x] for x in given))
 
 
-def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: Any) -> Session:
+def _open(table: DiscreteTable, test: TestChoice = "g-sci", **options: Any) -> Session:
     """Open a session that counts, or one that takes numbers as they are."""
     numbers = ranked_numbers(table, test)
     if not numbers:

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from komb.citests.contract import CITest
+from komb.citests.counted import CountedTest
 from komb.citests.measure import BoolArray
 from komb.counts.column_blocks import Blocks, block_sets
 from komb.counts.contingency import Contingency, Summaries
@@ -41,7 +41,7 @@ class TabledSweep:
     Parameters
     ----------
     contingency : Contingency
-    test : CITest
+    test : CountedTest
     alpha : float
         What is no dependence at this level may be ruled out.
     variables : int array
@@ -62,7 +62,7 @@ class TabledSweep:
     def __init__(
         self,
         contingency: Contingency,
-        test: CITest,
+        test: CountedTest,
         alpha: float,
         variables: Int64Array,
         is_asked: BoolArray,
@@ -131,7 +131,7 @@ class TabledSweep:
 
 def tabled_sweep(
     contingency: Contingency,
-    test: CITest,
+    test: CountedTest,
     alpha: float,
     variables: Int64Array,
     is_asked: BoolArray,

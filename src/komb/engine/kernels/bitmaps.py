@@ -54,7 +54,9 @@ def fits_bitmaps(s, size, column):
             return False
         n_strata = min(n_strata * s.levels[s.given[index]], np.int64(1) << 30)
         n_lines += n_strata
-    return n_lines <= s.strata.shape[0] and n_strata * s.levels[column] <= s.most_bitmap_work
+    work = n_strata * s.levels[column]
+    has_room = n_lines <= s.strata.shape[0] and work * s.n_y <= s.table.size
+    return has_room and work <= s.most_bitmap_work
 
 
 @inner
@@ -96,7 +98,7 @@ def need_strata(s, size):
 
 @inner
 def count_bitmaps(s, size, column):
-    """Fill the table [stratum, x, y], and return how many strata there are.
+    """Fill the table [y, stratum, x], and return how many strata there are.
 
     What follows by subtraction is not counted: the last stratum, unless a value of the given set
     may be missing, and the first level, unless one of the column may be.
@@ -117,13 +119,13 @@ def count_bitmaps(s, size, column):
                 line, total = np.uint64(start + z), np.uint64(0)
                 for word in range(low, high):
                     total += np.uint64(count_bits(strata[line, word] & bitmaps[bitmap, word]))
-                table[np.uint64((z * n_x + x) * n_y + y)] = np.int32(total)
+                table[np.uint64((y * n_z + z) * n_x + x)] = np.int32(total)
                 left -= np.int32(total)
             if covers_all:
-                table[np.uint64(((n_z - 1) * n_x + x) * n_y + y)] = left
+                table[np.uint64((y * n_z + n_z - 1) * n_x + x)] = left
         for z in range(n_z if is_complete else 0):
             rest = s.stratum_rows[z * n_y + y]
             for x in range(1, n_x):
-                rest -= table[np.uint64((z * n_x + x) * n_y + y)]
-            table[np.uint64(z * n_x * n_y + y)] = rest
+                rest -= table[np.uint64((y * n_z + z) * n_x + x)]
+            table[np.uint64((y * n_z + z) * n_x)] = rest
     return n_z

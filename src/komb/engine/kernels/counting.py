@@ -1,8 +1,9 @@
 """Counting one test: a candidate and the target in each stratum of the given set.
 
-There are three ways. Popcounts of bitmaps and histograms of labelled rows fill a dense table
-[stratum, x, y]. Where that would be too large, rows are grouped by their stratum, and sums go
-through the rows.
+There are three ways. Popcounts of bitmaps and histograms of rows fill a dense table [run, code]: a
+run is a level of the target in a group of rows, a code a combination of levels of columns that rows
+are not grouped by, the candidate being the last. Where that table would be too large, sums go
+through the rows themselves.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -15,19 +16,21 @@ import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
 from komb.engine.kernels.bitmaps import count_bitmaps, fits_bitmaps, need_bitmaps, need_strata
-from komb.engine.kernels.groups import need_groups
+from komb.engine.kernels.groups import begin_groups, group_further, line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
+    BUILT,
     COLUMN,
     DENSE,
+    LINE,
     N_GIVEN,
-    N_STRATA,
+    N_RESTS,
     NOTHING,
     ROWS_COUNTED,
     SPARSE,
     TABLES,
     WAY,
 )
-from komb.engine.kernels.rows import clear, n_combinations, need_column, need_labels
+from komb.engine.kernels.rows import clear
 
 
 @inner
@@ -41,27 +44,40 @@ def count(s, size, column):
     if fits_bitmaps(s, size, column) and (size > 0 or s.is_sorted[column]):
         need_bitmaps(s, column)
         need_strata(s, size)
-        counted[N_STRATA] = count_bitmaps(s, size, column)
-        return
-    product = n_combinations(s, 0, size)
-    cells = (product + s.has_missing) * (s.levels[column] + 1) * (s.n_y + 1)
-    if cells > s.most_cells:
-        counted[WAY] = SPARSE
-        need_column(s, column)
-        need_groups(s, size, column, s.is_adjusted)
-        return
-    counted[N_STRATA] = product
-    if size == 0 and not s.is_sorted[column]:
+        counted[N_RESTS] = count_bitmaps(s, size, column)
+        _note_one_group(s)
+    elif (
+        size == 0
+        and not s.is_sorted[column]
+        and (s.n_y + 1) * (s.levels[column] + 1) <= s.most_cells
+    ):
+        counted[N_RESTS] = 1
         _count_pair(s, column)
+        _note_one_group(s)
     else:
-        need_column(s, column)
-        _count_labels(s, need_labels(s, size), column, product)
+        _count_groups(s, size, column)
 
 
 @inner
 def forget_count(s):
     """Forget what was counted last, as the given set changes."""
     s.counted[WAY] = NOTHING
+
+
+@inner
+def _note_one_group(s):
+    """Note that all rows are one group, with a run for each level of the target."""
+    line = s.grouped_rows.shape[0] - 1
+    s.counted[BUILT], s.counted[LINE] = 0, line
+    s.n_groups[line], s.first_run[line, 0], s.first_run[line, 1] = 1, 0, np.int32(s.n_y)
+
+
+@inner
+def n_codes(s):
+    """How many codes the rows of the counted test may have."""
+    if s.counted[BUILT] > s.counted[N_GIVEN]:
+        return np.int64(1)
+    return s.counted[N_RESTS] * s.levels[s.counted[COLUMN]]
 
 
 @inner
@@ -73,40 +89,67 @@ def _fold(table, second):
 
 @inner
 def _count_pair(s, column):
-    """Fill the table [x, y] from the columns as they are; each has a place for missing values."""
+    """Fill the table [y, x] from the columns as they are; missing values come last."""
     stay_apart()
-    x, y, table, weight, step = s.codes[column], s.codes[s.target], s.table, s.weight, s.n_y + 1
-    n_cells, is_weighted = (s.levels[column] + 1) * step, weight.size > 0
+    x, y, table, weight, n_x = s.codes[column], s.codes[s.target], s.table, s.weight, s.levels[column]
+    width, is_weighted = n_x + s.is_incomplete[column], weight.size > 0
+    n_cells, step = (s.n_y + 1) * width, np.uint64(width)
     second = np.uint64(n_cells if 2 * n_cells <= x.size else 0)
     clear(table, n_cells + np.int64(second))
     for row in range(np.uint64(x.size)):
         # in turn in two tables: neighbours often fall into one cell, and would wait
-        cell = (row & np.uint64(1)) * second + np.uint64(x[row]) * np.uint64(step) + np.uint64(y[row])
+        cell = (row & np.uint64(1)) * second + np.uint64(y[row]) * step + np.uint64(x[row])
         table[cell] += weight[row] if is_weighted else np.int32(1)
     _fold(table, second)
-    for x in range(s.levels[column]):  # without the places of missing values
-        for y in range(s.n_y):
-            table[np.uint64(x * s.n_y + y)] = table[np.uint64(x * step + y)]
+    for cell in range(n_x, s.n_y * n_x if width > n_x else 0):
+        table[cell] = table[cell // n_x * width + cell % n_x]
 
 
 @inner
-def _count_labels(s, line, column, n_z):
-    """Fill the table [stratum, x, y] row by row; missing levels of the candidate come last."""
+def _count_groups(s, size, column):
+    """Group rows by as many columns as it takes, and fill the table if it is small enough."""
     stay_apart()
-    codes, table, labels, weight = s.sorted[column], s.table, s.labels[line], s.sorted_weight
-    n_x, is_weighted = s.levels[column], weight.size > 0
-    step, row_step = np.uint64((n_x + s.is_incomplete[column]) * s.n_y), np.uint64(s.n_y)
-    n_cells = (n_z + s.has_missing) * np.int64(step)
-    second = np.uint64(n_cells if 2 * n_cells <= s.order.size else 0)
+    counted = s.counted
+    s.given[size] = column
+    counted[BUILT] = begin_groups(s, size + 1)
+    is_again = s.n_asked[size] > 1
+    while True:
+        built, counted[LINE] = counted[BUILT], line_of(s, counted[BUILT])
+        counted[N_RESTS] = 1
+        for index in range(built, size):
+            product = counted[N_RESTS] * s.levels[s.given[index]]
+            counted[N_RESTS] = min(product, np.int64(1) << 31)
+        width = n_codes(s)
+        cells = n_runs(s, counted[LINE]) * width
+        enough = s.few_cells if is_again and built < size else s.most_cells
+        if cells <= enough:
+            break
+        if (built >= size or not is_again) and (
+            cells + s.n_groups[counted[LINE]] * width <= s.cells.size
+        ):
+            break
+        group_further(s)
+        counted[BUILT] += 1
+    if cells > s.most_cells or built > size:
+        counted[WAY] = SPARSE
+    else:
+        _fill_table(s, cells, width)
+
+
+@inner
+def _fill_table(s, n_cells, width):
+    """Fill the table [run, code] row by row."""
+    stay_apart()
+    line, table, codes, weight = s.counted[LINE], s.table, s.row_codes, s.sorted_weight
+    first, size = s.counted[BUILT], s.counted[N_GIVEN] + 1
+    rows, run_of, is_weighted, step = s.grouped_rows[line], s.run_of[line], weight.size > 0, np.int32(width)
+    n_rows = write_codes(s, line, first, size, size)
+    second = np.uint64(n_cells if 2 * n_cells <= n_rows else 0)
     clear(table, n_cells + np.int64(second))
-    for y in range(s.n_y):
-        for row in range(np.uint64(s.rows[y]), np.uint64(s.rows[y + 1])):
-            cell = np.uint64(labels[row]) * step + np.uint64(codes[row]) * row_step + np.uint64(y)
-            table[(row & np.uint64(1)) * second + cell] += (
-                weight[row] if is_weighted else np.int32(1)
-            )
+    for position in range(np.uint64(n_rows)):
+        if s.has_missing and codes[position] < 0:
+            continue
+        cell = np.uint64(run_of[position] * step + codes[position])
+        w = weight[np.uint64(rows[position])] if is_weighted else np.int32(1)
+        table[(position & np.uint64(1)) * second + cell] += w
     _fold(table, second)
-    if s.is_incomplete[column]:
-        for z in range(1, n_z):
-            for cell in range(n_x * s.n_y):
-                table[np.uint64(z * n_x * s.n_y + cell)] = table[np.uint64(z) * step + np.uint64(cell)]

@@ -6,56 +6,31 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from komb.counts.chi_square_kernels import critical_value, log2_p_value
 from komb.counts.compiling import inner, stay_apart
+from komb.engine.kernels.judge import CONSERVATIVE, DECISION, is_coded, judge
 from komb.engine.kernels.memo import CANDIDATE, LENGTH_CLASS, MEMBER, find, key_of, take
 from komb.engine.kernels.places import (
     BY_OTHER,
     FALLBACKS,
     FIT,
-    FREE,
-    FREEDOM,
     IS_RELIABLE,
     LENGTH,
     LOG2_P,
-    NO_FREEDOM,
-    NULL_MEAN,
-    NULL_VARIANCE,
     OWN_FIT,
     OWN_LENGTH,
-    OWN_STRATA,
-    PEARSON,
     ROWS,
     SECOND_LOG2_P,
     SPLIT,
-    STATISTIC,
-    STRATA,
     TESTS,
     UNRELIABLE,
 )
 from komb.engine.kernels.strata import need_table
 from komb.engine.kernels.sums import sum_up
 
-ROUNDING = 1e-9  # bits; smaller differences of code lengths count as zero
 NO_LENGTH = np.iinfo(np.int64).min  # instead of a sum of lengths that was not needed
-NATS = 2.0 * math.log(2.0)  # G of a gain of one bit
-
-
-@inner
-def has_rows_per_cell(s, column, enough):
-    """Whether the table of a test has so many rows per cell; one without rows never has."""
-    cells = s.levels[column] * s.sums[OWN_STRATA] * s.n_y
-    return cells > 0 and s.sums[ROWS] >= enough * cells
-
-
-@inner
-def is_coded(s, column):
-    """Whether a table is so sparse that code lengths decide."""
-    return s.coded_below > 0.0 and not has_rows_per_cell(s, column, s.coded_below)
+UNKNOWN = -1.0  # evidence of a dependence that nobody has asked the bits of
 
 
 @inner
@@ -97,11 +72,11 @@ def need_sums(s, size, column):
         has_own = s.set_keys[split, 1] != 0 and sums[OWN_LENGTH] != NO_LENGTH
         sums[SPLIT] = s.set_values[split, 0]
         has_union = has_union and sums[LENGTH] != NO_LENGTH
-    if has_own and has_union and not s.is_adjusted:
+    if has_own and has_union:
         return
     need_table(s, size, column)
     wants_lengths = _may_be_coded(s, size, column)
-    sum_up(s, wants_lengths, not has_own or s.is_adjusted)
+    sum_up(s, wants_lengths, not has_own)
     if not has_own and belongs:
         _remember(s, own_key, sums[ROWS], OWN_FIT, wants_lengths)
         for each in range(s.splits.size if wants_lengths else 0):
@@ -126,66 +101,37 @@ def _may_be_coded(s, size, column):
 
 
 @inner
-def judge(s, size, column, wants_p_value):
-    """Write down what a test says; without p-value only whether it is a dependence."""
-    sums, verdict = s.sums, s.verdict
-    gain = (sums[FIT] - sums[OWN_FIT]) / s.scale
-    verdict[BY_OTHER], verdict[SECOND_LOG2_P] = 0.0, 0.0
-    verdict[IS_RELIABLE] = has_rows_per_cell(s, column, s.reliable_from)
-    if is_coded(s, column):
-        by_target = (sums[OWN_LENGTH] - sums[LENGTH]) / s.scale
-        saved = gain + max(sums[SPLIT] / s.scale, by_target)
-        saved = 0.0 if abs(saved) < ROUNDING else saved
-        verdict[STATISTIC], verdict[FREE], verdict[LOG2_P] = saved, NO_FREEDOM, -saved
-        verdict[SECOND_LOG2_P], verdict[BY_OTHER] = -saved, 1.0
-        return saved > 0.0
-    freedom = (s.levels[column] - 1) * (s.n_y - 1) * sums[OWN_STRATA]
-    if s.is_adjusted:
-        freedom = sums[FREEDOM]
-    statistic = max(NATS * gain, 0.0)
-    verdict[STATISTIC], verdict[FREE], verdict[LOG2_P] = statistic, freedom, 0.0
-    verdict[NULL_MEAN], verdict[NULL_VARIANCE] = freedom, 2.0 * freedom
-    depends = freedom > 0 and statistic >= _critical(s, freedom)
-    if wants_p_value and freedom > 0:
-        verdict[LOG2_P] = verdict[SECOND_LOG2_P] = log2_p_value(statistic, freedom, s.addresses)
-    return depends
-
-
-@inner
-def _critical(s, freedom):
-    """Smallest statistic that counts as a dependence."""
-    if freedom >= s.critical.size:
-        return critical_value(freedom, s.alpha, s.addresses)
-    if s.critical[freedom] < 0.0:
-        s.critical[freedom] = critical_value(freedom, s.alpha, s.addresses)
-    return s.critical[freedom]
-
-
-@inner
-def weigh(s, size, column, wants_bits):
-    """Evidence of one test in bits, or 1 if they are not wanted; 0 for independence."""
+def _weigh(s, size, column, wants):
+    """Return evidence, and conservative evidence: 0 for independence, UNKNOWN unless wanted."""
     need_sums(s, size, column)
-    depends = judge(s, size, column, wants_bits)
-    if not depends:
-        return 0.0
-    return -s.verdict[LOG2_P] if wants_bits else 1.0
+    if not judge(s, size, column, wants):
+        return 0.0, 0.0
+    bits = -s.verdict[LOG2_P]
+    if bits == 0.0:
+        return UNKNOWN, UNKNOWN
+    return bits, min(bits, max(-s.verdict[SECOND_LOG2_P], 0.0))
 
 
 @inner
-def evidence(s, size, column, wants_bits):
-    """Evidence that a column depends on the target given the present set; 0 if it does not."""
+def evidence(s, size, column, wants):
+    """Evidence that a column depends on the target given the present set; 0 if it does not.
+
+    In bits, or any positive number for a DECISION. CONSERVATIVE evidence has no more bits than all
+    statistics of the test agree on.
+    """
     low, high = key_of(s, CANDIDATE, column)
     place = find(s.test_keys, low, high)
-    is_new = s.test_keys[place, 1] == 0
-    if not is_new:
-        bits = s.test_values[place, 0]
-        if bits >= 0.0 or not wants_bits:  # negative: dependent, nobody asked how strongly
+    values, which = s.test_values, np.int64(wants == CONSERVATIVE)
+    if s.test_keys[place, 1] != 0:
+        bits = values[place, which]
+        if bits >= 0.0 or wants == DECISION:
             return abs(bits)
-    bits = weigh(s, size, column, wants_bits)
-    if is_new:
-        s.work[TESTS] += 1
-        s.work[FALLBACKS] += s.is_fallback and s.verdict[BY_OTHER] != 0.0
-        s.work[UNRELIABLE] += s.verdict[IS_RELIABLE] == 0.0
-        place = take(s.test_keys, s.test_used, low, high)
-    s.test_values[place, 0] = bits if wants_bits else -bits
-    return bits
+        values[place, 0], values[place, 1] = _weigh(s, size, column, wants)
+        return values[place, which]
+    bits, conservative = _weigh(s, size, column, wants)
+    s.work[TESTS] += 1
+    s.work[FALLBACKS] += s.is_fallback and s.verdict[BY_OTHER] != 0.0
+    s.work[UNRELIABLE] += s.verdict[IS_RELIABLE] == 0.0
+    place = take(s.test_keys, s.test_used, low, high)
+    values[place, 0], values[place, 1] = bits, conservative
+    return abs(conservative if wants == CONSERVATIVE else bits)

@@ -1,14 +1,13 @@
-"""Rows grouped by their stratum, for tests whose dense table would be too large.
+"""Rows grouped by their stratum, and inside a stratum in runs of one level of the target.
 
-Inside a stratum rows are in the order of the target: a run of one level follows the other. Groups
-are kept on a stack, one line for each number of leading columns. Rows in which a value of the given
-set is missing are left out, and so are rows that are alone in their stratum: they stay alone
-whatever column comes next, add nothing to a fit and always the same to a length, so it is enough to
-count them.
+Groups are kept on a stack, one line for each number of leading columns of the given set. Rows in
+which a value of these columns is missing are left out, and so are rows that are alone in their
+stratum: they stay alone whatever column comes next, add nothing to a fit and always the same to a
+length, so it is enough to count them.
 
-The sums over a set of columns need not be taken over groups of all of them but one: the last
-columns together, as one code, are as good as one column, until there are too many codes. So only
-given sets that are asked for again have their rows grouped.
+A test need not be counted in groups of its whole given set. The other columns and the candidate are
+as good as a single column, whose level is their combination: the code of a row. So only given sets
+that are asked for again have their rows grouped, and those whose codes would be too many.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -20,56 +19,57 @@ from __future__ import annotations
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.places import BUILT, LINE
-from komb.engine.kernels.rows import n_combinations, n_shared, need_column, note
+from komb.engine.kernels.rows import n_shared, need_column, note
 
 
 @inner
-def _line(s, depth):
-    """Line of the stack for so many leading columns; very many take turns on the last two."""
-    last = s.grouped_rows.shape[0] - 2
+def line_of(s, depth):
+    """Line of the stack for so many leading columns; very many take turns on two lines.
+
+    The last line is for tests that are counted without grouping rows.
+    """
+    last = s.grouped_rows.shape[0] - 3
     return depth if depth < last else last + (depth - last) % 2
 
 
 @inner
-def need_groups(s, size, column, is_wanted):
-    """Have rows grouped by some leading columns of the given set; returns how many.
+def begin_groups(s, size):
+    """Take the present set for grouping; returns by how many leading columns rows are grouped.
 
-    By all of them if that is wanted or the set is asked for again, otherwise by as many as it
-    takes to have few codes of the others with the candidate. The line of the stack is noted.
+    The candidate is a column of the set, the last one.
     """
     stay_apart()
+    if s.grouped[s.grouped.size - 1] != s.target:
+        _group_all(s)
     shared, built = n_shared(s.grouped, s, size), s.n_built[0]
-    if s.grouped[0] < 0:  # another target
-        _begin(s)
-        built = 0
     if built > shared:
-        built = min(shared, s.grouped_rows.shape[0] - 3)  # further lines are written over
+        built = min(shared, s.grouped_rows.shape[0] - 4)  # further lines were written over
     for depth in range(shared + 1, size + 1):
         s.n_asked[depth] = 0
     note(s.grouped, s, size)
-    s.n_asked[size] += 1
-    wanted = size if is_wanted or s.n_asked[size] > 1 else built
-    while built < wanted or (
-        built < size and n_combinations(s, built, size) * s.levels[column] > s.most_codes
-    ):
-        _refine(s, _line(s, built), _line(s, built + 1), s.given[built])
-        built += 1
-    s.n_built[0], line = built, _line(s, built)
-    if not s.is_marked[line]:
-        _mark_runs(s, line)
-    s.counted[LINE], s.counted[BUILT] = line, built
-    return line
+    s.n_asked[size - 1] += 1
+    s.n_built[0] = built
+    return built
 
 
 @inner
-def _begin(s):
+def _group_all(s):
     """Begin with all rows as one group."""
     need_column(s, s.target)
     for row in range(s.order.size):
         s.grouped_rows[0, row] = row
     s.group_start[0, 0], s.group_start[0, 1] = 0, s.order.size
-    s.n_groups[0], s.n_alone[0], s.is_marked[0] = 1, 0, False
+    s.n_groups[0], s.n_alone[0], s.n_built[0] = 1, 0, 0
+    _mark_runs(s, 0)
+
+
+@inner
+def group_further(s):
+    """Group rows by one more column of the set."""
+    source, sink = line_of(s, s.n_built[0]), line_of(s, s.n_built[0] + 1)
+    _refine(s, source, sink, s.grouped[s.n_built[0] + 1])
+    _mark_runs(s, sink)
+    s.n_built[0] += 1
 
 
 @inner
@@ -92,8 +92,8 @@ def _refine(s, source, sink, column):
         for index in range(n_touched):
             code = np.uint64(touched[index])
             size = tally[code]
-            if (leaves_out and size == 1) or code == width:
-                n_alone += code < width
+            if (leaves_out and size == 1) or code == np.uint64(width):
+                n_alone += code < np.uint64(width)
                 tally[code] = -1
             else:
                 new_starts[found] = place
@@ -109,53 +109,63 @@ def _refine(s, source, sink, column):
         for index in range(n_touched):
             tally[np.uint64(touched[index])] = 0
     new_starts[found] = place
-    s.n_groups[sink], s.n_alone[sink], s.is_marked[sink] = np.int64(found), n_alone, False
+    s.n_groups[sink], s.n_alone[sink] = np.int64(found), n_alone
 
 
 @inner
 def _mark_runs(s, line):
-    """Write the number of its stratum and of its run for each row."""
+    """Write for each row the number of its stratum and of its run, and where strata begin."""
     stay_apart()
-    y, rows, stratum_of, run_of = s.sorted[s.target], s.grouped_rows[line], s.stratum_of[line], s.run_of[line]
+    y, rows = s.sorted[s.target], s.grouped_rows[line]
+    stratum_of, run_of, first_run = s.stratum_of[line], s.run_of[line], s.first_run[line]
     run, starts = np.int32(-1), s.group_start[line]
     for stratum in range(np.uint64(s.n_groups[line])):
-        before = np.int64(-1)
+        before, first_run[stratum] = np.int64(-1), run + 1
         for position in range(np.uint64(starts[stratum]), np.uint64(starts[stratum + np.uint64(1)])):
             level = np.int64(y[np.uint64(rows[position])])
             run += np.int32(level != before)
             before = level
             stratum_of[position], run_of[position] = np.int32(stratum), run
-    s.n_runs[line], s.is_marked[line] = run + 1, True
+    first_run[s.n_groups[line]] = run + 1
 
 
 @inner
-def write_codes(s, line, first, size, column, is_with_candidate):
-    """Write the code of some given columns, and maybe of a candidate, for each grouped row.
+def n_runs(s, line):
+    """How many runs there are."""
+    return np.int64(s.first_run[line, s.n_groups[line]])
 
-    It is -1 where one of them or the candidate is missing. Returns how many rows there are.
+
+@inner
+def write_codes(s, line, first, end, size):
+    """Write the code of some columns of the set for each grouped row; returns how many rows.
+
+    It is -1 where one of the ``size`` columns is missing.
     """
     stay_apart()
     n_rows = np.uint64(s.group_start[line, s.n_groups[line]])
     rows, codes = s.grouped_rows[line], s.row_codes
-    for index in range(first, size + 1):
-        own = s.given[index] if index < size else column
-        values, width = s.sorted[own], np.int32(s.levels[own])
-        if index == size and not is_with_candidate:
-            width = np.int32(0)  # whatever level it has
-        need_column(s, own)
-        if index == first:
+    for index in range(first, end):
+        need_column(s, s.grouped[index + 1])
+        values, width = s.sorted[s.grouped[index + 1]], np.int32(s.levels[s.grouped[index + 1]])
+        if index == first and line == 0:
             for position in range(n_rows):
-                value = np.int32(values[np.uint64(rows[position])])
-                codes[position] = value if width > 0 else np.int32(0)
-        elif width > 0:
+                codes[position] = np.int32(values[position])
+        elif index == first:
+            for position in range(n_rows):
+                codes[position] = np.int32(values[np.uint64(rows[position])])
+        elif line == 0:
+            for position in range(n_rows):
+                codes[position] = codes[position] * width + np.int32(values[position])
+        else:
             for position in range(n_rows):
                 value = np.int32(values[np.uint64(rows[position])])
                 codes[position] = codes[position] * width + value
-    for index in range(first, size + 1):
-        own = s.given[index] if index < size else column
-        if s.is_incomplete[own]:
-            values, width = s.sorted[own], s.levels[own]
+    for position in range(n_rows if first == end else np.uint64(0)):
+        codes[position] = 0
+    for index in range(first, size):
+        if s.is_incomplete[s.grouped[index + 1]]:
+            values, width = s.sorted[s.grouped[index + 1]], s.levels[s.grouped[index + 1]]
             for position in range(n_rows):
-                if values[np.uint64(rows[position])] == width:
+                if np.int64(values[np.uint64(rows[position])]) == width:
                     codes[position] = -1
     return np.int64(n_rows)

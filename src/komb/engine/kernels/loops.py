@@ -13,6 +13,7 @@ from __future__ import annotations
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.bitmaps import need_bitmaps
 from komb.engine.kernels.evidence import evidence
+from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
 from komb.engine.kernels.places import ROWS_COUNTED
 
@@ -22,7 +23,7 @@ EVIDENCE, FIRST_WITNESS, WEAKEST, PACK = range(4)
 # ``Ask.words`` is what is asked, one number behind the other: these, then all columns and queries
 (
     LOOP, IS_BEGUN, N_QUERIES, FIRST_QUERY, POOL, END_OF_POOL, CORE, END_OF_CORE, MIN_SIZE, MAX_SIZE,
-    WANTS_BITS, IS_IN_TURN,
+    WANTS, IS_IN_TURN,
 ) = range(12)  # fmt: skip
 N_HEADER = 12
 
@@ -65,9 +66,9 @@ def ask(q, s):
     if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
     if q.words[LOOP] == PACK:
-        query = q.words[FIRST_QUERY]
-        for index in range(q.words[query + CANDIDATES], q.words[query + END_OF_CANDIDATES]):
-            need_bitmaps(s, q.words[index])
+        query = q.words[q.words[FIRST_QUERY] :]
+        for place in range(query[CANDIDATES], query[END_OF_CANDIDATES]):
+            need_bitmaps(s, q.words[place])
         return True
     return _find_weakest(q, s)
 
@@ -122,7 +123,7 @@ def _start_of(q, number):
 @inner
 def _find_evidence(q, s):
     """Find the evidence for every candidate of every query, one query's behind the other's."""
-    place, wants_bits = q.place, q.words[WANTS_BITS] == 1
+    place, wants = q.place, q.words[WANTS]
     while place[QUERY] < q.words[N_QUERIES]:
         query = q.words[_start_of(q, place[QUERY]) :]
         size = _give(s, 0, q.words, query[COLUMNS], query[END_OF_COLUMNS])
@@ -131,7 +132,7 @@ def _find_evidence(q, s):
             if _is_to_pause(s):
                 return False
             column = q.words[query[CANDIDATES] + place[ITEM]]
-            q.bits[place[N_LEFT]] = evidence(s, size, column, wants_bits)
+            q.bits[place[N_LEFT]] = evidence(s, size, column, wants)
             place[ITEM] += 1
             place[N_LEFT] += 1
         place[QUERY] += 1
@@ -157,7 +158,7 @@ def _has_no_separator(q, s, column, n_witness):
         size += 1
     if 0 < size <= most and (size == recent.size or recent[size] < 0):
         begin(s, n_witness + size)
-        if evidence(s, n_witness + size, column, False) == 0.0:
+        if evidence(s, n_witness + size, column, DECISION) == 0.0:
             return False
     for size in range(most + 1):
         _first_subset(size, s.chosen)
@@ -165,7 +166,7 @@ def _has_no_separator(q, s, column, n_witness):
             for index in range(size):
                 s.given[n_witness + index] = free[s.chosen[index]]
             begin(s, n_witness + size)
-            if evidence(s, n_witness + size, column, False) == 0.0:
+            if evidence(s, n_witness + size, column, DECISION) == 0.0:
                 for index in range(recent.size):
                     recent[index] = s.given[n_witness + index] if index < size else -1
                 return False
@@ -197,7 +198,7 @@ def _find_witness(q, s, query, column):
             if is_valid:
                 _give(s, 0, witness, 0, size)
                 begin(s, size)
-                if evidence(s, size, column, False) > 0.0 and _has_no_separator(q, s, column, size):
+                if evidence(s, size, column, DECISION) > 0.0 and _has_no_separator(q, s, column, size):
                     return size
             if not _next_subset(n_allies, n_pool, allies):
                 break
@@ -243,7 +244,7 @@ def _weigh_subset(q, s, query, first, size):
         if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
             if _is_to_pause(s):
                 return False
-            bits = evidence(s, n_core + size, column, q.words[WANTS_BITS] == 1)
+            bits = evidence(s, n_core + size, column, q.words[WANTS])
             if bits > 0.0:
                 q.bits[item] = min(q.bits[item], bits)
             else:

@@ -26,8 +26,9 @@ N_SUMS = 13
 N_VERDICT = 9
 NO_FREEDOM = -1.0
 
-# ``s.counted``: the test that was counted last
-WAY, N_STRATA, COLUMN, N_GIVEN, LINE, BUILT = range(6)  # the last two of grouped rows
+# ``s.counted``: the test that was counted last. Rows are in the groups of some leading columns of
+# the given set; the code of a row combines the others with the candidate, which comes last.
+WAY, COLUMN, N_GIVEN, BUILT, LINE, N_RESTS = range(6)  # combinations of the others
 N_COUNTED = 6
 NOTHING, DENSE, SPARSE = range(3)  # the ways
 

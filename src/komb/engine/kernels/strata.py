@@ -13,9 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.counting import count
-from komb.engine.kernels.groups import need_groups
-from komb.engine.kernels.places import BUILT, COLUMN, DENSE, LINE, N_GIVEN, N_STRATA, NOTHING, WAY
+from komb.engine.kernels.counting import count, n_codes
+from komb.engine.kernels.groups import group_further, line_of
+from komb.engine.kernels.places import (
+    COLUMN,
+    DENSE,
+    FREEDOM,
+    LINE,
+    N_GIVEN,
+    N_RESTS,
+    NOTHING,
+    WAY,
+)
 from komb.engine.kernels.rows import need_column
 
 
@@ -32,12 +41,23 @@ def n_strata(s):
 
     Those of one row may be left out: they add nothing to a test.
     """
-    counted = s.counted
-    if counted[WAY] == DENSE:
-        return counted[N_STRATA]
-    if counted[BUILT] < counted[N_GIVEN]:
-        need_groups(s, counted[N_GIVEN], counted[COLUMN], True)
-    return s.n_groups[counted[LINE]]
+    if s.counted[WAY] == DENSE:
+        return s.n_groups[s.counted[LINE]] * s.counted[N_RESTS]
+    while s.n_built[0] < s.counted[N_GIVEN]:
+        group_further(s)
+    return s.n_groups[line_of(s, s.counted[N_GIVEN])]
+
+
+@inner
+def sum_freedom(s):
+    """Sum the degrees of freedom of the levels that occur in each stratum."""
+    stay_apart()
+    freedom = np.int64(0)
+    for number in range(n_strata(s)):
+        rows, n_x, n_y, _ = take_stratum(s, number)
+        if rows > 0:
+            freedom += (n_x - 1) * (n_y - 1)
+    s.sums[FREEDOM] = freedom
 
 
 @inner
@@ -53,31 +73,32 @@ def take_stratum(s, number):
 
 
 @inner
-def _take_dense(s, z):
+def _take_dense(s, number):
     stay_apart()
-    n_y, n_x, by_x, by_y, y_place = s.n_y, s.levels[s.counted[COLUMN]], s.by_x, s.by_y, s.y_place
+    by_x, by_y, x_place, line = s.by_x, s.by_y, s.x_place, s.counted[LINE]
+    n_x, width, n_rests = s.levels[s.counted[COLUMN]], n_codes(s), s.counted[N_RESTS]
+    group, rest = number // n_rests, number % n_rests
     rows = n_rows_seen = n_columns_seen = n_cells = np.int64(0)
-    cell = np.uint64(z * n_x * n_y)
-    for x in range(n_x):
-        total = np.int64(0)
-        for y in range(n_y):
+    for run in range(s.first_run[line, group], s.first_run[line, group + 1]):
+        cell, total = np.uint64(run * width + rest * n_x), np.int64(0)
+        for x in range(n_x):
             n = np.int64(s.table[cell])
             cell += np.uint64(1)
             if n > 0:
-                if y_place[y] < 0:
-                    y_place[y], by_y[n_rows_seen] = n_rows_seen, 0
-                    n_rows_seen += 1
-                by_y[y_place[y]] += n
-                s.cell_rows[n_cells], s.cell_x[n_cells] = n, n_columns_seen
-                s.cell_y[n_cells] = y_place[y]
+                if x_place[x] < 0:
+                    x_place[x], by_x[n_columns_seen] = n_columns_seen, 0
+                    n_columns_seen += 1
+                by_x[x_place[x]] += n
+                s.cell_rows[n_cells], s.cell_x[n_cells] = n, x_place[x]
+                s.cell_y[n_cells] = n_rows_seen
                 n_cells += 1
                 total += n
         if total > 0:
-            by_x[n_columns_seen] = total
-            n_columns_seen += 1
+            by_y[n_rows_seen] = total
+            n_rows_seen += 1
             rows += total
-    for y in range(n_y):
-        y_place[y] = -1
+    for x in range(n_x):
+        x_place[x] = -1
     return rows, n_columns_seen, n_rows_seen, n_cells
 
 
@@ -87,7 +108,8 @@ def _take_group(s, number):
     need_column(s, s.target)
     x, y, n_x = s.sorted[s.counted[COLUMN]], s.sorted[s.target], s.levels[s.counted[COLUMN]]
     by_x, by_y, x_place, in_run = s.by_x, s.by_y, s.x_place, s.x_cell
-    grouped, starts = s.grouped_rows[s.counted[LINE]], s.group_start[s.counted[LINE]]
+    line = line_of(s, s.counted[N_GIVEN])
+    grouped, starts = s.grouped_rows[line], s.group_start[line]
     is_weighted, weight = s.sorted_weight.size > 0, s.sorted_weight
     rows = n_rows_seen = n_columns_seen = n_cells = np.int64(0)
     level, first = np.int64(-1), np.int64(0)  # of the present run, and its first cell

@@ -17,17 +17,17 @@ import math
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.groups import write_codes
+from komb.engine.kernels.counting import n_codes
+from komb.engine.kernels.groups import line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
     BUILT,
     COLUMN,
     DENSE,
     FIT,
-    FREEDOM,
     LENGTH,
     LINE,
     N_GIVEN,
-    N_STRATA,
+    N_RESTS,
     OWN_FIT,
     OWN_LENGTH,
     OWN_STRATA,
@@ -36,8 +36,6 @@ from komb.engine.kernels.places import (
     WAY,
 )
 from komb.engine.kernels.rows import clear
-
-MOST_TAGS = 1 << 31
 
 
 @inner
@@ -91,70 +89,90 @@ def sum_up(s, wants_lengths, wants_own):
     if wants_own and wants_lengths:
         clear(s.splits, s.splits.size)
     if s.counted[WAY] == DENSE:
-        _sum_dense(s, wants_lengths)
+        _sum_table(s, wants_lengths)
         if wants_own:
-            _sum_own_dense(s, wants_lengths)
+            _sum_margin(s, wants_lengths)
     else:
-        _sum_sparse(s, wants_lengths, wants_own)
+        _sum_rows(s, wants_lengths, wants_own)
     if wants_own and wants_lengths:
         _add_small_splits(s)
+    _add_rows_alone(s, wants_lengths, wants_own)
 
 
 @inner
-def _sum_dense(s, wants_lengths):
-    """Sum over the dense table [stratum, x, y]."""
+def _add_rows_alone(s, wants_lengths, wants_own):
+    """Add rows that are alone in their stratum, and so were left out of groups."""
+    sums, n_alone = s.sums, s.n_alone[s.counted[LINE]]
+    length = length_of(s, 1, s.length_class[s.target]) if wants_lengths else np.int64(0)
+    sums[STRATA] += n_alone
+    sums[LENGTH] += n_alone * length
+    if wants_own:
+        n_alone = s.n_alone[own_line(s)]
+        sums[ROWS] += n_alone
+        sums[OWN_STRATA] += n_alone
+        sums[OWN_LENGTH] += n_alone * length
+
+
+@inner
+def own_line(s):
+    """Line of the stack with the groups of the given set, or of some of its columns.
+
+    The candidate may be one of those that rows are grouped by.
+    """
+    return line_of(s, s.counted[N_GIVEN]) if s.counted[BUILT] > s.counted[N_GIVEN] else s.counted[LINE]
+
+
+@inner
+def _sum_table(s, wants_lengths):
+    """Sum over the table [run, code]."""
     stay_apart()
-    table, n_y, n_x, own = s.table, s.n_y, s.levels[s.counted[COLUMN]], s.length_class[s.target]
+    table, by_code, line, own = s.table, s.by_code, s.counted[LINE], s.length_class[s.target]
+    width, entropy, is_tabled = np.uint64(n_codes(s)), s.entropy, s.n_rows < s.entropy.size
     fit = strata = length = np.int64(0)
     cell = np.uint64(0)
-    for z in range(s.counted[N_STRATA]):
-        x_seen = np.int64(0)
-        for _ in range(n_x):
-            total = np.int32(0)
-            for _ in range(n_y):
-                n = table[cell]
-                cell += np.uint64(1)
-                fit += entropy_of(s, n)
-                total += n
-            fit -= entropy_of(s, total)
-            x_seen += total > 0
+    for group in range(s.n_groups[line]):
+        clear(by_code, width)
+        for _ in range(s.first_run[line, group], s.first_run[line, group + 1]):
+            for code in range(width):
+                n = table[cell + code]
+                fit += entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+                by_code[code] += n
+            cell += width
+        for code in range(width):
+            n = by_code[code]
+            fit -= entropy[np.uint64(n)] if is_tabled else entropy_of(s, n)
+            strata += n > 0
             if wants_lengths:
-                length += length_of(s, total, own)
-        strata += x_seen
-        if s.is_adjusted:
-            s.x_seen[z] = x_seen
+                length += length_of(s, n, own)
     s.sums[FIT], s.sums[STRATA], s.sums[LENGTH] = fit, strata, length
 
 
 @inner
-def _sum_own_dense(s, wants_lengths):
-    """Sum over the margin [stratum, y] of the dense table, and sum degrees of freedom."""
+def _sum_margin(s, wants_lengths):
+    """Sum over the table without the candidate."""
     stay_apart()
-    table, n_y, n_x, own = s.table, s.n_y, s.levels[s.counted[COLUMN]], s.length_class[s.target]
-    rows = fit = strata = length = freedom = np.int64(0)
-    for z in range(s.counted[N_STRATA]):
-        size, y_seen = np.int32(0), np.int64(0)
-        for y in range(n_y):
-            cell, total = np.uint64(z * n_x * n_y + y), np.int32(0)
-            for _ in range(n_x):
-                total += table[cell]
-                cell += np.uint64(n_y)
-            fit += entropy_of(s, total)
-            y_seen += total > 0
-            size += total
+    table, first_run, n_x = s.table, s.first_run[s.counted[LINE]], s.levels[s.counted[COLUMN]]
+    own, width, n_rests = s.length_class[s.target], np.uint64(n_codes(s)), s.counted[N_RESTS]
+    rows = fit = strata = length = np.int64(0)
+    for group in range(s.n_groups[s.counted[LINE]]):
+        for rest in range(n_rests):
+            size = np.int32(0)
+            for run in range(first_run[group], first_run[group + 1]):
+                cell, total = np.uint64(run) * width + np.uint64(rest * n_x), np.int32(0)
+                for x in range(np.uint64(n_x)):
+                    total += table[cell + x]
+                fit += entropy_of(s, total)
+                size += total
+                if wants_lengths:
+                    _note_split(s, total, -1)
+            fit -= entropy_of(s, size)
+            rows += size
+            strata += size > 0
             if wants_lengths:
-                _note_split(s, total, -1)
-        fit -= entropy_of(s, size)
-        rows += size
-        strata += size > 0
-        if wants_lengths:
-            length += length_of(s, size, own)
-            _note_split(s, size, 1)
-        if s.is_adjusted and size > 0:
-            freedom += (y_seen - 1) * np.int64(s.x_seen[z] - 1)
+                length += length_of(s, size, own)
+                _note_split(s, size, 1)
     sums = s.sums
     sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = rows, fit, strata, length
-    sums[FREEDOM] = freedom
 
 
 @inner
@@ -186,78 +204,93 @@ def _add_small_splits(s):
 
 
 @inner
-def _sum_sparse(s, wants_lengths, wants_own):
-    """Sum over grouped rows."""
+def _sum_rows(s, wants_lengths, wants_own):
+    """Sum over the rows of a test whose table would be too large."""
     stay_apart()
-    sums, line, column = s.sums, s.counted[LINE], s.counted[COLUMN]
-    first, size, n_alone = s.counted[BUILT], s.counted[N_GIVEN], s.n_alone[s.counted[LINE]]
-    alone = np.int64(0)
-    if wants_lengths:
-        alone = n_alone * length_of(s, 1, s.length_class[s.target])
-    n_marked = s.n_groups[line] if s.is_adjusted else 0
-    clear(s.x_seen, n_marked)
-    clear(s.y_seen, n_marked)
+    sums, counted = s.sums, s.counted
+    line, first, size = counted[LINE], counted[BUILT], counted[N_GIVEN]
+    n_rows = write_codes(s, line, first, size + 1, size + 1)
+    _, sums[FIT], sums[STRATA], sums[LENGTH] = _scan(s, line, n_rows, n_codes(s), wants_lengths, False)
     if wants_own:
-        n_rows = write_codes(s, line, first, size, column, False)
-        rows, fit, strata, length = _scan(s, line, n_rows, False, wants_lengths)
-        sums[ROWS], sums[OWN_FIT] = rows + n_alone, fit
-        sums[OWN_STRATA], sums[OWN_LENGTH] = strata + n_alone, length + alone
-    n_rows = write_codes(s, line, first, size, column, True)
-    _, fit, strata, length = _scan(s, line, n_rows, True, wants_lengths)
-    sums[FIT], sums[STRATA], sums[LENGTH] = fit, strata + n_alone, length + alone
-    sums[FREEDOM] = 0
-    for stratum in range(np.uint64(n_marked)):
-        if s.y_seen[stratum] > 0:
-            sums[FREEDOM] += np.int64(s.y_seen[stratum] - 1) * np.int64(s.x_seen[stratum] - 1)
+        line = own_line(s)
+        n_rows = write_codes(s, line, min(first, size), size, size + 1)
+        sums[ROWS], sums[OWN_FIT], sums[OWN_STRATA], sums[OWN_LENGTH] = _scan(
+            s, line, n_rows, counted[N_RESTS], wants_lengths, wants_lengths
+        )
 
 
 @inner
-def _begin_tags(s, line):
-    """Return the first of as many tags as there are runs, none of which is in ``tags``."""
-    first = s.next_tag[0]
-    if first + s.n_runs[line] >= MOST_TAGS:
-        first = np.int64(1)
-        for code in range(s.tags.shape[0]):
-            s.tags[code, 0] = s.tags[code, 1] = 0
-    s.next_tag[0] = first + s.n_runs[line] + 1
-    return first
-
-
-@inner
-def _scan(s, line, n_rows, is_union, wants_lengths):
+def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
     """Return rows, fit, strata and length of the sets of grouped rows with the same code.
 
-    Counts of a code, in the present stratum and run, have a tag that says which these are, so they
-    need not be cleared.
+    Counts grow row by row, and terms with them. They are cleared in the end.
     """
-    stay_apart()
-    tags, codes, stratum_of, run_of = s.tags, s.row_codes, s.stratum_of[line], s.run_of[line]
-    rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
-    is_weighted, marks, splits = weight.size > 0, s.is_adjusted, wants_lengths and not is_union
-    fit = strata = length = total = np.int64(0)
-    first, mask = _begin_tags(s, line), np.int64(MOST_TAGS - 1)
+    is_plain = not s.has_missing and s.sorted_weight.size == 0 and s.n_rows < s.entropy.size
+    if is_plain and not wants_lengths:
+        fit, strata = _scan_quickly(s, line, n_rows, width)
+        return n_rows, fit, strata, np.int64(0)
+    return _scan_any(s, line, n_rows, width, wants_lengths, wants_splits)
+
+
+@inner
+def _clear_cells(s, line, n_rows, width):
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    step, start = np.int32(width), np.int32(n_runs(s, line) * width)
     for position in range(np.uint64(n_rows)):
-        if codes[position] < 0:
+        code = max(codes[position], np.int32(0))
+        cells[np.uint64(run_of[position] * step + code)] = 0
+        cells[np.uint64(start + stratum_of[position] * step + code)] = 0
+
+
+@inner
+def _scan_quickly(s, line, n_rows, width):
+    """Return fit and strata, where each row is complete and counts once."""
+    stay_apart()
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    entropy, step, start = s.entropy, np.int32(width), np.int32(n_runs(s, line) * width)
+    fit, strata, one = np.int64(0), np.int64(0), np.uint64(1)
+    for position in range(np.uint64(n_rows)):
+        in_run = np.uint64(run_of[position] * step + codes[position])
+        in_stratum = np.uint64(start + stratum_of[position] * step + codes[position])
+        n, m = np.uint64(cells[in_run]), np.uint64(cells[in_stratum])
+        cells[in_run], cells[in_stratum] = np.int32(n + one), np.int32(m + one)
+        fit += entropy[n + one] - entropy[n] - entropy[m + one] + entropy[m]
+        strata += m == 0
+    _clear_cells(s, line, n_rows, width)
+    return fit, strata
+
+
+@inner
+def _scan_any(s, line, n_rows, width, wants_lengths, wants_splits):
+    stay_apart()
+    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
+    is_weighted, step, start = weight.size > 0, np.int32(width), np.int32(n_runs(s, line) * width)
+    fit = strata = length = total = np.int64(0)
+    for position in range(np.uint64(n_rows)):
+        code = codes[position]
+        if code < 0:
             continue
-        code, stratum = np.uint64(codes[position]), stratum_of[position]
-        own_tag, run_tag = first + np.int64(stratum), first + np.int64(run_of[position])
-        in_stratum, in_run = tags[code, 0], tags[code, 1]
-        m = in_stratum & mask if in_stratum >> 31 == own_tag else np.int64(0)
-        n = in_run & mask if in_run >> 31 == run_tag else np.int64(0)
-        w = np.int64(weight[np.uint64(rows[position])]) if is_weighted else np.int64(1)
-        tags[code, 0], tags[code, 1] = own_tag << 31 | (m + w), run_tag << 31 | (n + w)
+        in_run = np.uint64(run_of[position] * step + code)
+        in_stratum = np.uint64(start + stratum_of[position] * step + code)
+        n, m = cells[in_run], cells[in_stratum]
+        w = weight[np.uint64(rows[position])] if is_weighted else np.int32(1)
+        cells[in_run], cells[in_stratum] = n + w, m + w
         fit += entropy_of(s, n + w) - entropy_of(s, n) - entropy_of(s, m + w) + entropy_of(s, m)
         total += w
         strata += m == 0
         if wants_lengths:
             length += length_of(s, m + w, own) - length_of(s, m, own)
-        if splits:
-            _note_split(s, n, 1)
-            _note_split(s, n + w, -1)
-            _note_split(s, m, -1)
-            _note_split(s, m + w, 1)
-        if marks and is_union:
-            s.x_seen[stratum] += m == 0
-        elif marks:
-            s.y_seen[stratum] += n == 0
+        if wants_splits:
+            _note_step(s, n, n + w, -1)
+            _note_step(s, m, m + w, 1)
+    _clear_cells(s, line, n_rows, width)
     return total, fit, strata, length
+
+
+@inner
+def _note_step(s, before, after, times):
+    """Note that a count in the splits has grown."""
+    stay_apart()
+    _note_split(s, before, -times)
+    _note_split(s, after, times)

@@ -14,7 +14,7 @@ from komb.sessions.formula_kernels.counting import N_TABLES
 from komb.sessions.formula_kernels.hash_table import NO_COLUMN
 
 # The loops
-SOME_TESTS, WALK, WITNESSES, GROUPS, WEAKEST, SEPARATED = range(6)
+SOME_TESTS, WITNESSES, WEAKEST, SEPARATED = range(4)
 
 # Places of ``Lot.asked``: what is asked
 (
@@ -27,11 +27,9 @@ SOME_TESTS, WALK, WITNESSES, GROUPS, WEAKEST, SEPARATED = range(6)
     N_CORE,
     MIN_SIZE,
     MAX_SIZE,
-    ORDER,
-    GENERATION,
     MOST_TABLES,  # to count in one call
-) = range(12)
-N_ASKED = 12
+) = range(10)
+N_ASKED = 10
 
 # Places of ``Lot.place``: how far a loop has come
 (
@@ -41,7 +39,7 @@ N_ASKED = 12
     N_ANSWERS,
     N_LEFT,  # candidates that nothing separates yet
     SUBSET_SIZE,
-    FIRST_POSITION,  # and following: positions in the pool of the present subset, or of a group
+    FIRST_POSITION,  # and following: positions in the pool of the present subset
 ) = range(7)
 NONE_YET = -1  # in ``Lot.found``
 
@@ -55,23 +53,6 @@ NONE_YET = -1  # in ``Lot.found``
 ) = range(5)
 N_OF_LINE = 5
 
-NEVER = 0  # in ``Walk.examined``
-
-
-class Walk(Record):
-    """What was examined by walks through the groups outside of a blanket that grows.
-
-    The blanket grows generation by generation, from 1 on. A group of full size, a leaf of the tree,
-    takes no allies: it is examined once and for all.
-    """
-
-    entered: Any  # [column]: the generation in which it entered the blanket
-    examined: Any  # [group, column]: the last generation of allies with it, or NEVER; no leaves
-    first: Any  # [size]: where the groups of this size begin there
-    position: Any  # [column]: among the candidates, for the ranks of groups
-    binomials: Any  # [k, n]: how many sets of k there are among n
-    last: Any  # the candidate that was last examined with a leaf, and the columns of this leaf
-
 
 class Lot(Record):
     """What is asked, and the answers.
@@ -84,19 +65,10 @@ class Lot(Record):
     SOME_TESTS  for each line the end of its           ``evidence`` of each candidate
                 candidates in ``ends``, the set
                 that is given in ``sets``
-    WALK        ``columns`` to be tested one after     ``free``, the set in the end; its size is
-                the other given the rest of a set,     in N_ANSWERS
-                at first that in ``pool``, which
-                grows by those that depend and loses
-                those that do not; with at most
-                MAX_SIZE given columns
     WITNESSES   ``lines``: see FIRST_CANDIDATE and     ``answers``: line, candidate and first
                 following                              witness whose dependence no separator out
                                                        of the ``pool`` removes: one of the sets
                                                        with some columns of the pool
-    GROUPS      ``columns`` outside of a blanket,      ``answers``: 0, and the first candidate and
-                the ``pool``, and what is known of     witness made of a group of up to ORDER
-                the ``walk``                           columns and members of the blanket
     WEAKEST     ``columns`` with the least             ``evidence``; in ``found`` the size of the
                 ``evidence`` known of each, a          first subset of the pool that separates a
                 ``core`` that is always given          candidate, or NONE_YET; ``separators``
@@ -117,7 +89,6 @@ class Lot(Record):
     core: Any
     separators: Any  # [candidate, column]
     answers: Any  # [answer, (line, candidate, witness ...)], NO_COLUMN behind the last
-    walk: Any
     free: Any  # scratch: the part of the pool that may be in a separator
     chosen: Any  # scratch: positions in it
     allies: Any  # scratch: positions of allies in the pool

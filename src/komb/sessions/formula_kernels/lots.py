@@ -13,16 +13,13 @@ from __future__ import annotations
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.sessions.formula_kernels.counting import begin_set
 from komb.sessions.formula_kernels.evidence import evidence
-from komb.sessions.formula_kernels.group_walk import walk_groups
 from komb.sessions.formula_kernels.lot import (
     CANDIDATE,
     FIRST_POSITION,
-    GROUPS,
     LINE,
     LOOP,
     MAX_SIZE,
     MIN_SIZE,
-    N_ANSWERS,
     N_COLUMNS,
     N_CORE,
     N_LEFT,
@@ -32,7 +29,6 @@ from komb.sessions.formula_kernels.lot import (
     SEPARATED,
     SOME_TESTS,
     SUBSET_SIZE,
-    WALK,
     WANTS_BITS,
     WITNESSES,
     first_subset,
@@ -59,49 +55,6 @@ def _make_tests(lot, work):
             lot.evidence[index] = evidence(lot.columns[index], asked[WANTS_BITS] == 1, work)
             index += 1
         place[LINE] = line + 1
-    return True
-
-
-@inner
-def _test_next(lot, work):
-    """Test the next column given the rest of the set, and change the set if need be.
-
-    Returns whether there were not too many to be given.
-    """
-    place, given = lot.place, work.given
-    column, n_set, n_given = lot.columns[place[LINE]], place[N_ANSWERS], 0
-    for index in range(n_set):
-        if lot.free[index] != column:
-            if n_given == lot.asked[MAX_SIZE]:  # there is no room for more
-                return False
-            given.columns[n_given] = lot.free[index]
-            n_given += 1
-    begin_set(n_given, work)
-    depends = evidence(column, False, work) > 0.0
-    if depends and n_given == n_set:
-        lot.free[n_set] = column
-        place[N_ANSWERS] = n_set + 1
-    elif not depends and n_given < n_set:
-        for index in range(n_given):
-            lot.free[index] = given.columns[index]
-        place[N_ANSWERS] = n_given
-    return True
-
-
-@inner
-def _walk(lot, work):
-    """Test one column after the other given the rest of a set, which changes on the way."""
-    place, asked = lot.place, lot.asked
-    if place[LINE] == 0:
-        place[N_ANSWERS] = asked[N_POOL]
-        for index in range(asked[N_POOL]):
-            lot.free[index] = lot.pool[index]
-    while place[LINE] < asked[N_COLUMNS]:
-        if is_full(lot, work):
-            return False
-        if not _test_next(lot, work):
-            return True
-        place[LINE] += 1
     return True
 
 
@@ -198,12 +151,8 @@ def run_lot(lot, work):
     loop = lot.asked[LOOP]
     if loop == SOME_TESTS:
         return _make_tests(lot, work)
-    if loop == WALK:
-        return _walk(lot, work)
     if loop == WITNESSES:
         return find_witnesses(lot, work)
-    if loop == GROUPS:
-        return walk_groups(lot, work)
     if loop == SEPARATED:
         return _separate_in_turn(lot, work)
     return _weigh_together(lot, work)

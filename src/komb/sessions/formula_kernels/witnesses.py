@@ -22,7 +22,6 @@ from komb.sessions.formula_kernels.lot import (
     N_ANSWERS,
     N_LINES,
     N_POOL,
-    NEVER,
     ONE_IS_ENOUGH,
     SET,
     first_subset,
@@ -106,15 +105,6 @@ def _is_separable(column, witness, lot, work):
 
 
 @inner
-def _is_settled(examined, n_set, size, lot, work):
-    """Whether the allies of the present set, which come last, were examined in a generation."""
-    is_settled = examined != NEVER
-    for index in range(n_set, size):
-        is_settled = is_settled and lot.walk.entered[work.given.columns[index]] <= examined
-    return is_settled
-
-
-@inner
 def _is_witness(line, column, size, lot, work):
     """Whether a candidate depends given the present set, and no separator removes that.
 
@@ -136,11 +126,8 @@ def _is_witness(line, column, size, lot, work):
 
 
 @inner
-def find_allies(line, column, number, examined, lot, work):
-    """Find the first allies that make a set a witness of a candidate; returns whether there are.
-
-    Those of the generations that were ``examined`` before are not.
-    """
+def _find_allies(line, column, number, lot, work):
+    """Find the first allies that make a set a witness of a candidate; returns whether there are."""
     stay_apart()
     given, n_pool = work.given, lot.asked[N_POOL]
     for n_allies in range(min(lot.lines[line, MOST_ALLIES], n_pool) + 1):
@@ -150,9 +137,9 @@ def find_allies(line, column, number, examined, lot, work):
             for index in range(n_allies):
                 given.columns[n_set + index] = lot.pool[lot.allies[index]]
             size = n_set + n_allies
-            is_new = not is_in(column, given.columns, size)
-            is_new = is_new and not _is_settled(examined, n_set, size, lot, work)
-            if is_new and _is_witness(line, column, size, lot, work):
+            if not is_in(column, given.columns, size) and _is_witness(
+                line, column, size, lot, work
+            ):
                 return True
             if not next_subset(n_allies, n_pool, lot.allies):
                 break
@@ -168,7 +155,7 @@ def _find_witness(line, column, lot, work):
     while first + place[SET] < end and not is_found:
         if is_full(lot, work):
             return False
-        is_found = find_allies(line, column, first + place[SET], NEVER, lot, work)
+        is_found = _find_allies(line, column, first + place[SET], lot, work)
         place[SET] += 1
     place[SET] = 0
     return True
