@@ -118,7 +118,8 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         """Write what has been noted, and close the file."""
         try:
-            self._ask("COMMIT")
+            if self._database.in_transaction:  # a disk that is full has ended it
+                self._ask("COMMIT")
         finally:
             self._database.close()
 
