@@ -43,16 +43,3 @@ class Rule(NamedTuple):
     other_name: str = ""
     is_fallback: bool = False
     reliable_from: float = 5.0
-
-    def least_g(self, freedom: int) -> float | None:
-        """G below which no test of so many degrees of freedom is a dependence, for screens.
-
-        Where code lengths do not decide; ``freedom`` counts all levels in every observed stratum.
-        None if G rules nothing out.
-        """
-        from scipy.special import chdtri
-
-        if self.divergence != 0.0 and not self.has_moments:
-            return None
-        is_one_enough = self.is_adjusted or self.has_moments
-        return float(chdtri(1.0 if is_one_enough else freedom, self.alpha))

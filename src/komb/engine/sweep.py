@@ -10,17 +10,16 @@ is listed, and what no screen has seen, is decided like any other test.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice
-from typing import Protocol
 
 import numpy as np
 from scipy.special import chdtri
 
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.counts.threads import map_in_order, n_threads
-from komb.engine.engine import AllSets, Engine
+from komb.engine.engine import AllSets
 from komb.engine.journal import Journal, hash_arrays
 from komb.engine.questions import (
     OnProgress,
@@ -63,27 +62,18 @@ _MARGIN = (
 
 
 def find_strong(
-    engine: Engine,
-    target: int,
+    weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
     questions: Sequence[Question],
-    least_bits: float,
-    *,
-    is_conservative: bool,
     on_progress: OnProgress | None,
 ) -> list[StrongDependence]:
-    """Ask all questions; return dependences of at least so many bits, the strongest first."""
+    """Weigh questions, which leaves what is strong; return it, the strongest first."""
     found: list[StrongDependence] = []
     done = 0
     for batch in cut(questions):
         if on_progress is not None:
             on_progress(done, len(questions))
         done += len(batch)
-        for (_, given), bits in zip(batch, engine.evidence(target, batch), strict=True):
-            strong = {x: own for x, own in bits.items() if own >= least_bits}
-            if strong and is_conservative:
-                asked = [(strong.keys(), given)]
-                [sure] = engine.evidence(target, asked, is_conservative=True)
-                strong = {x: own for x, own in strong.items() if sure.get(x, 0.0) >= least_bits}
+        for (_, given), strong in zip(batch, weigh(batch), strict=True):
             found += [(own, x, given) for x, own in strong.items()]
     return sorted(found, key=by_strength)
 
@@ -128,12 +118,6 @@ def questions_of(
             yield candidates, given
 
 
-class Weigh(Protocol):
-    """Tells the bits of tests; 0 of those that are independent."""
-
-    def __call__(self, tests: Tests, *, is_conservative: bool = False) -> FloatArray: ...  # noqa: D102
-
-
 class Sweep:
     """Everything that :class:`AllSets` asks of a table, in batches.
 
@@ -174,26 +158,20 @@ class Sweep:
 
     def run(
         self,
-        weigh: Weigh,
+        weigh: Callable[[Tests], FloatArray],
         bits: Bits,
-        least_bits: float,
-        *,
-        is_conservative: bool,
         on_progress: OnProgress | None,
         journal: Journal | None = None,
         key: str = "",
     ) -> list[StrongDependence]:
-        """Return the strong dependences, the strongest first; ``weigh`` knows their bits."""
+        """Return strong dependences, the strongest first; ``weigh`` has 0 bits for all others."""
         nothing = _no_tests(self._asked.size)
         found = [(np.empty(0), nothing.candidates, nothing.given)]
         for tests, done in self._batches(bits, journal, key):
-            own = weigh(tests) if len(tests.candidates) else np.empty(0)
-            strong = np.flatnonzero((own > 0.0) & (own >= least_bits))
-            candidates, given = tests.candidates[strong], tests.given[strong]
-            if len(strong) and is_conservative:
-                sure = weigh(Tests.of(candidates, given), is_conservative=True) >= least_bits
-                strong, candidates, given = strong[sure], candidates[sure], given[sure]
-            found.append((own[strong], candidates, given))
+            if len(tests.candidates):
+                own = weigh(tests)
+                strong = np.flatnonzero(own)
+                found.append((own[strong], tests.candidates[strong], tests.given[strong]))
             if on_progress is not None:
                 on_progress(done, self.total)
         return _in_order(*map(np.concatenate, zip(*found, strict=True)))

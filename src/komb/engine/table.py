@@ -4,39 +4,53 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from komb.data.table import DiscreteTable
 from komb.engine.buffers import Buffers, borrow, return_after
-from komb.engine.engine import AllSets, Engine, Query, Witness
+from komb.engine.engine import AllSets, Engine, Power, Query, Witness
 from komb.engine.fixed_point import FloatArray, Int64Array, entropies
 from komb.engine.journal import Journal
-from komb.engine.kernels import loops
-from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION
+from komb.engine.kernels import loops, places
+from komb.engine.kernels.evidence import MEAN_OF_G, PEARSON_SUMS, SUMS
+from komb.engine.kernels.judge import ALL, BITS, CONSERVATIVE, DECISION, bounds_for, has_power
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
+from komb.engine.kernels.tails import tail_functions
 from komb.engine.questions import (
     EMPTY,
+    Dependence,
     OnProgress,
+    Outcome,
     Question,
     SessionCounts,
     StrongDependence,
     Variables,
+    check_variables,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits, Tests
 from komb.engine.state import empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, find_strong, least_gain
+from komb.engine.test_sums import ROWS_PER_CELL, Counted
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
 """Targets whose columns are kept in their order: at least so many, and more as long as they fit."""
 
 REMEMBERED_BYTES = 256 << 20
 """Of what is remembered of all targets, when an engine is trimmed."""
+
+
+class Information(NamedTuple):
+    """What a candidate tells about the target."""
+
+    bits: float  # per row, less what chance gives; may be negative
+    rows_per_cell: float
 
 
 class TableEngine(Engine):
@@ -140,7 +154,10 @@ class TableEngine(Engine):
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end."""
         state = self._state(target)
-        while not loops.ask(ask, state):
+        while (answer := loops.ask(ask, state)) != loops.DONE:
+            if answer == loops.REFUSED:
+                asked = ask.words[loops.N_HEADER : ask.words[loops.FIRST_QUERY]]
+                check_variables(set(asked.tolist()), frozenset(range(self.n_variables)))
             self._states[target] = state = with_room(state)
 
     def evidence(
@@ -152,17 +169,21 @@ class TableEngine(Engine):
         is_conservative: bool = False,
     ) -> list[dict[int, float]]:
         """For each question, the candidates that depend on the target, with their bits."""
+        wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
+        return self._weigh(target, loops.EVIDENCE, questions, wants)
+
+    def _weigh(
+        self, target: int, loop: int, questions: Sequence[Question], wants: int
+    ) -> list[dict[int, float]]:
+        """Bits of the candidates of each question that are dependent."""
         fixed = self._fixed
         asked = [(sorted(some - given), [*fixed, *sorted(given)]) for some, given in questions]
-        wants = CONSERVATIVE if is_conservative else BITS if wants_bits else DECISION
-        ask = self._asks.write(loops.EVIDENCE, asked, wants=wants)
+        ask = self._asks.write(loop, asked, wants=wants)
         self._run(target, ask)
         n_answers = sum([len(candidates) for candidates, _ in asked])
         bits = iter(ask.bits[:n_answers].tolist())
-        # the bits have to be the second of zip: it takes one of the first before it ends
-        return [
-            {x: own for x, own in zip(some, bits, strict=False) if own} for some, _ in asked
-        ]  # fmt: skip
+        answers = [dict(zip(candidates, bits, strict=False)) for candidates, _ in asked]
+        return [{x: own for x, own in answer.items() if own} for answer in answers]
 
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
@@ -230,26 +251,38 @@ class TableEngine(Engine):
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits, the strongest first."""
-        how: Any = {"is_conservative": is_conservative, "on_progress": on_progress}
-        if not isinstance(asked, AllSets):
-            return find_strong(self, target, asked, least_bits, **how)
-        sweep, before = self._sweep(target, asked, least_bits), self.work
-        bits = self._pack(target, sweep.screened)
-        how |= {"journal": self.journal, "key": str(target)}
-        found = sweep.run(partial(self.weigh, target), bits, least_bits, **how)
+        wants = CONSERVATIVE if is_conservative else BITS
+
+        def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
+            return self._weigh(target, loops.STRONG, questions, wants)
+
+        def weigh_tests(tests: Tests) -> FloatArray:
+            ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+            self._run(target, ask)
+            own: FloatArray = ask.bits[: len(tests.candidates)].copy()
+            return own
+
+        with self._bounded(target, least_bits, is_conservative):
+            if not isinstance(asked, AllSets):
+                return find_strong(weigh, asked, on_progress)
+            sweep, before = self._sweep(target, asked, least_bits), self.work
+            bits = self._pack(target, sweep.screened)
+            found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
         # what was listed has been tested once more
         made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
 
-    def weigh(self, target: int, tests: Tests, *, is_conservative: bool = False) -> FloatArray:
-        """As :meth:`evidence`, of tests in arrays."""
-        fixed = np.tile(np.array(self._fixed, dtype=np.int64), (len(tests.sets), 1))
-        tests = tests._replace(sets=np.hstack((fixed, tests.sets)))
-        ask = self._asks.write_tests(tests, CONSERVATIVE if is_conservative else BITS)
-        self._run(target, ask)
-        bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
-        return bits
+    @contextmanager
+    def _bounded(self, target: int, least_bits: float, is_conservative: bool) -> Iterator[None]:
+        """Have tests of fewer bits answered as independent."""
+        bounds = self._state(target).bounds
+        ordinary = bounds.copy()
+        bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
+        try:
+            yield
+        finally:
+            bounds[:] = ordinary
 
     def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
         levels, n_rows, most = self._shared.levels, self._shared.n_rows, math.inf
@@ -271,9 +304,111 @@ class TableEngine(Engine):
             entropies(s.n_rows, s.scale), len(s.order), bool(s.is_incomplete[columns].any()),
         )  # fmt: skip
 
-    def outcomes(self, *args: Any, **kwargs: Any) -> Any:
+    def _examine(
+        self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
+    ) -> tuple[Int64Array, FloatArray]:
+        """Sums and verdicts of some tests."""
+        asked = [([x], [*fixed, *sorted(given)]) for x, given in tests]
+        ask = self._asks.write(loops.EXAMINE, asked, wants=wants)
+        self._run(target, ask)
+        return ask.sums[: len(asked)].copy(), ask.verdicts[: len(asked)].copy()
+
+    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
         """Everything that each of some tests has to say."""
-        raise NotImplementedError
+        _, verdicts = self._examine(target, tests, ALL, self._fixed)
+        return [self._outcome(verdict) for verdict in verdicts.tolist()]
+
+    def _outcome(self, verdict: Sequence[float]) -> Outcome:
+        rule, freedom, log2_p = self._rule, verdict[places.FREE], verdict[places.LOG2_P]
+        statistic = verdict[places.STATISTIC]
+        if freedom == places.NO_FREEDOM:
+            depends, df, p_value = statistic > 0.0, None, None
+        else:
+            depends = freedom > 0.0 and log2_p <= math.log2(rule.alpha)
+            df, p_value = freedom if rule.has_moments else int(freedom), math.exp2(log2_p)
+        return Outcome(
+            independent=not depends,
+            statistic=statistic,
+            df=df,
+            p_value=p_value,
+            test=rule.other_name if verdict[places.BY_OTHER] else rule.name,
+            reliable=verdict[places.IS_RELIABLE] == 1.0,
+        )
+
+    def count(
+        self, target: int, tests: Sequence[Dependence], *, wants_pearson: bool, wants_lengths: bool
+    ) -> Counted:
+        """Count the tables of some tests; what is not wanted may be anything."""
+        if wants_lengths and self._rule.coded_below < math.inf:
+            return self._with_lengths.count(
+                target, tests, wants_pearson=wants_pearson, wants_lengths=True
+            )
+        wants = PEARSON_SUMS if wants_pearson else SUMS
+        sums, _ = self._examine(target, tests, wants, self._fixed)
+        s, columns, by_name = self._state(target), [x for x, _ in tests], sums.T
+        own_fit, fit, own_length, length, split = by_name[
+            [places.OWN_FIT, places.FIT, places.OWN_LENGTH, places.LENGTH, places.SPLIT]
+        ]
+        return Counted(
+            rows=by_name[places.ROWS],
+            strata=by_name[places.OWN_STRATA],
+            gain=(fit - own_fit) / s.scale,
+            target_saving=(own_length - length) / s.scale,
+            candidate_saving=split / s.scale,
+            freedom=by_name[places.FREEDOM],
+            pearson=by_name[places.PEARSON] / s.pearson_scale,
+            mean=by_name[places.MEAN] / s.pearson_scale,
+            variance=by_name[places.VARIANCE] / s.variance_scales[columns],
+            third=by_name[places.THIRD] / s.third_scales[columns],
+        )
+
+    @cached_property
+    def _with_lengths(self) -> TableEngine:
+        """An engine on the same table that sums code lengths for every test."""
+        shared, rule = self._shared, self._rule._replace(coded_below=math.inf)
+        fixed = frozenset(self._fixed)
+        return TableEngine(shared.codes, shared.levels, rule, weight=shared.weight, fixed=fixed)
+
+    def information(self, target: int, tests: Sequence[Dependence]) -> list[Information]:
+        """What each candidate tells about the target given a set, beyond chance."""
+        sums, verdicts = self._examine(target, tests, MEAN_OF_G, self._fixed)
+        levels = self._shared.levels
+        found = []
+        for (x, _), own, verdict in zip(tests, sums.tolist(), verdicts.tolist(), strict=True):
+            rows, cells = own[places.ROWS], levels[x] * levels[target] * own[places.OWN_STRATA]
+            beyond = verdict[places.STATISTIC] - verdict[places.NULL_MEAN]
+            bits = beyond / (2.0 * max(rows, 1) * math.log(2.0))
+            found.append(Information(bits, rows / max(int(cells), 1)))
+        return found
+
+    def can_detect(
+        self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
+    ) -> bool:
+        """Whether a test has the power to see a share of the dependence that a witness shows."""
+        tests = [(candidate, witness), (candidate, given)]
+        sums, (shown, asked) = self._examine(target, tests, ALL, self._fixed)
+        cells = self._shared.levels[[target, candidate]].prod() * sums[1, places.OWN_STRATA]
+        rows = sums[1, places.ROWS]
+        if rows < ROWS_PER_CELL * cells or cells == 0:
+            return False
+        is_dense = rows >= power.dense_rows_per_cell * cells
+        excess = max(shown[places.STATISTIC] - shown[places.FREE], 0.0)
+        if shown[places.FREE] <= 0.0:
+            excess = 0.0
+        share = power.dense_share if is_dense else power.share
+        log2_alpha = math.log2(self.alpha)
+        return bool(has_power(asked, share * excess, log2_alpha, tail_functions()))
+
+    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
+        """Share of the target's variation that each candidate explains, beyond chance.
+
+        The share is ``(X2 - e) / (N (|Y| - 1) - e)`` with Pearson's statistic and its mean ``e``
+        under independence: 1 if the candidate determines the target, about 0 if it has nothing to
+        do with it, however many levels it has.
+        """
+        counted, _ = self._examine(target, [(x, EMPTY) for x in candidates], PEARSON_SUMS, ())
+        scale = self._state(target).pearson_scale
+        return [_explained_share(sums, scale) for sums in counted.tolist()]
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""
@@ -300,3 +435,13 @@ class TableEngine(Engine):
             self._memories.pop(target, None)
             self._states.pop(target, None)
             total -= size
+
+
+def _explained_share(sums: Sequence[int], scale: float) -> float:
+    """Share of variation from Pearson's sums of a pair."""
+    rows, x_levels = sums[places.ROWS], sums[places.STRATA]
+    if x_levels < 2 or sums[places.FREEDOM] == 0 or x_levels == rows:
+        return 0.0
+    y_freedom = sums[places.FREEDOM] // (x_levels - 1)
+    explained, chance = sums[places.PEARSON] / scale / rows / y_freedom, (x_levels - 1) / (rows - 1)
+    return (explained - chance) / (1.0 - chance)

@@ -13,11 +13,13 @@ from typing import Any
 from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
+from komb.counts.long_contingency import LONG_ROWS
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
+from komb.engine.table import TableEngine
 from komb.sessions.bridge import CountingSession, SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
@@ -67,6 +69,9 @@ def open_engine(
     made = make_test(test, df, seed, alpha=alpha)
     if isinstance(made, CITest):
         return MeasuredEngine(CountingSession(table), made, alpha, given)
+    is_short = table.is_in_memory and table.n_rows < LONG_ROWS
+    if is_short and journal is None and not ranked_numbers(table, test):
+        return TableEngine.open(table, made.rule(alpha), given)
     options = {"alpha": alpha, "df": df, "seed": seed, "journal": journal}
     return SessionEngine(open_table(table, given=given, test=test, **options))
 

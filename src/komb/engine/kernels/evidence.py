@@ -9,8 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from komb.counts.compiling import inner, stay_apart
-from komb.engine.kernels.judge import CONSERVATIVE, DECISION, is_coded, judge
+from komb.engine.kernels.g_moments import sum_g_moments
+from komb.engine.kernels.judge import (
+    ALL,
+    CONSERVATIVE,
+    DECISION,
+    LEAST_BITS,
+    g_statistic,
+    is_coded,
+    judge,
+)
 from komb.engine.kernels.memo import CANDIDATE, LENGTH_CLASS, MEMBER, find, key_of, take
+from komb.engine.kernels.pearson import sum_pearson
 from komb.engine.kernels.places import (
     BY_OTHER,
     FALLBACKS,
@@ -18,11 +28,14 @@ from komb.engine.kernels.places import (
     IS_RELIABLE,
     LENGTH,
     LOG2_P,
+    NULL_MEAN,
+    NULL_VARIANCE,
     OWN_FIT,
     OWN_LENGTH,
     ROWS,
     SECOND_LOG2_P,
     SPLIT,
+    STATISTIC,
     TESTS,
     UNRELIABLE,
 )
@@ -30,6 +43,10 @@ from komb.engine.kernels.strata import need_table
 from komb.engine.kernels.sums import sum_up
 
 NO_LENGTH = np.iinfo(np.int64).min  # instead of a sum of lengths that was not needed
+SUMS, PEARSON_SUMS, MEAN_OF_G = range(ALL + 1, ALL + 4)
+"""What else is wanted of a test, to be measured elsewhere: sums over sets, over strata, or how
+large G is by chance."""
+
 UNKNOWN = -1.0  # evidence of a dependence that nobody has asked the bits of
 
 
@@ -129,9 +146,51 @@ def evidence(s, size, column, wants):
         values[place, 0], values[place, 1] = _weigh(s, size, column, wants)
         return values[place, which]
     bits, conservative = _weigh(s, size, column, wants)
-    s.work[TESTS] += 1
-    s.work[FALLBACKS] += s.is_fallback and s.verdict[BY_OTHER] != 0.0
-    s.work[UNRELIABLE] += s.verdict[IS_RELIABLE] == 0.0
+    _note_work(s)
     place = take(s.test_keys, s.test_used, low, high)
     values[place, 0], values[place, 1] = bits, conservative
     return abs(conservative if wants == CONSERVATIVE else bits)
+
+
+@inner
+def _note_work(s):
+    """Count a test that was just judged."""
+    s.work[TESTS] += 1
+    s.work[FALLBACKS] += s.is_fallback and s.verdict[BY_OTHER] != 0.0
+    s.work[UNRELIABLE] += s.verdict[IS_RELIABLE] == 0.0
+
+
+@inner
+def strong_evidence(s, size, column, wants):
+    """Evidence in bits of a test that has so many of them as the bounds say, else 0.
+
+    CONSERVATIVE: that all statistics agree on so many. What is weaker is not remembered.
+    """
+    low, high = key_of(s, CANDIDATE, column)
+    place, values = find(s.test_keys, low, high), s.test_values
+    bits, conservative = values[place, 0], values[place, 1]
+    is_known = s.test_keys[place, 1] != 0
+    if not is_known or bits < 0.0:
+        bits, conservative = _weigh(s, size, column, wants)
+    if not is_known:
+        _note_work(s)
+    if bits == 0.0 or (conservative if wants == CONSERVATIVE else bits) < s.bounds[LEAST_BITS]:
+        return 0.0
+    place = take(s.test_keys, s.test_used, low, high)
+    values[place, 0], values[place, 1] = bits, conservative
+    return bits
+
+
+@inner
+def examine(s, size, column, wants):
+    """Have all sums that are wanted of a test, or what it says, with nothing remembered of it."""
+    need_sums(s, size, column)
+    if wants == ALL:
+        judge(s, size, column, ALL)
+    if wants > SUMS:
+        need_table(s, size, column)
+    if wants == PEARSON_SUMS:
+        sum_pearson(s, column)
+    if wants == MEAN_OF_G:
+        s.verdict[STATISTIC] = g_statistic(s)
+        s.verdict[NULL_MEAN], s.verdict[NULL_VARIANCE] = sum_g_moments(s)

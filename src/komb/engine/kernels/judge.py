@@ -49,20 +49,25 @@ DECISION, BITS, CONSERVATIVE, ALL = range(4)
 """What is wanted of a test: whether it is a dependence; its bits; its bits by all statistics;
 everything."""
 
-LEAST_G, UNLIKELY = range(2)
-"""Places of ``s.bounds``, for tests by moments: G below which nobody wants to know more, and the
-logarithm of the p-value of X2 up to which G is asked. Where it is above, X2 decides."""
+LEAST_BITS, LEAST_G, UNLIKELY = range(3)
+"""Places of ``s.bounds``: bits below which nobody wants to know more; for tests by moments the G
+that these take at least, and the logarithm of the p-value of X2 up to which G is asked. Where it is
+above, X2 decides."""
 
+SMALLEST_LEVEL = 1e-290  # that a critical value is known of
 ROUNDING = 1e-9  # bits; smaller differences of code lengths count as zero
 NATS = 2.0 * math.log(2.0)  # G of a gain of one bit
 POWER_DEVIATIONS = 0.84  # below the mean, so that four cases of five are above
 
 
-def bounds_for(alpha: float, unlikely: float = 0.1) -> Any:
-    """Return bounds for questions about p-values up to ``alpha``, with X2 alone above another."""
+def bounds_for(alpha: float, least_bits: float = 0.0, *, is_conservative: bool = False) -> Any:
+    """Return bounds for questions about tests at a level, and of so many bits at least."""
     from scipy.special import chdtri
 
-    return np.array([chdtri(1.0, alpha), math.log2(unlikely)])
+    unlikely = math.log2(0.1)
+    level = max(min(alpha, 2.0**-least_bits), SMALLEST_LEVEL)
+    enough = min(unlikely, -least_bits) if is_conservative else unlikely
+    return np.array([least_bits, chdtri(1.0, level), enough])
 
 
 @inner
@@ -79,28 +84,29 @@ def is_coded(s, column):
 
 
 @inner
+def g_statistic(s):
+    """G of the test at hand; rounding below zero is cut off."""
+    return max(NATS * ((s.sums[FIT] - s.sums[OWN_FIT]) / s.scale), 0.0)
+
+
+@inner
 def judge(s, size, column, wants):
     """Write down what a test says, from its sums; returns whether it is a dependence."""
-    verdict, gain = s.verdict, (s.sums[FIT] - s.sums[OWN_FIT]) / s.scale
+    verdict = s.verdict
     verdict[BY_OTHER] = verdict[LOG2_P] = verdict[SECOND_LOG2_P] = 0.0
     if s.has_moments:
-        return _judge_by_moments(s, size, column, max(NATS * gain, 0.0), wants)
+        return _judge_by_moments(s, size, column, g_statistic(s), wants)
     verdict[IS_RELIABLE] = has_rows_per_cell(s, column, s.reliable_from)
     if is_coded(s, column):
-        return _judge_by_lengths(s, gain)
-    return _judge_by_freedom(s, size, column, max(NATS * gain, 0.0), wants)
+        return _judge_by_lengths(s)
+    return _judge_by_freedom(s, size, column, g_statistic(s), wants)
 
 
 @inner
-def _is_unlikely(s):
-    """Whether the p-value of a test is at most the level."""
-    return s.verdict[LOG2_P] <= s.log2_alpha
-
-
-@inner
-def _judge_by_lengths(s, gain):
+def _judge_by_lengths(s):
     """Judge by the bits that a code of one variable saves if it knows the other."""
-    verdict, by_target = s.verdict, (s.sums[OWN_LENGTH] - s.sums[LENGTH]) / s.scale
+    verdict, gain = s.verdict, (s.sums[FIT] - s.sums[OWN_FIT]) / s.scale
+    by_target = (s.sums[OWN_LENGTH] - s.sums[LENGTH]) / s.scale
     saved = gain + max(s.sums[SPLIT] / s.scale, by_target)
     if abs(saved) < ROUNDING:
         saved = 0.0
@@ -174,7 +180,7 @@ def _judge_by_moments(s, size, column, g, wants):
     if by_x2 <= bounds[UNLIKELY]:
         _judge_by_g(s, g, max(third, 0.0) / (variance * math.sqrt(variance)))
     verdict[LOG2_P] = max(verdict[LOG2_P], log2_p_value(g, 1.0, s.addresses))
-    return _is_unlikely(s)
+    return verdict[LOG2_P] <= s.log2_alpha
 
 
 @inner
@@ -194,17 +200,15 @@ def _judge_by_g(s, g, skewness_of_x2):
 
 
 @kernel
-def has_power(s, noncentrality):
-    """Whether the test judged last would see a dependence of this size in four cases of five.
+def has_power(verdict, noncentrality, log2_alpha, addresses):
+    """Whether a test would see a dependence of some noncentrality in four cases of five.
 
     A statistic with mean m and variance v under independence has, roughly, mean m + c and variance
     v + 4 c under a dependence of noncentrality c.
     """
-    verdict = s.verdict
     mean, variance, third = verdict[NULL_MEAN], verdict[NULL_VARIANCE], verdict[NULL_THIRD]
     if variance <= 0.0:
         return False
     spread = math.sqrt(variance + 4.0 * noncentrality)
     low = max(mean + noncentrality - POWER_DEVIATIONS * spread, 0.0)
-    verdict[LOG2_P] = log2_type_three(low, mean, variance, third, s.addresses)
-    return _is_unlikely(s)
+    return log2_type_three(low, mean, variance, third, addresses) <= log2_alpha

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from komb.counts.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.bitmaps import need_bitmaps
-from komb.engine.kernels.evidence import evidence
+from komb.engine.kernels.evidence import evidence, examine, strong_evidence
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
 from komb.engine.kernels.places import ROWS_COUNTED
 
-EVIDENCE, FIRST_WITNESS, WEAKEST, PACK = range(4)
+EVIDENCE, STRONG, EXAMINE, FIRST_WITNESS, WEAKEST, PACK = range(6)
 """The loops."""
 
 # ``Ask.words`` is what is asked, one number behind the other: these, then all columns and queries
@@ -38,6 +38,10 @@ NOT_SEPARATED = -1  # in ``Ask.found``
 ROWS_PER_CALL = 1 << 28  # about half a second
 
 
+PAUSED, DONE, REFUSED = range(3)
+"""What :func:`ask` returns: the last if a column does not exist."""
+
+
 @kernel
 def ask(q, s):
     """Begin a loop or go on with it; returns whether it is done.
@@ -46,6 +50,8 @@ def ask(q, s):
     loop          a query                                       answer
     ============= ============================================= ===================================
     EVIDENCE      candidates, and the given set                 ``bits`` of each candidate
+    STRONG        the same                                      ``bits`` where they are enough
+    EXAMINE       the same                                      ``sums`` and ``verdicts``
     FIRST_WITNESS candidates, and a group that is part of each  ``found``: the query, the candidate,
                   witness, with allies of the ``pool``          the size of the witness and its
                                                                 columns; or -1
@@ -61,7 +67,15 @@ def ask(q, s):
         q.words[IS_BEGUN] = 1
         for index in range(CHOSEN):
             q.place[index] = 0
-    if q.words[LOOP] == EVIDENCE:
+        for index in range(N_HEADER, q.words[FIRST_QUERY]):
+            if not 0 <= q.words[index] < s.levels.size:
+                return REFUSED
+    return DONE if _go_on(q, s) else PAUSED
+
+
+@inner
+def _go_on(q, s):
+    if q.words[LOOP] <= EXAMINE:
         return _find_evidence(q, s)
     if q.words[LOOP] == FIRST_WITNESS:
         return _find_first_witness(q, s)
@@ -121,9 +135,25 @@ def _start_of(q, number):
 
 
 @inner
+def _answer(q, s, size, column, item):
+    """Answer what is asked about one candidate given the present set."""
+    wants = q.words[WANTS]
+    if q.words[LOOP] == EVIDENCE:
+        q.bits[item] = evidence(s, size, column, wants)
+    elif q.words[LOOP] == STRONG:
+        q.bits[item] = strong_evidence(s, size, column, wants)
+    else:
+        examine(s, size, column, wants)
+        for index in range(s.sums.size):
+            q.sums[item, index] = s.sums[index]
+        for index in range(s.verdict.size):
+            q.verdicts[item, index] = s.verdict[index]
+
+
+@inner
 def _find_evidence(q, s):
     """Find the evidence for every candidate of every query, one query's behind the other's."""
-    place, wants = q.place, q.words[WANTS]
+    place = q.place
     while place[QUERY] < q.words[N_QUERIES]:
         query = q.words[_start_of(q, place[QUERY]) :]
         size = _give(s, 0, q.words, query[COLUMNS], query[END_OF_COLUMNS])
@@ -132,7 +162,7 @@ def _find_evidence(q, s):
             if _is_to_pause(s):
                 return False
             column = q.words[query[CANDIDATES] + place[ITEM]]
-            q.bits[place[N_LEFT]] = evidence(s, size, column, wants)
+            _answer(q, s, size, column, place[N_LEFT])
             place[ITEM] += 1
             place[N_LEFT] += 1
         place[QUERY] += 1
@@ -241,7 +271,7 @@ def _weigh_subset(q, s, query, first, size):
     begin(s, n_core + size)
     while query[CANDIDATES] + place[ITEM] < query[END_OF_CANDIDATES]:
         column, item = q.words[query[CANDIDATES] + place[ITEM]], first + place[ITEM]
-        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, n_core, n_core + size):
+        if q.found[item] == NOT_SEPARATED and not _is_in(column, s.given, 0, n_core + size):
             if _is_to_pause(s):
                 return False
             bits = evidence(s, n_core + size, column, q.words[WANTS])

@@ -95,10 +95,10 @@ def divergence_term(count, rows, n_x, n_y, power, scale):
 
 
 @inner
-def _sum_cells(s, rows, n_cells):
+def _sum_cells(s, rows, n_cells, power):
     """Power divergence of the stratum at hand, in fixed point."""
     by_x, by_y, cell_x, cell_y = s.by_x, s.by_y, s.cell_x, s.cell_y
-    power, scale, total = s.divergence, s.pearson_scale, np.int64(0)
+    scale, total = s.pearson_scale, np.int64(0)
     for cell in range(np.uint64(n_cells)):
         n_x, n_y = by_x[np.uint64(cell_x[cell])], by_y[np.uint64(cell_y[cell])]
         total += divergence_term(s.cell_rows[cell], rows, n_x, n_y, power, scale)
@@ -112,7 +112,7 @@ def sum_divergence(s):
     for number in range(n_strata(s)):
         rows, n_x, n_y, n_cells = take_stratum(s, number)
         if n_x > 1 and n_y > 1:
-            divergence += _sum_cells(s, rows, n_cells)
+            divergence += _sum_cells(s, rows, n_cells, s.divergence)
             freedom += (n_x - 1) * (n_y - 1)
     s.sums[PEARSON], s.sums[FREEDOM] = divergence, freedom
 
@@ -126,7 +126,7 @@ def sum_pearson(s, column):
     for number in range(n_strata(s)):
         rows, n_x, n_y, n_cells = take_stratum(s, number)
         if n_x > 1 and n_y > 1:
-            pearson += _sum_cells(s, rows, n_cells)
+            pearson += _sum_cells(s, rows, n_cells, 1.0)
             freedom += (n_x - 1) * (n_y - 1)
             own = permuted_cumulants(
                 rows, n_x, n_y, _sum_inverses(s.by_x, n_x), _sum_inverses(s.by_y, n_y), scales
