@@ -21,7 +21,7 @@ from komb.data.table import DiscreteTable
 from komb.engine import journal as journals
 from komb.engine import screens, sweep
 from komb.engine.engine import AllSets
-from komb.engine.journal import Journal, hash_table
+from komb.engine.journal import Journal, Noted, hash_table
 from komb.engine.questions import StrongDependence
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
@@ -134,6 +134,22 @@ def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
             Journal(path, IDENTITY) as journal,
         ):
             run(table, journal, size=2)
+
+
+@pytest.mark.parametrize("change", ["counted = 8", "numbers = x'00'", "number = 7", "checksum = 0"])
+def test_what_was_written_is_what_is_read(tmp_path: Path, change: str) -> None:
+    path, part = tmp_path / "x", Noted(10, 9, np.array([[3, 5, -(1 << 61)]]))
+    with Journal(path, IDENTITY) as journal:
+        list(journal.run("pairs", lambda done: iter([part, part])))
+    with Journal(path, IDENTITY) as journal:
+        for each in journal.run("pairs", lambda done: iter([])):
+            assert each.n_counted == 9
+            assert each.numbers.tolist() == part.numbers.tolist()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"UPDATE parts SET {change} WHERE number = 1")
+        other.commit()
+    with Journal(path, IDENTITY) as journal, pytest.raises(FileError, match="damaged"):
+        list(journal.run("pairs", lambda done: iter([])))
 
 
 def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:

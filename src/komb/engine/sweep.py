@@ -20,7 +20,7 @@ from scipy.special import chdtri
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.counts.threads import map_in_order, n_threads
 from komb.engine.engine import AllSets
-from komb.engine.journal import Journal, hash_arrays
+from komb.engine.journal import Journal, Noted, hash_arrays
 from komb.engine.questions import (
     OnProgress,
     Question,
@@ -37,7 +37,6 @@ from komb.engine.screens import (
     UNIONS_PER_PART,
     Bits,
     BoolArray,
-    Listed,
     Need,
     Tests,
     make_screen,
@@ -185,10 +184,10 @@ class Sweep:
         """
         done = 0
         if len(self.screened):
-            for listed in self._listed(bits, journal, key):
-                self.n_counted += listed.n_counted
-                done += listed.n_unions
-                yield Tests.of(listed.candidates, listed.given), done
+            for n_unions, n_counted, tests in self._listed(bits, journal, key):
+                self.n_counted += n_counted
+                done += n_unions
+                yield Tests.of(tests[:, 0], tests[:, 1:]), done
         if self._has_rest:
             screened = frozenset(self.screened.tolist())
             questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
@@ -200,7 +199,7 @@ class Sweep:
                 yield Tests(*tests, starts), done
             yield _no_tests(self._asked.size), self.total
 
-    def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Listed]:
+    def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Noted]:
         assert self._need is not None  # or there were no columns to screen
         size, most = self._asked.size, int(min(self._most, MOST_COMBINATIONS))
         threads = max(1, min(n_threads(), self._n_rows // WORK_PER_THREAD))
@@ -208,16 +207,18 @@ class Sweep:
         need = self._need._replace(gain=self._need.gain[: most + 1])
         screen = make_screen(bits, self.screened, is_asked, size, need, threads)
 
-        def work(first: int) -> Iterator[Listed]:
-            return map_in_order(screen.run, islice(screen.cut(), first, None), threads)
+        def work(first: int) -> Iterator[Noted]:
+            parts = islice(screen.cut(), first, None)
+            for listed in map_in_order(screen.run, parts, threads):
+                tests = np.column_stack((listed.candidates, listed.given))
+                yield Noted(listed.n_unions, listed.n_counted, tests)
 
         if journal is None:
             return work(0)
         cutting = [size, UNIONS_PER_PART, ROWS_PER_PART, SETS_PER_TILE]
         needs = [need.gain, [need.sparse_gain, need.rows_per_cell]]
-        return journal.run(
-            f"{key} {hash_arrays(cutting, *needs, self.screened, is_asked)}", size, work
-        )
+        own = hash_arrays(cutting, *needs, self.screened, is_asked)
+        return journal.run(f"{key} {own}", work)
 
 
 def _no_tests(size: int) -> Tests:
