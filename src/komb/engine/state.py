@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from komb.counts.records import Record
 from komb.engine import fixed_point
-from komb.engine.fixed_point import FloatArray, Int64Array, largest_scale, scale_for
+from komb.engine.fixed_point import Int64Array, largest_scale, scale_for
 from komb.engine.kernels.g_moments import remember_cells
 from komb.engine.kernels.judge import bounds_for
 from komb.engine.kernels.memo import N_ROLES, move
@@ -68,6 +68,7 @@ class Shared:
             )
         self.is_incomplete = (largest == levels) & (codes.shape[1] > 0)
         self.scale = scale_for(self.n_rows)
+        self.n_tabled = min(self.n_rows, fixed_point.MOST_ENTROPIES)
         self.class_levels, length_class = np.unique(self.levels, return_inverse=True)
         self.length_class = length_class.astype(np.int64)
         self.fields = self._make_fields()
@@ -96,13 +97,13 @@ class Shared:
 
         random = np.random.default_rng(1)
         bits = random.integers(1, 1 << 63, (N_ROLES, max(room, len(self.class_levels))), np.uint64)
-        return dict(
+        return _fields(
             # the table
             codes=self.codes, levels=self.levels, weight=self.weight, n_rows=self.n_rows,
             is_incomplete=self.is_incomplete, has_missing=bool(self.is_incomplete.any()),
             can_leave_out=not (self.is_incomplete.any() or self.weight.size),
             # terms
-            entropy=fixed_point.entropies(min(self.n_rows, fixed_point.MOST_ENTROPIES), self.scale), scale=self.scale,
+            entropy=fixed_point.entropies(self.n_tabled, self.scale), scale=self.scale,
             length_class=self.length_class, class_levels=self.class_levels.astype(np.int64),
             # the present given set, and the test that was counted last
             given=integers(room), bits=bits, hash=np.zeros(2, np.uint64), generation=integers(1),
@@ -111,7 +112,7 @@ class Shared:
             # bitmaps of strata, and dense tables
             packed=np.full(room, -1, np.int64), first_stratum=integers(room),
             most_bitmap_work=MOST_BITMAP_WORK,
-            table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells, 
+            table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells,
             few_cells=n_rows // 2,
             # grouped rows
             grouped=np.full(room, -1, np.int64), n_built=integers(1), n_asked=integers(room),
@@ -126,13 +127,14 @@ class Shared:
             x_cell=integers(most), cell_rows=integers(n_rows + 1), cell_x=integers(n_rows + 1),
             cell_y=integers(n_rows + 1),
             # loops
-            chosen=integers(room), allies=integers(room), free=integers(room), witness=integers(room),
+            chosen=integers(room), allies=integers(room), free=integers(room),
+            witness=integers(room),
         )  # fmt: skip
 
     def rule_fields(self, rule: Rule) -> dict[str, Any]:
         """Fields of the rule of a test."""
         critical = np.full(_CRITICAL_VALUES, -1.0)
-        return dict(
+        return _fields(
             alpha=float(rule.alpha), log2_alpha=math.log2(rule.alpha),
             divergence=float(rule.divergence), is_adjusted=rule.is_adjusted,
             has_moments=rule.has_moments, coded_below=float(rule.coded_below),
@@ -165,12 +167,13 @@ class Shared:
         has_bitmaps = self._columns_to_pack(int(words[-1]) * 8)
         n_bitmaps = np.where(has_bitmaps, levels, 0)
         bitmaps = np.zeros((n_bitmaps.sum() + 1, words[-1]), np.uint64)
-        for first, count in zip(words if words[-1] else [], counts):  # the last one: all rows
-            bitmaps[-1, first : first + count // 64] = ~np.uint64(0)
-            if count % 64:
-                bitmaps[-1, first + count // 64] = (np.uint64(1) << np.uint64(count % 64)) - np.uint64(1)
+        for first, count in zip(words[: n_y if words[-1] else 0], counts, strict=False):
+            full, rest = divmod(int(count), 64)  # the last bitmap has all rows
+            bitmaps[-1, first : first + full] = ~np.uint64(0)
+            if rest:
+                bitmaps[-1, first + full] = (1 << rest) - 1
         n_strata = min(MOST_BITMAP_STRATA, STRATA_BYTES // (8 * int(words[-1]) + 64))
-        return dict(
+        return _fields(
             target=target, n_y=n_y, order=order, rows=np.concatenate(([0], np.cumsum(counts))),
             sorted=np.empty((n_columns, len(order)), codes.dtype),
             sorted_weight=weight[order] if weight.size else weight,
@@ -200,10 +203,11 @@ class Shared:
         the third cumulant (r - 1)(s - 1) for every pair of rows, up or down.
         """
         n_rows = float(self.n_rows)
-        bounds = [n_rows * min(levels, n_rows) * min(n_y, n_rows) for levels in self.class_levels.tolist()]
+        levels = [min(own, n_rows) for own in self.class_levels.tolist()]
+        bounds = [n_rows * own * min(n_y, n_rows) for own in levels]
         variance = np.array([largest_scale(2.0 * bound) for bound in bounds])
         third = np.array([largest_scale(n_rows * bound) for bound in bounds])
-        return dict(
+        return _fields(
             pearson_scale=largest_scale(n_rows * n_y), variance_scales=variance[self.length_class],
             third_scales=third[self.length_class],
         )  # fmt: skip
@@ -216,17 +220,23 @@ class Shared:
         )  # fmt: skip
 
 
+def _fields(**fields: Any) -> dict[str, Any]:
+    """Return fields of a record by their names."""
+    return fields
+
+
 def hash_table(name: str, width: int, n_places: int = FIRST_PLACES) -> dict[str, Any]:
-    """An empty hash table: keys, values with one more line for nobody, and how many are taken."""
+    """Return an empty hash table: keys, values with a line for nobody, and how many are taken."""
+    dtype = np.int64 if name == "set" else np.float64
     return {
         f"{name}_keys": np.zeros((n_places, 2), np.uint64),
-        f"{name}_values": np.zeros((n_places + 1, width), np.int64 if name == "set" else np.float64),
+        f"{name}_values": np.zeros((n_places + 1, width), dtype),
         f"{name}_used": np.zeros(1, np.int64),
     }
 
 
 def empty_memory(n_columns: int) -> dict[str, Any]:
-    """Sums over sets, decisions of tests, and what separated each column last."""
+    """Return room for sums over sets, decisions of tests, and what separated each column last."""
     recent = np.full((n_columns, RECENT), -1, np.int64)
     return hash_table("set", 4) | hash_table("test", 2) | {"recent": recent}
 
@@ -237,10 +247,11 @@ def memory_of(state: Any) -> dict[str, Any]:
 
 
 def with_room(state: Any) -> Any:
-    """The same with larger hash tables in the place of those that are a quarter full."""
+    """Return the same with larger hash tables where one is a quarter full."""
     larger: dict[str, Any] = {}
     for name in ("set", "test"):
-        keys, values, used = (getattr(state, f"{name}_{part}") for part in ("keys", "values", "used"))
+        parts = [f"{name}_{part}" for part in ("keys", "values", "used")]
+        keys, values, used = (getattr(state, part) for part in parts)
         if 4 * used[0] >= len(keys):
             is_largest = 4 * keys.nbytes > MOST_BYTES
             new = hash_table(name, values.shape[1], len(keys) if is_largest else 4 * len(keys))

@@ -192,11 +192,11 @@ class Sweep:
             screened = frozenset(self.screened.tolist())
             questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
             for batch in cut(questions):
-                candidates, sets = [sorted(xs) for xs, _ in batch], [sorted(z) for _, z in batch]
-                starts = np.cumsum([0, *map(len, candidates)])
-                tests = np.array(list(chain.from_iterable(candidates))), np.array(sets, np.int64)
+                asked = [sorted(candidates) for candidates, _ in batch]
+                starts = np.cumsum([0, *map(len, asked)])
+                sets = np.array([sorted(given) for _, given in batch], np.int64)
                 done += len(batch)
-                yield Tests(*tests, starts), done
+                yield Tests(np.array(list(chain.from_iterable(asked))), sets, starts), done
             yield _no_tests(self._asked.size), self.total
 
     def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Noted]:

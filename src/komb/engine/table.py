@@ -307,7 +307,7 @@ class TableEngine(Engine):
     def _examine(
         self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
     ) -> tuple[Int64Array, FloatArray]:
-        """Sums and verdicts of some tests."""
+        """Return sums and verdicts of some tests."""
         asked = [([x], [*fixed, *sorted(given)]) for x, given in tests]
         ask = self._asks.write(loops.EXAMINE, asked, wants=wants)
         self._run(target, ask)
@@ -325,7 +325,9 @@ class TableEngine(Engine):
             depends, df, p_value = statistic > 0.0, None, None
         else:
             depends = freedom > 0.0 and log2_p <= math.log2(rule.alpha)
-            df, p_value = freedom if rule.has_moments else int(freedom), math.exp2(log2_p)
+            df, p_value = freedom, math.exp2(log2_p)
+            if not rule.has_moments:
+                df, p_value = int(freedom), _p_value(statistic, freedom)
         return Outcome(
             independent=not depends,
             statistic=statistic,
@@ -370,7 +372,7 @@ class TableEngine(Engine):
         return TableEngine(shared.codes, shared.levels, rule, weight=shared.weight, fixed=fixed)
 
     def information(self, target: int, tests: Sequence[Dependence]) -> list[Information]:
-        """What each candidate tells about the target given a set, beyond chance."""
+        """Measure what each candidate tells about the target given a set, beyond chance."""
         sums, verdicts = self._examine(target, tests, MEAN_OF_G, self._fixed)
         levels = self._shared.levels
         found = []
@@ -435,6 +437,13 @@ class TableEngine(Engine):
             self._memories.pop(target, None)
             self._states.pop(target, None)
             total -= size
+
+
+def _p_value(statistic: float, freedom: float) -> float:
+    """Chance of a statistic at least this large under independence."""
+    from scipy.special import chdtrc
+
+    return 1.0 if freedom == 0.0 else float(chdtrc(freedom, statistic))
 
 
 def _explained_share(sums: Sequence[int], scale: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from komb.citests.contract import CITest
+from komb.citests.contract import CITest, RuleTest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.counts.long_contingency import LONG_ROWS
@@ -70,7 +70,8 @@ def open_engine(
     if isinstance(made, CITest):
         return MeasuredEngine(CountingSession(table), made, alpha, given)
     is_short = table.is_in_memory and table.n_rows < LONG_ROWS
-    if is_short and not ranked_numbers(table, test):
+    is_counted = is_short and not ranked_numbers(table, test)
+    if is_counted and isinstance(made, RuleTest):
         engine = TableEngine.open(table, made.rule(alpha), given)
         engine.journal = journal
         return engine

@@ -29,7 +29,9 @@ def need_bitmaps(s, column):
 @inner
 def _pack(s, column):
     stay_apart()
-    codes, first, bitmaps, counts = s.sorted[column], s.first_bitmap[column], s.bitmaps, s.level_counts
+    codes, first, bitmaps, counts = (
+        s.sorted[column], s.first_bitmap[column], s.bitmaps, s.level_counts
+    )  # fmt: skip
     for y in range(s.n_y):
         word, end = np.uint64(s.words[y]), np.uint64(s.rows[y + 1])
         for start in range(np.uint64(s.rows[y]), end, np.uint64(64)):
@@ -66,7 +68,8 @@ def need_strata(s, size):
     Those of the leading columns are on a stack, one set of strata behind the other.
     """
     stay_apart()
-    strata, bitmaps, first, n_words = s.strata, s.bitmaps, s.first_stratum, np.uint64(s.words[s.n_y])
+    strata, bitmaps, first = s.strata, s.bitmaps, s.first_stratum
+    n_words = np.uint64(s.words[s.n_y])
     shared = n_shared(s.packed, s, size)
     if shared == size and s.packed[0] == size:
         return
@@ -86,14 +89,20 @@ def need_strata(s, size):
                     seen |= both
                 found += np.uint64(seen != np.uint64(0))
         first[depth + 2] = np.int64(found)
-    for stratum in range(first[size + 1] - first[size]):
-        line = np.uint64(first[size] + stratum)
+    _count_strata(s, first[size], first[size + 1])
+    note(s.packed, s, size)
+
+
+@inner
+def _count_strata(s, start, end):
+    """Count the rows of some strata by level of the target."""
+    for stratum in range(end - start):
+        line = np.uint64(start + stratum)
         for y in range(s.n_y):
             total = np.uint64(0)
             for word in range(np.uint64(s.words[y]), np.uint64(s.words[y + 1])):
-                total += np.uint64(count_bits(strata[line, word]))
+                total += np.uint64(count_bits(s.strata[line, word]))
             s.stratum_rows[stratum * s.n_y + y] = np.int32(total)
-    note(s.packed, s, size)
 
 
 @inner

@@ -91,7 +91,8 @@ def _fold(table, second):
 def _count_pair(s, column):
     """Fill the table [y, x] from the columns as they are; missing values come last."""
     stay_apart()
-    x, y, table, weight, n_x = s.codes[column], s.codes[s.target], s.table, s.weight, s.levels[column]
+    x, y, table, weight = s.codes[column], s.codes[s.target], s.table, s.weight
+    n_x = s.levels[column]
     width, is_weighted = n_x + s.is_incomplete[column], weight.size > 0
     n_cells, step = (s.n_y + 1) * width, np.uint64(width)
     second = np.uint64(n_cells if 2 * n_cells <= x.size else 0)
@@ -142,7 +143,9 @@ def _fill_table(s, n_cells, width):
     stay_apart()
     line, table, codes, weight = s.counted[LINE], s.table, s.row_codes, s.sorted_weight
     first, size = s.counted[BUILT], s.counted[N_GIVEN] + 1
-    rows, run_of, is_weighted, step = s.grouped_rows[line], s.run_of[line], weight.size > 0, np.int32(width)
+    rows, run_of, step, is_weighted = (
+        s.grouped_rows[line], s.run_of[line], np.int32(width), weight.size > 0
+    )  # fmt: skip
     n_rows = write_codes(s, line, first, size, size)
     second = np.uint64(n_cells if 2 * n_cells <= n_rows else 0)
     clear(table, n_cells + np.int64(second))

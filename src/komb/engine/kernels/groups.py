@@ -121,7 +121,8 @@ def _mark_runs(s, line):
     run, starts = np.int32(-1), s.group_start[line]
     for stratum in range(np.uint64(s.n_groups[line])):
         before, first_run[stratum] = np.int64(-1), run + 1
-        for position in range(np.uint64(starts[stratum]), np.uint64(starts[stratum + np.uint64(1)])):
+        low, high = np.uint64(starts[stratum]), np.uint64(starts[stratum + np.uint64(1)])
+        for position in range(low, high):
             level = np.int64(y[np.uint64(rows[position])])
             run += np.int32(level != before)
             before = level
@@ -142,30 +143,37 @@ def write_codes(s, line, first, end, size):
     It is -1 where one of the ``size`` columns is missing.
     """
     stay_apart()
-    n_rows = np.uint64(s.group_start[line, s.n_groups[line]])
-    rows, codes = s.grouped_rows[line], s.row_codes
-    for index in range(first, end):
-        need_column(s, s.grouped[index + 1])
-        values, width = s.sorted[s.grouped[index + 1]], np.int32(s.levels[s.grouped[index + 1]])
-        if index == first and line == 0:
-            for position in range(n_rows):
-                codes[position] = np.int32(values[position])
-        elif index == first:
-            for position in range(n_rows):
-                codes[position] = np.int32(values[np.uint64(rows[position])])
-        elif line == 0:
-            for position in range(n_rows):
-                codes[position] = codes[position] * width + np.int32(values[position])
-        else:
-            for position in range(n_rows):
-                value = np.int32(values[np.uint64(rows[position])])
-                codes[position] = codes[position] * width + value
-    for position in range(n_rows if first == end else np.uint64(0)):
+    n_rows, codes = np.uint64(s.group_start[line, s.n_groups[line]]), s.row_codes
+    for position in range(n_rows):
         codes[position] = 0
+    for index in range(first, end):
+        _combine(s, line, s.grouped[index + 1], n_rows)
     for index in range(first, size):
         if s.is_incomplete[s.grouped[index + 1]]:
-            values, width = s.sorted[s.grouped[index + 1]], s.levels[s.grouped[index + 1]]
-            for position in range(n_rows):
-                if np.int64(values[np.uint64(rows[position])]) == width:
-                    codes[position] = -1
+            _mark_missing(s, line, s.grouped[index + 1], n_rows)
     return np.int64(n_rows)
+
+
+@inner
+def _combine(s, line, column, n_rows):
+    """Combine the code of each row with the level of one more column."""
+    need_column(s, column)
+    values, rows, codes = s.sorted[column], s.grouped_rows[line], s.row_codes
+    width = s.levels[column]
+    if line == 0:  # all rows, in their order
+        for position in range(n_rows):
+            codes[position] = codes[position] * np.int32(width) + np.int32(values[position])
+    else:
+        for position in range(n_rows):
+            value = np.int32(values[np.uint64(rows[position])])
+            codes[position] = codes[position] * np.int32(width) + value
+
+
+@inner
+def _mark_missing(s, line, column, n_rows):
+    need_column(s, column)
+    values, rows, codes = s.sorted[column], s.grouped_rows[line], s.row_codes
+    width = s.levels[column]
+    for position in range(n_rows):
+        if np.int64(values[np.uint64(rows[position])]) == width:
+            codes[position] = -1

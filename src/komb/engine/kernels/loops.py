@@ -22,8 +22,8 @@ EVIDENCE, STRONG, EXAMINE, FIRST_WITNESS, WEAKEST, PACK = range(6)
 
 # ``Ask.words`` is what is asked, one number behind the other: these, then all columns and queries
 (
-    LOOP, IS_BEGUN, N_QUERIES, FIRST_QUERY, POOL, END_OF_POOL, CORE, END_OF_CORE, MIN_SIZE, MAX_SIZE,
-    WANTS, IS_IN_TURN,
+    LOOP, IS_BEGUN, N_QUERIES, FIRST_QUERY, POOL, END_OF_POOL, CORE, END_OF_CORE, MIN_SIZE,
+    MAX_SIZE, WANTS, IS_IN_TURN,
 ) = range(12)  # fmt: skip
 N_HEADER = 12
 
@@ -102,10 +102,10 @@ def _give(s, start, columns, first, end):
 
 @inner
 def _is_in(column, columns, first, end):
-    for index in range(first, end):
-        if columns[index] == column:
-            return True
-    return False
+    index = first
+    while index < end and columns[index] != column:
+        index += 1
+    return index < end
 
 
 @inner
@@ -182,14 +182,8 @@ def _has_no_separator(q, s, column, n_witness):
             n_free += 1
     most = min(q.words[MAX_SIZE], n_free)
     _give(s, 0, witness, 0, n_witness)
-    size = 0  # what separated it last time
-    while size < recent.size and recent[size] >= 0 and _is_in(recent[size], free, 0, n_free):
-        s.given[n_witness + size] = recent[size]
-        size += 1
-    if 0 < size <= most and (size == recent.size or recent[size] < 0):
-        begin(s, n_witness + size)
-        if evidence(s, n_witness + size, column, DECISION) == 0.0:
-            return False
+    if _separates_again(s, column, n_witness, n_free, most):
+        return False
     for size in range(most + 1):
         _first_subset(size, s.chosen)
         while True:
@@ -203,6 +197,19 @@ def _has_no_separator(q, s, column, n_witness):
             if not _next_subset(size, n_free, s.chosen):
                 break
     return True
+
+
+@inner
+def _separates_again(s, column, n_witness, n_free, most):
+    """Whether what separated a candidate last time does it again."""
+    recent, size = s.recent[column], 0
+    while size < recent.size and recent[size] >= 0 and _is_in(recent[size], s.free, 0, n_free):
+        s.given[n_witness + size] = recent[size]
+        size += 1
+    if size == 0 or size > most or (size < recent.size and recent[size] >= 0):
+        return False
+    begin(s, n_witness + size)
+    return evidence(s, n_witness + size, column, DECISION) == 0.0
 
 
 @inner
@@ -228,7 +235,8 @@ def _find_witness(q, s, query, column):
             if is_valid:
                 _give(s, 0, witness, 0, size)
                 begin(s, size)
-                if evidence(s, size, column, DECISION) > 0.0 and _has_no_separator(q, s, column, size):
+                depends = evidence(s, size, column, DECISION) > 0.0
+                if depends and _has_no_separator(q, s, column, size):
                     return size
             if not _next_subset(n_allies, n_pool, allies):
                 break

@@ -119,7 +119,8 @@ def own_line(s):
 
     The candidate may be one of those that rows are grouped by.
     """
-    return line_of(s, s.counted[N_GIVEN]) if s.counted[BUILT] > s.counted[N_GIVEN] else s.counted[LINE]
+    size = s.counted[N_GIVEN]
+    return line_of(s, size) if s.counted[BUILT] > size else s.counted[LINE]
 
 
 @inner
@@ -177,7 +178,7 @@ def _sum_margin(s, wants_lengths):
 
 @inner
 def _note_split(s, n, times):
-    """Add code lengths of n rows to all splits; small numbers, which are many, are counted first."""
+    """Add code lengths of n rows to all splits; small numbers are many, and counted first."""
     if n < s.small.size:
         s.small[np.uint64(n)] += times
     else:
@@ -210,7 +211,9 @@ def _sum_rows(s, wants_lengths, wants_own):
     sums, counted = s.sums, s.counted
     line, first, size = counted[LINE], counted[BUILT], counted[N_GIVEN]
     n_rows = write_codes(s, line, first, size + 1, size + 1)
-    _, sums[FIT], sums[STRATA], sums[LENGTH] = _scan(s, line, n_rows, n_codes(s), wants_lengths, False)
+    _, sums[FIT], sums[STRATA], sums[LENGTH] = _scan(
+        s, line, n_rows, n_codes(s), wants_lengths, False
+    )
     if wants_own:
         line = own_line(s)
         n_rows = write_codes(s, line, min(first, size), size, size + 1)
