@@ -17,6 +17,7 @@ from itertools import chain, islice
 import numpy as np
 from scipy.special import chdtri
 
+from komb.counts.cluster_screens import find_workers, screen_on
 from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.counts.threads import map_in_order, n_threads
 from komb.engine.engine import AllSets
@@ -209,7 +210,13 @@ class Sweep:
 
         def work(first: int) -> Iterator[Noted]:
             parts = islice(screen.cut(), first, None)
-            for listed in map_in_order(screen.run, parts, threads):
+            workers = find_workers(self._n_rows, screen.n_bytes, threads)
+            found = (
+                map_in_order(screen.run, parts, threads)
+                if workers is None
+                else screen_on(workers, screen, parts)
+            )
+            for listed in found:
                 tests = np.column_stack((listed.candidates, listed.given))
                 yield Noted(listed.n_unions, listed.n_counted, tests)
 

@@ -208,7 +208,7 @@ def _screen_all(screen: UnionScreen, parts: Iterator[Rectangle], n_rows: int) ->
     workers = find_workers(n_rows, screen.n_bytes, threads)
     if workers is not None:
         return screen_on(workers, screen, parts)
-    return map_in_order(screen.screen, parts, threads)
+    return map_in_order(screen.run, parts, threads)
 
 
 def needed_gain(screen: GScreen, scale: float) -> Int64Array:
