@@ -15,7 +15,7 @@ import pytest
 import komb
 from komb.counts import cluster_screens
 from komb.counts.cluster_screens import find_workers, use_workers
-from komb.sessions import screened_sweep, sweep_counting
+from komb.engine import screens, sweep
 from tests.local_cluster import local_client
 
 Patch = pytest.MonkeyPatch
@@ -37,9 +37,9 @@ def sent(monkeypatch: Patch) -> list[int]:
         lots.append(screen.n_bytes)
         return real(client, screen, parts)
 
-    monkeypatch.setattr(screened_sweep, "screen_on", screen_on)
-    monkeypatch.setattr(screened_sweep, "LEAST_WORK", 0)
-    monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 300)
+    monkeypatch.setattr(sweep, "screen_on", screen_on)
+    monkeypatch.setattr(sweep, "LEAST_WORK", 0)
+    monkeypatch.setattr(screens, "UNIONS_PER_PART", 300)
     monkeypatch.setattr(cluster_screens, "ROWS_PER_SECOND", 1.0)
     monkeypatch.setattr(cluster_screens, "RECTANGLES_PER_TASK", 2)
     return lots
@@ -127,8 +127,8 @@ def test_what_is_sent_screens_as_before(sent: list[int], monkeypatch: Patch) -> 
     def screen_on(_: Any, screen: Any, parts: Any) -> Iterator[Any]:
         copy = pickle.loads(pickle.dumps(screen))
         assert copy.n_bytes == screen.n_bytes
-        return map(copy.screen, parts)
+        return map(copy.run, parts)
 
-    monkeypatch.setattr(screened_sweep, "screen_on", screen_on)
-    monkeypatch.setattr(screened_sweep, "find_workers", lambda *_: object())
+    monkeypatch.setattr(sweep, "screen_on", screen_on)
+    monkeypatch.setattr(sweep, "find_workers", lambda *_: object())
     assert komb.markov_blanket(wide_table(), 0, order=1).members == (30, 60)

@@ -49,7 +49,7 @@ def test_every_union_is_in_one_rectangle(
         union_screen.SETS_PER_BLOCK = before
     listed = []
     for part in parts:
-        found = screen.screen(part)
+        found = screen.run(part)
         assert screen.count(part) == found.n_counted == len(found.given)
         unions = np.column_stack((sets[found.given], found.candidate))
         listed += [tuple(union) for union in unions.tolist()]

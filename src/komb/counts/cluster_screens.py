@@ -21,7 +21,6 @@ from itertools import islice
 from typing import Any
 
 from komb.counts.cluster_counter import explained
-from komb.counts.union_screen import Rectangle, Screened, UnionScreen
 
 ROWS_PER_SECOND = 5e10
 """Rows over all unions that a thread screens; measured with pairs of columns of three levels."""
@@ -66,7 +65,7 @@ def find_workers(n_rows: int, n_bytes: int, threads: int) -> Any:
     return client if there < here else None
 
 
-def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> Iterator[Screened]:
+def screen_on(client: Any, screen: Any, parts: Iterable[Any]) -> Iterator[Any]:
     """Have rectangles screened by the workers of a cluster; yield the results in their order.
 
     A worker that dies costs time and no answer: others have the bits too, and do its tasks again.
@@ -75,11 +74,11 @@ def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> I
     try:
         remote = client.scatter(screen, broadcast=True, hash=False, timeout=PATIENCE)
     except OSError:  # a connection that broke, or nobody there in time
-        yield from map(screen.screen, parts)
+        yield from map(screen.run, parts)
         return
     threads = max(1, sum(client.nthreads().values()))
     left = iter(parts)
-    begun: deque[tuple[Any, list[Rectangle]]] = deque()
+    begun: deque[tuple[Any, list[Any]]] = deque()
     try:
         while lot := list(islice(left, RECTANGLES_PER_TASK)):
             key = f"komb-screen-{uuid.uuid4().hex}"
@@ -94,15 +93,15 @@ def screen_on(client: Any, screen: UnionScreen, parts: Iterable[Rectangle]) -> I
         client.cancel([*(future for future, _ in begun), remote])
 
 
-def _result(screen: UnionScreen, future: Any, lot: list[Rectangle]) -> list[Screened]:
+def _result(screen: Any, future: Any, lot: list[Any]) -> list[Any]:
     """Return what a worker found; if it cannot, what it would have found."""
     try:
-        found: list[Screened] = future.result(PATIENCE)
+        found: list[Any] = future.result(PATIENCE)
     except (OSError, CancelledError):
         return screen_all(screen, lot)
     return found
 
 
-def screen_all(screen: UnionScreen, parts: Iterable[Rectangle]) -> list[Screened]:
+def screen_all(screen: Any, parts: Iterable[Any]) -> list[Any]:
     """Screen some rectangles, on a worker."""
-    return [screen.screen(part) for part in parts]
+    return [screen.run(part) for part in parts]

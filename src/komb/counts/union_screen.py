@@ -154,7 +154,7 @@ class UnionScreen:
         smallest = np.maximum(self._sets[part.sets, -1] + 1, part.columns.start)
         return int(np.maximum(part.columns.stop - smallest, 0).sum())
 
-    def screen(self, part: Rectangle) -> Screened:
+    def run(self, part: Rectangle) -> Screened:
         """Screen the unions of a rectangle; threads may do so at the same time."""
         sets, columns = part
         n_unions = self.count(part)

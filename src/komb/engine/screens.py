@@ -64,6 +64,29 @@ class Part(NamedTuple):
     end_column: int
 
 
+class Tests(NamedTuple):
+    """Tests given sets of one size, those given the i-th from ``starts[i]`` on."""
+
+    candidates: Int64Array
+    sets: Int64Array  # [given set, element], ascending
+    starts: Int64Array
+
+    @classmethod
+    def of(cls, candidates: Int64Array, given: Int64Array) -> Tests:
+        """Group tests by what each is given."""
+        order = np.lexsort((candidates, *given.T[::-1]))
+        candidates, given = candidates[order], given[order]
+        is_new = np.ones(len(given), dtype=np.bool_)
+        is_new[1:] = (given[1:] != given[:-1]).any(axis=1)
+        starts = np.append(np.flatnonzero(is_new), len(given))
+        return cls(candidates, given[is_new], starts)
+
+    @property
+    def given(self) -> Int64Array:
+        """What each test is given."""
+        return np.repeat(self.sets, np.diff(self.starts), axis=0)
+
+
 class Listed(NamedTuple):
     """The tests of a part that may be as strong as they have to be."""
 

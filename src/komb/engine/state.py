@@ -73,6 +73,7 @@ class Shared:
         self.length_class = length_class.astype(np.int64)
         self.fields = self._make_fields()
         self._lengths: Int64Array | None = None
+        self._first: dict[Rule, Any] = {}  # state of each rule
         self._cell_moments: Any = None
 
     @property

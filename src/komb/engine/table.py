@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from komb.data.table import DiscreteTable
 from komb.engine.buffers import Buffers, borrow, return_after
 from komb.engine.engine import AllSets, Query, Witness
-from komb.engine.fixed_point import Int64Array, entropies
+from komb.engine.fixed_point import FloatArray, Int64Array, entropies
 from komb.engine.journal import Journal
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION, bounds_for
@@ -28,9 +29,9 @@ from komb.engine.questions import (
     check_variables,
 )
 from komb.engine.rule import Rule
-from komb.engine.screens import Bits
+from komb.engine.screens import Bits, Tests
 from komb.engine.state import empty_memory, memory_of, with_room
-from komb.engine.sweep import Sweep, cut, find_strong, least_gain
+from komb.engine.sweep import Sweep, find_strong, least_gain
 from komb.engine.verdicts import ExaminingEngine
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
@@ -240,31 +241,36 @@ class TableEngine(ExaminingEngine):
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits, the strongest first."""
+        wants = CONSERVATIVE if is_conservative else BITS
 
         def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
-            return self._weigh_strong(target, questions, least_bits, is_conservative)
+            return self._weigh(target, loops.STRONG, questions, wants)
 
-        if not isinstance(asked, AllSets):
-            return find_strong(weigh, cut(asked), len(asked), on_progress)
-        sweep = self._sweep(target, asked, least_bits)
-        bits = self._pack(target, sweep.screened) if len(sweep.screened) else None
-        batches, before = sweep.batches(bits, self.journal, str(target)), self.work
-        found = find_strong(weigh, batches, sweep.total, on_progress)
+        def weigh_tests(tests: Tests) -> FloatArray:
+            ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+            self._run(target, ask)
+            own: FloatArray = ask.bits[: len(tests.candidates)].copy()
+            return own
+
+        with self._bounded(target, least_bits, is_conservative):
+            if not isinstance(asked, AllSets):
+                return find_strong(weigh, asked, on_progress)
+            sweep, before = self._sweep(target, asked, least_bits), self.work
+            bits = self._pack(target, sweep.screened)
+            found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
         # what was listed has been tested once more
         made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
 
-    def _weigh_strong(
-        self, target: int, asked: Sequence[Question], least_bits: float, is_conservative: bool
-    ) -> list[dict[int, float]]:
-        """Weigh tests; what has fewer bits is left out, mostly before it is known how many."""
+    @contextmanager
+    def _bounded(self, target: int, least_bits: float, is_conservative: bool) -> Iterator[None]:
+        """Have tests of fewer bits answered as independent."""
         bounds = self._state(target).bounds
         ordinary = bounds.copy()
         bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
         try:
-            wants = CONSERVATIVE if is_conservative else BITS
-            return self._weigh(target, loops.STRONG, asked, wants)
+            yield
         finally:
             bounds[:] = ordinary
 
@@ -290,10 +296,10 @@ class TableEngine(ExaminingEngine):
 
     def _with_rule(self, rule: Rule) -> TableEngine:
         if rule not in self._others:
-            buffers = Buffers(self._shared.codes, self._shared.levels, self._shared.weight)
+            shared = self._shared
             self._others[rule] = TableEngine(
-                self._shared.codes, self._shared.levels, rule, fixed=frozenset(self._fixed),
-                buffers=buffers,
+                shared.codes, shared.levels, rule, weight=shared.weight,
+                fixed=frozenset(self._fixed),
             )  # fmt: skip
         return self._others[rule]
 

@@ -28,6 +28,7 @@ from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.data.stored.cluster_table import ClusterTable
 from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
+from komb.engine.journal import Journal
 from komb.engine.questions import (
     Candidates,
     Dependence,
@@ -41,7 +42,6 @@ from komb.engine.questions import (
 from komb.sessions.session import Session
 from komb.sessions.source import Power, Source, Strong
 from komb.sessions.sweep_counting import Decider, Sweeper
-from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import SWEEP_BYTES, Sweep, by_size, sweep_bytes
 from komb.sessions.workspace import Workspace, borrow, return_after
 
@@ -72,7 +72,7 @@ class DataSession(Session):
         alpha: float = 0.01,
         df: str = "observed",
         seed: int = 0,
-        journal: SweepJournal | None = None,
+        journal: Journal | None = None,
     ) -> None:
         if not isinstance(test, CountedTest):
             test = cast("CountedTest", make_test(test, df, seed, alpha=alpha))
@@ -111,7 +111,7 @@ class TableSource(Source):
         self._table = table
         self._test = test
         self._alpha = alpha
-        self.journal: SweepJournal | None = None
+        self.journal: Journal | None = None
         self._workspace = workspace or borrow(table)
         self._cardinalities = self._workspace.cardinalities
         return_after(self, table, self._workspace)

@@ -28,6 +28,7 @@ from komb.citests.registry import TestChoice, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.counts.threads import map_in_order, n_threads
 from komb.data.table import DiscreteTable
+from komb.engine.journal import Journal
 from komb.engine.questions import (
     Candidates,
     OnProgress,
@@ -43,7 +44,6 @@ from komb.sessions.mixed_columns import MixedColumns
 from komb.sessions.session import Session
 from komb.sessions.shelf import Shelf
 from komb.sessions.source import Power, Source, Strong
-from komb.sessions.sweep_journal import SweepJournal
 
 LEAST_ROWS = 20
 """On fewer complete rows nothing is tested."""
@@ -106,7 +106,7 @@ class MixedSession(Session):
         alpha: float = 0.01,
         df: str = "adjusted",
         seed: int = 0,
-        journal: SweepJournal | None = None,
+        journal: Journal | None = None,
     ) -> None:
         if not isinstance(test, CountedTest):
             test = cast("CountedTest", make_test(test, df, seed, alpha=alpha))

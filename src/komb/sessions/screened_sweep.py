@@ -29,8 +29,8 @@ from komb.counts.union_screen import (
     Screened,
     UnionScreen,
 )
+from komb.engine.journal import Journal, Noted, hash_arrays
 from komb.sessions.listed_tests import Listed, ListedTables
-from komb.sessions.sweep_journal import SweepJournal, hash_arrays
 from komb.sessions.sweeps import colex_subsets, rank_sets
 
 LEAST_WORK = 1 << 29
@@ -93,7 +93,7 @@ class ScreenedSweep:
         self,
         own: Summaries | None,
         unions_per_chunk: int,
-        journal: SweepJournal | None = None,
+        journal: Journal | None = None,
         *,
         wants_tables: bool = False,
     ) -> Iterator[Listed]:
@@ -123,12 +123,14 @@ class ScreenedSweep:
         if journal is None:
             yield from list_all(parts)
             return
-        with journal.section(self._key(unions_per_chunk)) as section:
-            yield from section.done
-            left = islice(parts, section.n_parts, None)
-            for listed in list_all(left):
-                section.note(listed)
-                yield listed
+
+        def work(first: int) -> Iterator[Noted]:
+            for each in list_all(islice(parts, first, None)):
+                numbers = np.stack((each.ranks, each.places, each.fit), axis=1)
+                yield Noted(each.n_unions, each.n_counted, numbers)
+
+        for noted in journal.run(self._key(unions_per_chunk), work):
+            yield Listed(noted.n_unions, noted.n_counted, *noted.numbers.T)
 
     def _key(self, unions_per_chunk: int) -> str:
         """Tell this sweep from all others on the same table, and this way to cut it."""
@@ -206,7 +208,7 @@ def _screen_all(screen: UnionScreen, parts: Iterator[Rectangle], n_rows: int) ->
     workers = find_workers(n_rows, screen.n_bytes, threads)
     if workers is not None:
         return screen_on(workers, screen, parts)
-    return map_in_order(screen.screen, parts, threads)
+    return map_in_order(screen.run, parts, threads)
 
 
 def needed_gain(screen: GScreen, scale: float) -> Int64Array:

@@ -31,10 +31,10 @@ from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
 from komb.counts.union_tables import UnionTables
+from komb.engine.journal import Journal
 from komb.engine.questions import OnProgress, Variables
 from komb.sessions.listed_tests import Listed
 from komb.sessions.screened_sweep import screened_sweep
-from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets
 from komb.sessions.tabled_sweep import tabled_sweep
 
@@ -67,7 +67,7 @@ class Sweeper:
 
     Attributes
     ----------
-    journal : SweepJournal or None
+    journal : Journal or None
         Where to note what is screened.
     n_tables : int
         Joint tables counted.
@@ -85,7 +85,7 @@ class Sweeper:
         candidates: AbstractSet[int] | None = None,
         most_cells: float = math.inf,
     ) -> None:
-        self.journal: SweepJournal | None = None
+        self.journal: Journal | None = None
         self._pool = pool
         self._size = size
         self._variables = np.array(pool, dtype=np.int64)

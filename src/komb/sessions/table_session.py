@@ -17,6 +17,7 @@ from komb.counts.long_contingency import LONG_ROWS
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
+from komb.engine.journal import Journal
 from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
 from komb.engine.table import TableEngine
@@ -25,7 +26,6 @@ from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.session import Session
 from komb.sessions.source import Source
-from komb.sessions.sweep_journal import SweepJournal
 
 
 def ranked_numbers(table: DiscreteTable, test: TestChoice) -> dict[int, FloatArray]:
@@ -63,16 +63,18 @@ def open_engine(
     alpha: float = 0.01,
     df: str = "observed",
     seed: int = 0,
-    journal: SweepJournal | None = None,
+    journal: Journal | None = None,
 ) -> Engine:
     """Open the engine of a search on a table, given covariates."""
     made = make_test(test, df, seed, alpha=alpha)
     if isinstance(made, CITest):
         return MeasuredEngine(CountingSession(table), made, alpha, given)
     is_short = table.is_in_memory and table.n_rows < LONG_ROWS
-    is_counted = is_short and journal is None and not ranked_numbers(table, test)
+    is_counted = is_short and not ranked_numbers(table, test)
     if is_counted and isinstance(made, RuleTest):
-        return TableEngine.open(table, made.rule(alpha), given)
+        engine = TableEngine.open(table, made.rule(alpha), given)
+        engine.journal = journal
+        return engine
     options = {"alpha": alpha, "df": df, "seed": seed, "journal": journal}
     return SessionEngine(open_table(table, given=given, test=test, **options))
 
