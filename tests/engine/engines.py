@@ -8,15 +8,14 @@ from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import EMPTY, Variables
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_features, open_table
+from komb.sessions.table_session import open_engine, open_features
 from tests.engine.random_answers import FunctionEngine
 
 
 def on_table(table: DiscreteTable, test: str = "g-sci", **options: Any) -> Engine:
     """Tests on a table; ``given`` and ``knowledge`` are among the options."""
     known, given = options.pop("knowledge", None), options.get("given", EMPTY)
-    engine = SessionEngine(open_table(table, test=test, **options))
+    engine = open_engine(table, test=test, **options)
     if known is None:
         return engine
     return KnowledgeEngine(engine, known, frozenset(range(table.n_columns)) - given)
@@ -24,7 +23,7 @@ def on_table(table: DiscreteTable, test: str = "g-sci", **options: Any) -> Engin
 
 def on_features(table: DiscreteTable, alpha: float) -> Engine:
     """Tests on features of columns, numbers and levels alike."""
-    return SessionEngine(open_features(table, alpha=alpha))
+    return open_features(table, alpha=alpha)
 
 
 def recorder(table: DiscreteTable, **options: Any) -> FunctionEngine:

@@ -33,9 +33,8 @@ from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.bridge import SessionEngine
 from komb.sessions.sweep_journal import SweepJournal
-from komb.sessions.table_session import open_table, ranked_numbers
+from komb.sessions.table_session import open_engine, ranked_numbers
 from komb.views.text import show_names
 
 Witnesses: TypeAlias = Mapping[int, Variables | None]  # of members; none if by request
@@ -135,10 +134,10 @@ class Run:
         fixed = frozenset(self.held)
         engine: Engine
         if isinstance(self.data, DiscreteTable):
-            engine = SessionEngine(open_table(
+            engine = open_engine(
                 self.data, given=fixed, test=self.search.test, alpha=self.alpha, journal=journal,
                 **self.search.of_test,
-            ))  # fmt: skip
+            )  # fmt: skip
         else:
             engine = self.data.open(fixed)
         if knowledge is None:

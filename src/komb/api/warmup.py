@@ -15,8 +15,7 @@ from komb.citests.registry import TestChoice, find_test
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_table, ranked_numbers
+from komb.sessions.table_session import open_engine, ranked_numbers
 
 _MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
@@ -66,6 +65,6 @@ def _search_tiny_table(
         codes[0, -1] = 2
     numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
     table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
-    engine = SessionEngine(open_table(table, test=test))
+    engine = open_engine(table, test=test)
     task = Task(target=2, candidates=frozenset({0, 1}))
     find_algorithm("komb").search(engine, task, order=1, max_separator=1)

@@ -15,7 +15,11 @@ from komb.citests.registry import TestChoice, find_test
 from komb.counts.fixedpoint import FloatArray
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.features.columns import FeatureColumns
+from komb.engine.features.feature_engine import FeatureEngine
 from komb.engine.questions import EMPTY, Variables
+from komb.sessions.bridge import SessionEngine
 from komb.sessions.data import DataSession
 from komb.sessions.given import GivenSource
 from komb.sessions.session import Session
@@ -46,34 +50,32 @@ def open_table(
     **test
         As in :class:`~komb.sessions.data.DataSession`.
     """
-    session = _open(table, **test)
+    session = DataSession(table, **test)
     return Session(_hold(session.source, given)) if given else session
 
 
-def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
-    """Open a session that tests on features only, which takes conditions by the dozen."""
-    from komb.sessions.mixed import MixedSource
-    from komb.sessions.mixed_columns import MixedColumns
+def open_engine(table: DiscreteTable, *, given: Variables = EMPTY, **test: Any) -> Engine:
+    """Open the engine of a search on a table, given covariates."""
+    if not ranked_numbers(table, test.get("test", "g-sci")):
+        return SessionEngine(open_table(table, given=given, **test))
+    levels = open_table(table, **test)
+    assert levels.alpha is not None
+    columns = _feature_columns(table)
+    return FeatureEngine(columns, SessionEngine(levels), alpha=levels.alpha, fixed=given)
 
-    columns = MixedColumns(table, ranked_numbers(table, "auto"), _ordered(table))
-    discrete = DataSession(table, "auto", alpha=alpha).source
-    source = MixedSource(columns, discrete, are_levels_counted=False)
-    return Session(_hold(source, given) if given else source)
+
+def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> FeatureEngine:
+    """Open an engine that tests on features only, which takes conditions by the dozen."""
+    return FeatureEngine(_feature_columns(table), alpha=alpha, fixed=given)
+
+
+def _feature_columns(table: DiscreteTable) -> FeatureColumns:
+    return FeatureColumns(table, ranked_numbers(table, "auto"), _ordered(table))
 
 
 def _hold(source: Source, given: Variables) -> GivenSource:
     """Put covariates into the condition of every test."""
     return GivenSource(source, given, math.prod(source.n_levels[x] for x in given))
-
-
-def _open(table: DiscreteTable, test: TestChoice | CITest = "g-sci", **options: Any) -> Session:
-    """Open a session that counts, or one that takes numbers as they are."""
-    numbers = ranked_numbers(table, test)
-    if not numbers:
-        return DataSession(table, test, **options)
-    from komb.sessions.mixed import MixedSession
-
-    return MixedSession(table, numbers, test=test, ordered=_ordered(table), **options)
 
 
 def _ordered(table: DiscreteTable) -> list[int]:

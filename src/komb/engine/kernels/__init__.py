@@ -1,0 +1,1 @@
+"""What an engine does row by row or cell by cell, compiled."""
