@@ -53,10 +53,10 @@ from komb.citests.measure import (
     Moments,
     TestSums,
 )
-from komb.citests.mixed.combination import COMPONENTS
 from komb.citests.registry import register_test
 from komb.counts.expected_g import GMoments
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.features.components import COMPONENTS
 from komb.engine.rule import Rule
 
 BY_G, BY_X2 = "g", "x2"

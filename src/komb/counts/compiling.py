@@ -69,6 +69,11 @@ inner: Any = _inside()
 merged: Any = _inside(forceinline=True)
 
 
+# For sums over long rows: the compiler may add in another order, several numbers at a time. That
+# order is the same for any number of threads.
+vectorised: Any = _inside(fastmath={"reassoc", "contract", "nsz"})
+
+
 @intrinsic
 def stay_apart(typingctx: Any) -> Any:  # noqa: ARG001
     """Have the function that calls this compiled once, not again wherever it is called from."""

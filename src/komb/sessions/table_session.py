@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from komb.citests.contract import CITest, RuleTest
+from komb.citests.contract import CITest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.counts.long_contingency import LONG_ROWS
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
+from komb.engine.features.columns import FeatureColumns
+from komb.engine.features.feature_engine import FeatureEngine
 from komb.engine.journal import Journal
 from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
@@ -51,7 +53,7 @@ def open_table(
     **test
         As in :class:`~komb.sessions.data.DataSession`.
     """
-    session = _open(table, **test)
+    session = DataSession(table, **test)
     return Session(_hold(session.source, given)) if given else session
 
 
@@ -67,11 +69,13 @@ def open_engine(
 ) -> Engine:
     """Open the engine of a search on a table, given covariates."""
     made = make_test(test, df, seed, alpha=alpha)
+    assert isinstance(made, CITest | RuleTest)
     if isinstance(made, CITest):
         return MeasuredEngine(CountingSession(table), made, alpha, given)
-    is_short = table.is_in_memory and table.n_rows < LONG_ROWS
-    is_counted = is_short and not ranked_numbers(table, test)
-    if is_counted and isinstance(made, RuleTest):
+    if ranked_numbers(table, test):
+        levels = TableEngine.open(table, made.rule(alpha))
+        return FeatureEngine(_feature_columns(table), levels, alpha=alpha, fixed=given)
+    if table.is_in_memory and table.n_rows < LONG_ROWS:
         engine = TableEngine.open(table, made.rule(alpha), given)
         engine.journal = journal
         return engine
@@ -79,30 +83,18 @@ def open_engine(
     return SessionEngine(open_table(table, given=given, test=test, **options))
 
 
-def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> Session:
-    """Open a session that tests on features only, which takes conditions by the dozen."""
-    from komb.sessions.mixed import MixedSource
-    from komb.sessions.mixed_columns import MixedColumns
+def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> FeatureEngine:
+    """Open an engine that tests on features only, which takes conditions by the dozen."""
+    return FeatureEngine(_feature_columns(table), alpha=alpha, fixed=given)
 
-    columns = MixedColumns(table, ranked_numbers(table, "auto"), _ordered(table))
-    discrete = DataSession(table, "auto", alpha=alpha).source
-    source = MixedSource(columns, discrete, are_levels_counted=False)
-    return Session(_hold(source, given) if given else source)
+
+def _feature_columns(table: DiscreteTable) -> FeatureColumns:
+    return FeatureColumns(table, ranked_numbers(table, "auto"), _ordered(table))
 
 
 def _hold(source: Source, given: Variables) -> GivenSource:
     """Put covariates into the condition of every test."""
     return GivenSource(source, given, math.prod(source.n_levels[x] for x in given))
-
-
-def _open(table: DiscreteTable, test: TestChoice = "g-sci", **options: Any) -> Session:
-    """Open a session that counts, or one that takes numbers as they are."""
-    numbers = ranked_numbers(table, test)
-    if not numbers:
-        return DataSession(table, test, **options)
-    from komb.sessions.mixed import MixedSession
-
-    return MixedSession(table, numbers, test=test, ordered=_ordered(table), **options)
 
 
 def _ordered(table: DiscreteTable) -> list[int]:

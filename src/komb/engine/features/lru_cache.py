@@ -18,16 +18,16 @@ class _Sized(Protocol):
 Kept = TypeVar("Kept", bound=_Sized)
 
 
-class Shelf(Generic[Key, Kept]):
+class LruCache(Generic[Key, Kept]):
     """Keeps what was asked for last, up to so many bytes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> shelf = Shelf[str, np.ndarray](1000)
-    >>> shelf.get("ones", lambda: np.ones(100)).sum()
+    >>> kept = LruCache[str, np.ndarray](1000)
+    >>> kept.get("ones", lambda: np.ones(100)).sum()
     np.float64(100.0)
-    >>> shelf.get("ones", lambda: np.zeros(100)).sum()  # it is there
+    >>> kept.get("ones", lambda: np.zeros(100)).sum()  # it is there
     np.float64(100.0)
     """
 

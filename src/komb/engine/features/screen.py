@@ -12,7 +12,7 @@ like that: one that a crooked function of a condition hides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import combinations, product
@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.citests.measure import BoolArray
-from komb.citests.mixed.conditions import FEATURE_LEFT, FUNCTION_LEFT, orthonormal
-from komb.citests.mixed.features import Features
 from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.features.columns import BoolArray, FeatureColumns
+from komb.engine.kernels import gram as kernels
 
 SHARE = 0.5
 """Of the evidence that is looked for, in bits."""
@@ -39,27 +38,55 @@ _Singles = npt.NDArray[np.float32]  # whoever passes is tested again, in full
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
-    """Candidates that are looked at together.
+class Features:
+    """Features of one column in all rows, zero where it is missing."""
 
-    Examples
-    --------
-    >>> from komb.citests.mixed.features import numeric_features
-    >>> a, b, c, noise = map(numeric_features, np.random.default_rng(1).normal(size=(4, 500)))
-    >>> y = numeric_features(a.own[0] * b.own[0] + noise.own[0])
-    >>> Screen.of([a, c]).possible(y, [0, 1], [b], None, 20.0).tolist()
-    [True, False]
-    """
+    own: FloatArray  # as a target or a candidate
+    degrees: Int64Array  # those of ``own``
+    joint: FloatArray  # that are multiplied with those of other columns
+    smooth: FloatArray  # functions of the column as a condition, with their costs
+    costs: FloatArray
+    is_nominal: bool
+
+    @classmethod
+    def of(cls, columns: FeatureColumns, number: int) -> Features:
+        """Make the features of a column."""
+        rows, column = columns.all_rows, columns.column(number)
+        ends = np.cumsum([len(column.degrees), column.n_joint, len(column.costs)])
+        n_blocks, n_features = columns.n_blocks, int(ends[-1])
+        blocks = np.empty((n_blocks, n_features, columns.length))
+        kernels.make_features(rows.record, number, blocks)
+        shape = n_features, n_blocks * columns.length
+        every = blocks.transpose(1, 0, 2).reshape(shape)[:, : columns.n_rows]
+        is_known = columns.are_known([number])
+        if is_known is not None:
+            every = every * is_known
+        own, joint, smooth = np.split(every, ends[:2])
+        degrees, costs = np.array(column.degrees, np.int64), np.array(column.costs)
+        return cls(own, degrees, joint, smooth, costs, column.is_nominal)
+
+    @property
+    def sharpest(self) -> FloatArray:
+        """What stands for the column in products of more than two."""
+        return self.joint if self.is_nominal else self.joint[-1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Candidates that are looked at together."""
 
     features: _Singles  # those of all candidates, one candidate after the other
     variances: _Singles
     sizes: Int64Array  # how many features each candidate has
 
     @classmethod
-    def of(cls, candidates: Sequence[Features]) -> Screen:
+    def of(cls, candidates: Iterable[Features]) -> Screen:
         """Put the features of candidates together."""
-        parts = [each.own if each.is_nominal else _with_side(each) for each in candidates]
-        features = np.concatenate([part.astype(np.float32) for part in parts])
+        parts = [
+            (each.own if each.is_nominal else _with_side(each)).astype(np.float32)
+            for each in candidates
+        ]
+        features = np.concatenate(parts)
         squares = np.einsum("ij,ij->i", features, features)
         variances = np.maximum(squares / features.shape[1], np.float32(1e-12))
         return cls(features, variances, np.array([len(part) for part in parts], dtype=np.int64))
@@ -105,7 +132,7 @@ class Screen:
         fitted = functions.astype(np.float32) @ self.features.T
         n_rows = self.features.shape[1]
         fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self.variances * n_rows)
-        squares[:n_left] /= np.maximum(1.0 - fitted_share, FEATURE_LEFT)
+        squares[:n_left] /= np.maximum(1.0 - fitted_share, kernels.FEATURE_LEFT)
         return _are_large(squares, n_left, self._starts, self.sizes, SHARE * bits)
 
 
@@ -124,7 +151,8 @@ def _functions(
     if is_known is not None:
         pool = pool * is_known
     gram = pool @ pool.T
-    inverse = orthonormal(gram, FUNCTION_LEFT * gram.diagonal())
+    inverse = np.empty_like(gram)
+    kernels.orthonormalise(gram, gram.diagonal().copy(), kernels.FUNCTION_LEFT, inverse)
     return inverse[inverse.diagonal() > 0] @ pool
 
 

@@ -1,4 +1,4 @@
-"""Sessions on tables with numbers: against the twin, and what holds whatever the numbers are."""
+"""Tests on features: against the twin, and what holds whatever the numbers are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from komb.data.table import DiscreteTable
+from komb.engine.engine import AllSets, Power
+from komb.engine.features.columns import FeatureColumns
+from komb.engine.features.feature_engine import FeatureEngine
 from komb.engine.questions import EMPTY
 from komb.search.auto import find_blanket
 from komb.search.task import Task
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.data import DataSession
-from komb.sessions.mixed import MixedSession
-from komb.sessions.source import Power
+from tests.engine.engines import on_table
 from tests.naive.mixed import NaiveColumn, mixed_test
 
 quick = settings(max_examples=12, deadline=None, derandomize=True)
@@ -47,10 +47,10 @@ def draw_columns(rng: np.random.Generator, n_rows: int, kinds: list[str]) -> lis
     return drawn
 
 
-def session_of(
+def engine_of(
     columns: list[Any], missing: list[Any] | None = None, alpha: float = 0.01
-) -> MixedSession:
-    """Make a session in which floats are numbers and integers are levels."""
+) -> FeatureEngine:
+    """Make an engine for which floats are numbers and integers are levels."""
     codes, numbers = [], {}
     for place, values in enumerate(columns):
         is_missing = np.zeros(len(values), bool) if missing is None else missing[place]
@@ -59,7 +59,8 @@ def session_of(
             values = (values > np.median(values)).astype(np.int64)
         codes.append(np.where(is_missing, -1, values))
     table = DiscreteTable.from_codes(np.column_stack(codes), missing="testwise")
-    return MixedSession(table, numbers, alpha=alpha)
+    levels = on_table(table, "auto", alpha=alpha, df="adjusted")
+    return FeatureEngine(FeatureColumns(table, numbers, ()), levels, alpha=alpha)
 
 
 def twins_of(columns: list[Any], missing: list[Any] | None = None) -> list[NaiveColumn]:
@@ -90,11 +91,11 @@ class TestAgainstTheTwin:
         kinds[0] = "normal"
         columns = draw_columns(rng, n_rows, kinds)
         missing = [rng.random(n_rows) < 0.1 for _ in columns] if has_missing else None
-        session, twins = session_of(columns, missing), twins_of(columns, missing)
+        engine, twins = engine_of(columns, missing), twins_of(columns, missing)
         for n_given in {0, len(columns) - 2}:
-            given_set = range(2, 2 + n_given)
+            given_set = frozenset(range(2, 2 + n_given))
             for target, candidate in ((0, 1), (1, 0)):
-                outcome = session.outcome(target, candidate, given_set)
+                outcome = engine.outcome(target, candidate, given_set)
                 p_value, decider = mixed_test(twins, target, candidate, given_set)
                 assert outcome.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-12)
                 assert outcome.reliable == (decider is not None)
@@ -103,7 +104,7 @@ class TestAgainstTheTwin:
 
     def test_on_many_rows_there_is_one_degree_more(self) -> None:
         columns = draw_columns(np.random.default_rng(0), 2100, ["normal", "normal", "ordinal"])
-        outcome = session_of(columns).outcome(0, 1, {2})
+        outcome = engine_of(columns).outcome(0, 1, frozenset({2}))
         p_value, decider = mixed_test(twins_of(columns), 0, 1, {2})
         assert outcome.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-300)
         assert outcome.test == decider
@@ -113,7 +114,7 @@ class TestAgainstTheTwin:
         a, b, noise, other = rng.normal(size=(4, 2250))
         target = (np.abs(a) + np.sin(3 * b) + noise > 0.8).astype(np.int64)
         columns = [target, np.maximum(a, b) + other, a, b]
-        outcome = session_of(columns).outcome(0, 1, {2, 3})
+        outcome = engine_of(columns).outcome(0, 1, frozenset({2, 3}))
         p_value, decider = mixed_test(twins_of(columns), 0, 1, {2, 3})
         assert outcome.p_value == pytest.approx(p_value, rel=1e-5, abs=1e-300)
         assert outcome.test == decider
@@ -130,7 +131,9 @@ class TestWhatConditionsExplain:
         signal = np.abs(a) + np.sin(2 * b) + np.tanh(2 * c)
         candidate = np.maximum(signal, b) + other
         target = (signal + effect * other + 0.5 * noise > 0.8).astype(np.int64)
-        p_value = session_of([target, candidate, a, b, c]).outcome(0, 1, {2, 3, 4}).p_value
+        p_value = (
+            engine_of([target, candidate, a, b, c]).outcome(0, 1, frozenset({2, 3, 4})).p_value
+        )
         assert p_value is not None
         return p_value
 
@@ -143,7 +146,7 @@ class TestWhatConditionsExplain:
 
     def test_a_spread_is_seen_whatever_the_conditions_do_to_the_mean(self) -> None:
         x, z, noise = np.random.default_rng(0).normal(size=(3, 1000))
-        outcome = session_of([3 * z + np.exp(0.25 * x) * noise, x, z]).outcome(0, 1, {2})
+        outcome = engine_of([3 * z + np.exp(0.25 * x) * noise, x, z]).outcome(0, 1, frozenset({2}))
         assert outcome.test == "quadratic"
         assert outcome.p_value is not None
         assert outcome.p_value < 1e-6
@@ -156,8 +159,8 @@ class TestWhatHoldsForAllNumbers:
         )
 
     def answers(self, columns: list[Any]) -> list[Any]:
-        session = session_of(columns)
-        return [session.outcome(0, 1, given_set) for given_set in ((), (2,), (3,), (2, 3))]
+        engine = engine_of(columns)
+        return [engine.outcome(0, 1, frozenset(z)) for z in ((), (2,), (3,), (2, 3))]
 
     def test_the_order_of_rows_does_not_matter_at_all(self) -> None:
         columns = self.columns()
@@ -173,28 +176,25 @@ class TestWhatHoldsForAllNumbers:
 
     def test_candidates_are_answered_alike_alone_and_together(self) -> None:
         columns = draw_columns(np.random.default_rng(2), 120, [*KINDS, "normal", "skewed"])
-        session = session_of(columns, alpha=0.5)
+        engine = engine_of(columns, alpha=0.5)
         candidates = list(range(1, 7))
-        [together] = session.source.weigh(0, [(candidates, frozenset({7}))], is_counted=True)
-        alone = [
-            session.source.weigh(0, [([x], frozenset({7}))], is_counted=True)[0][0]
-            for x in candidates
-        ]
+        [together] = engine.weigh(0, [(candidates, frozenset({7}))])
+        alone = [engine.weigh(0, [([x], frozenset({7}))])[0][0] for x in candidates]
         assert together == pytest.approx(alone, abs=2e-6)
         assert any(together)
 
     def test_levels_alone_are_counted(self) -> None:
         columns = draw_columns(np.random.default_rng(3), 200, ["normal", "nominal", "binary"])
-        session = session_of(columns)
+        engine = engine_of(columns)
         codes = np.column_stack([columns[1], columns[2]])
-        counted = DataSession(DiscreteTable.from_codes(codes), "auto", df="adjusted")
-        assert session.outcome(1, 2, ()) == counted.outcome(0, 1, ())
-        assert session.outcome(1, 2, {0}).test in {"linear", "interaction"}
+        counted = on_table(DiscreteTable.from_codes(codes), "auto", df="adjusted")
+        assert engine.outcome(1, 2, EMPTY) == counted.outcome(0, 1, EMPTY)
+        assert engine.outcome(1, 2, frozenset({0})).test in {"linear", "interaction"}
 
     def test_a_copy_leaves_nothing_to_test(self) -> None:
         columns = self.columns()
-        session = session_of([*columns, np.exp(columns[0])])
-        outcome = session.outcome(0, 1, {4})
+        engine = engine_of([*columns, np.exp(columns[0])])
+        outcome = engine.outcome(0, 1, frozenset({4}))
         assert outcome.independent
         assert not outcome.reliable
         assert outcome.p_value == 1.0
@@ -203,33 +203,33 @@ class TestWhatHoldsForAllNumbers:
         rng = np.random.default_rng(1)
         columns = [rng.normal(size=60), rng.normal(size=60), rng.permutation(60) % 5]
         several = [rng.permutation(60) % 5 for _ in range(3)]
-        session = session_of([*columns, *several])
-        assert session.outcome(0, 1, {2}).reliable
-        assert not session.outcome(0, 1, {2, 3, 4, 5}).reliable
+        engine = engine_of([*columns, *several])
+        assert engine.outcome(0, 1, frozenset({2})).reliable
+        assert not engine.outcome(0, 1, frozenset({2, 3, 4, 5})).reliable
 
 
 class TestSearch:
     @staticmethod
-    def product_session(n_rows: int = 500) -> MixedSession:
+    def product_engine(n_rows: int = 500) -> FeatureEngine:
         """Target 0 is the sign of 1 times 2, plus 3, plus noise; 4 depends on 3, 6 on 5."""
         rng = np.random.default_rng(11)
         a, b, c, d, e, noise = rng.normal(size=(6, n_rows))
         y = np.sign(a * b) + c + 0.7 * noise
-        return session_of([y, a, b, c, c + 0.6 * d, e, (e > 0).astype(np.int64)])
+        return engine_of([y, a, b, c, c + 0.6 * d, e, (e > 0).astype(np.int64)])
 
     def test_a_sign_of_a_product_is_found(self) -> None:
         task = Task(target=0, candidates=frozenset(range(1, 7)))
-        found = find_blanket(SessionEngine(self.product_session()), task)
+        found = find_blanket(self.product_engine(), task)
         assert found.witnesses == {1: {2}, 2: {1}, 3: frozenset()}
 
     def test_strong_dependences_are_those_that_weigh_enough(self) -> None:
-        session = self.product_session()
+        engine = self.product_engine()
         pool = frozenset(range(1, 7))
-        strong = session.strong_dependences(0, pool, pool, 1, 12.0)
-        again = self.product_session()
+        strong = engine.strong(0, AllSets(pool, pool, 1), 12.0, is_conservative=True)
+        again = self.product_engine()
         expected = []
         for z in sorted(pool):
-            [strengths] = again.strengths(0, [(pool - {z}, frozenset({z}))])
+            [strengths] = again.evidence(0, [(pool - {z}, frozenset({z}))])
             expected += [(bits, x, frozenset({z})) for x, bits in strengths.items() if bits >= 12]
         assert sorted(strong) == sorted(expected)
         assert {(x, *z) for _, x, z in strong} >= {(1, 2), (2, 1)}
@@ -241,11 +241,13 @@ class TestSearch:
         columns[0] = columns[0] + 2.0 * np.sign(columns[1] * columns[7])
         pool = frozenset(range(1, 10))
         for size in (1, 2):
-            strong = session_of(columns).strong_dependences(0, pool, pool, size, 14.0)
-            again = session_of(columns)
+            strong = engine_of(columns).strong(
+                0, AllSets(pool, pool, size), 14.0, is_conservative=True
+            )
+            again = engine_of(columns)
             expected = []
             for given_set in map(frozenset, combinations(sorted(pool), size)):
-                [strengths] = again.strengths(0, [(pool - given_set, given_set)])
+                [strengths] = again.evidence(0, [(pool - given_set, given_set)])
                 expected += [(x, given_set) for x, bits in strengths.items() if bits >= 14]
             assert {(x, z) for _, x, z in strong} == set(expected)
             assert expected
@@ -253,29 +255,29 @@ class TestSearch:
     def test_levels_are_swept_by_counting(self) -> None:
         rng = np.random.default_rng(2)
         a, b = rng.integers(0, 2, size=(2, 300))
-        session = session_of([a ^ b, a, b, rng.normal(size=300)])
+        engine = engine_of([a ^ b, a, b, rng.normal(size=300)])
         pool = frozenset({1, 2, 3})
-        strong = session.strong_dependences(0, pool, pool, 1, 20.0)
+        strong = engine.strong(0, AllSets(pool, pool, 1), 20.0, is_conservative=True)
         assert {(x, *z) for _, x, z in strong} == {(1, 2), (2, 1)}
 
     def test_power_falls_with_the_share_and_with_what_conditions_leave(self) -> None:
         rng = np.random.default_rng(3)
         x, noise, other = rng.normal(size=(3, 400))
-        session = session_of([x + noise, x, x + 0.05 * other, other])
+        engine = engine_of([x + noise, x, x + 0.05 * other, other])
         power = {share: Power(share, share, 50.0) for share in (0.01, 0.5)}
-        assert session.can_detect(0, 1, frozenset({3}), EMPTY, power[0.5])
-        assert not session.can_detect(0, 1, frozenset({3}), EMPTY, power[0.01])
-        assert not session.can_detect(0, 1, frozenset({2}), EMPTY, power[0.5])
+        assert engine.can_detect(0, 1, frozenset({3}), EMPTY, power[0.5])
+        assert not engine.can_detect(0, 1, frozenset({3}), EMPTY, power[0.01])
+        assert not engine.can_detect(0, 1, frozenset({2}), EMPTY, power[0.5])
 
     def test_leaks_and_determining_columns(self) -> None:
         rng = np.random.default_rng(4)
         x, noise = rng.normal(size=(2, 300))
         level = (x > 0).astype(np.int64)
-        session = session_of([np.exp(x), x, x + noise, level, np.round(x)])
-        shares = session.explained_shares(0, [1, 2, 3])
+        engine = engine_of([np.exp(x), x, x + noise, level, np.round(x)])
+        shares = engine.explained_shares(0, [1, 2, 3])
         assert shares[0] == pytest.approx(1.0)
         assert 0.2 < shares[1] < 0.8
-        assert session.explained_shares(3, [1])[0] > 0.95
-        assert not session.determines(frozenset({1}), 3, min_rows=2.0)  # each value once
-        assert not session.determines(frozenset({4}), 3, min_rows=2.0)
-        assert session.determines(frozenset({3}), 3, min_rows=2.0)
+        assert engine.explained_shares(3, [1])[0] > 0.95
+        assert not engine.determines(frozenset({1}), 3, min_rows=2.0)  # each value once
+        assert not engine.determines(frozenset({4}), 3, min_rows=2.0)
+        assert engine.determines(frozenset({3}), 3, min_rows=2.0)
