@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from komb.citests.contract import CITest
+from komb.citests.contract import CITest, RuleTest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
 from komb.counts.long_contingency import LONG_ROWS
