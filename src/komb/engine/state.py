@@ -162,13 +162,15 @@ class Shared:
 
     def _remembered_cells(self, rule: Rule) -> Any:
         """Room for moments of cells, the same for all targets."""
+        if not rule.has_moments:
+            return remember_cells(0, 1)
         if self._cell_moments is None:
-            n_rows = self.n_rows if rule.has_moments else 0
-            self._cell_moments = remember_cells(n_rows, int(self.levels.max(initial=1)))
+            self._cell_moments = remember_cells(self.n_rows, int(self.levels.max(initial=1)))
         return self._cell_moments
 
     def target_fields(self, target: int) -> dict[str, Any]:
         """Fields of one target: rows in its order; columns follow when they are needed."""
+        self.fields["packed"][0] = -1  # strata on the stack were in other memory
         codes, levels, weight = self.codes, self.levels, self.weight
         (n_columns, n_rows), n_y, y = codes.shape, int(levels[target]), codes[target]
         order = np.argsort(y, kind="stable").astype(np.int32)
@@ -228,10 +230,10 @@ class Shared:
             third_scales=third[self.length_class],
         )  # fmt: skip
 
-    def state_of(self, target: int, rule: Rule) -> Any:
+    def state_of(self, columns: dict[str, Any], rule: Rule) -> Any:
         """Return the state of a target, with nothing remembered."""
         return Record(
-            **self.fields, **self.rule_fields(rule), **self.target_fields(target),
+            **self.fields, **self.rule_fields(rule), **columns,
             **empty_memory(self.codes.shape[0]),
         )  # fmt: skip
 
