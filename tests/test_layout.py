@@ -60,7 +60,6 @@ SHARED_STEMS = {
     "report": "a function and its command; and the report of a reproduction",
     "roles": "how they are found and what a result says of them",
     "stability": "how half-samples are searched and what a result says of them",
-    "union_tables": "tables of unions, and the kernels that count them",
 }
 """Names of several modules, and why nobody takes one for the other."""
 

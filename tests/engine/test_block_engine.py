@@ -24,7 +24,7 @@ from komb.errors import MemoryLimitError
 from tests.counts.tables import make_table
 
 TESTS = ("g", "g-sci", "sci", "chi2", "auto")
-KINDS = [2, 3, "copy", 4, "parity", 3, 2, 6]
+KINDS: list[int | str] = [2, 3, "copy", 4, "parity", 3, 2, 6]
 EVERYTHING: Variables = frozenset(range(len(KINDS)))
 
 
@@ -53,6 +53,7 @@ def questions(target: int) -> list[tuple[Variables, Variables]]:
 
 
 def check(rows: Engine, counted: Engine, target: int) -> None:
+    options: Any
     for options in ({}, {"wants_bits": False}, {"is_conservative": True}):
         asked: Any = (target, questions(target))
         found = counted.evidence(*asked, **options)
@@ -62,6 +63,7 @@ def check(rows: Engine, counted: Engine, target: int) -> None:
         assert [set(own) for own in found] == [set(own) for own in expected]
     pool = EVERYTHING - {target}
     bits = dict.fromkeys(sorted(pool), math.inf)
+    how: Any
     for how in ({}, {"is_in_turn": True}, {"min_size": 1}):
         weakest: Any = (target, bits, pool, 2)
         assert counted.weakest(*weakest, **how) == rows.weakest(*weakest, **how)

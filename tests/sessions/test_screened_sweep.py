@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 from komb.citests import measure
 from komb.citests.decision import is_dependent
 from komb.citests.registry import make_test
-from komb.counts import union_screen, union_tables
 from komb.counts.contingency import Contingency
 from komb.counts.contingency_kernels import union_screens
 from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
-from komb.sessions import screened_sweep, sweep_counting, tabled_sweep, workspace
+from komb.sessions import screened_sweep, sweep_counting
 from komb.sessions.data import DataSession
 from komb.sessions.screened_sweep import ScreenedSweep
 from tests.citests.kinds import EVERY_TEST
@@ -92,71 +91,6 @@ def test_screened_sweeps_say_the_same(test: str, df: str, size: int, is_complete
 
 
 @pytest.mark.usefixtures("_screened")
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(
-    tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
-    st.integers(1, 3),
-    st.sampled_from(["g", "g-sci", "auto"]),
-    st.lists(st.sampled_from([0.0, 0.0, 0.05, 0.4]), min_size=7, max_size=7),
-    st.floats(0.1, 20.0),  # with 0 bits, whatever is independent would be among the strong
-)
-def test_screened_sweeps_say_the_same_of_any_table(
-    table: DiscreteTable, size: int, test: str, shares: list[float], bits: float
-) -> None:
-    for each in (table, with_missing(table, shares[: table.n_columns], seed=0)):
-        arguments = each, test, "observed", 0, size, bits
-        assert everything(*arguments) == unscreened(*arguments)
-
-
-@pytest.mark.usefixtures("_screened")
-@pytest.mark.parametrize("test", ["g-sci", "auto"])
-@pytest.mark.parametrize("is_complete", [True, False])
-def test_any_number_of_threads_says_the_same(
-    monkeypatch: pytest.MonkeyPatch, test: str, is_complete: bool
-) -> None:
-    table = make_table([3, 2, 3, "parity", 2, 3, "copy", 4, 3, 3, 2, "parity", 3, 2], 3000, seed=3)
-    if not is_complete:
-        table = with_missing(table, [0.0, *[0.02] * 13], seed=2)
-    for size in (1, 2):
-        answers = []
-        for threads, per_chunk, per_block in [(1, 1 << 17, 128), (2, 7, 3), (4, 1, 1), (4, 40, 2)]:
-            monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", per_chunk)
-            monkeypatch.setattr(union_screen, "SETS_PER_BLOCK", per_block)
-            with use_threads(threads):
-                answers.append(everything(table, test, "observed", 0, size, 4.0))
-        assert all(answer == answers[0] for answer in answers)
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(
-    tables(kinds=KINDS, n_rows=(1, 900), n_columns=(4, 7)),
-    st.integers(1, 3),
-    st.sampled_from([("auto", "observed"), ("g", "adjusted"), ("g-sci", "adjusted")]),
-    st.floats(0.1, 20.0),  # with 0 bits, whatever is independent would be among the strong
-    st.sampled_from([1, 4]),
-)
-def test_tables_that_are_read_for_all_tests_say_the_same(
-    table: DiscreteTable, size: int, test: tuple[str, str], bits: float, threads: int
-) -> None:
-    arguments = table, *test, 0, size, bits
-    expected = unscreened(*arguments)
-    with pytest.MonkeyPatch.context() as patch, use_threads(threads):
-        patch.setattr(sweep_counting, "UNIONS_PER_CHUNK", 5)
-        patch.setattr(tabled_sweep, "LONG_ROWS", 1)
-        patch.setattr(tabled_sweep, "_BLOCKS_PER_PART", 2)
-        assert unscreened(*arguments) == expected
-        patch.setattr(workspace, "LONG_ROWS", 1)
-        assert unscreened(*arguments) == expected
-        patch.setattr(union_tables, "MOST_CELLS", 60)  # larger ones are counted as ever
-        assert unscreened(*arguments) == expected
-        patch.setattr(screened_sweep, "LEAST_WORK", 1)  # tables are those of the screen
-        patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
-        patch.setattr(tabled_sweep, "POPCOUNT_CELLS", math.inf)
-        assert everything(*arguments) == expected
-        patch.setattr(union_screen, "TABLE_BYTES", 0)
-        assert everything(*arguments) == expected
-
-
 # ------------------------------------------------------------------------------------------- kernel
 
 

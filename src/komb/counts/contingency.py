@@ -408,41 +408,15 @@ class Contingency:
         return has
 
     @property
-    def row_order(self) -> npt.NDArray[np.int32]:
-        """Rows in order of the target's level."""
-        order: npt.NDArray[np.int32] = self._prepared.order
-        return order
-
-    @property
     def entropy(self) -> Int64Array:
         """``n log2 n`` in fixed point, for every number of rows."""
         entropy: Int64Array = self._shared.entropy[0]
         return entropy
 
     @property
-    def has_rows(self) -> bool:
-        """Whether kernels can go through the rows."""
-        return True
-
-    @property
     def rows_per_table(self) -> int:
         """How many rows are gone through for one more table: about how much work it is."""
         return int(self.n_rows)
-
-    @property
-    def keeps_tables(self) -> bool:
-        """Whether :meth:`margins` may know a test."""
-        return False
-
-    def margins(self, given: Int64Array, candidate: int) -> tuple[Int64Array, Int64Array] | None:
-        """Count the candidate and the target in each stratum, if that is at hand."""
-        return None
-
-    def union_tables(self) -> Any:
-        """Return what counts sets of columns for the tests of all their elements."""
-        from komb.counts.union_tables import UnionTables
-
-        return UnionTables(self)
 
     def make_expected_g(self) -> Any:
         """Return what has the moments of G from the same rows."""
@@ -668,10 +642,6 @@ class Contingency:
         fit, strata, length, rows = tests[:, 9:].T
         no_splits = np.empty((len(tests), 0), dtype=np.int64)
         return Summaries(fit, strata, length, no_splits, rows, *tests[:, :9].T)
-
-    def table_terms(self) -> object:
-        """Terms for kernels of other modules that sum over tables, without code lengths."""
-        return self._terms(0, 0.0, wants_tables=True)
 
     def _terms(self, set_size: int, length_below: float, wants_tables: bool) -> object:
         lengths, length_below = self._lengths_for(set_size, length_below)

@@ -18,7 +18,6 @@ from collections import deque
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from komb.counts.contingency import Codes, Contingency
 from komb.counts.contingency_kernels.buffers import MAX_DENSE_CELLS
@@ -119,39 +118,11 @@ class ExpectedG:
         candidates: Int64Array,
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of G for each test."""
-        if contingency.keeps_tables:
-            sums = np.zeros((len(candidates), 4), dtype=np.int64)
-            left = np.flatnonzero(~self._read(contingency, given[index], candidates, sums))
-            if len(left):
-                sums[left] = self._count(contingency, given, index[left], candidates[left])
-        else:
-            sums = self._count(contingency, given, index, candidates)
+        sums = self._count(contingency, given, index, candidates)
         mean_whole, mean_part, variance_whole, variance_part = sums.T
         fraction = self._kernels.FRACTION
         mean = 2.0 * (mean_whole + mean_part / fraction)
         return mean, 4.0 * (variance_whole + variance_part / fraction)
-
-    def _read(
-        self,
-        contingency: Contingency,
-        given: Int64Array,
-        candidates: Int64Array,
-        sums: Int64Array,
-    ) -> npt.NDArray[np.bool_]:
-        """Sum over tests whose margins are at hand; returns which these are."""
-        from komb.counts.added_count_kernels import sum_margin_moments
-
-        def work(place: int) -> bool:
-            margins = contingency.margins(given[place], int(candidates[place]))
-            if margins is None:
-                return False
-            room = self._take_room()
-            sum_margin_moments(*margins, room.levels.sizes, room.cells, sums[place])
-            self._rooms.append(room)
-            return True
-
-        n_workers = len(contingency.workers(len(candidates)))
-        return np.array([*map_in_order(work, range(len(candidates)), n_workers)])
 
     def _count(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from komb.data.encode.codes import CodeArray
 from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
@@ -21,6 +22,7 @@ from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS
 from komb.engine.kernels.places import FIRST_NOTED, MOST_NOTED, N_NOTED, N_SUMS, N_VERDICT
+from komb.engine.plugin import CountingEngine
 from komb.engine.questions import EMPTY, Dependence, Question, Variables
 from komb.engine.rule import Rule
 from komb.engine.state import (
@@ -33,6 +35,9 @@ from komb.engine.state import (
 )
 from komb.engine.table import TableEngine
 
+LONG_ROWS = 1 << 16
+"""Rows from which on a table in memory is counted in blocks, too."""
+
 FIRST_WORDS = 1 << 10
 """Of the tests that are noted before the first of them are counted; then twice as many each time:
 more make better use of a pass over the rows, and more of them may turn out to be needless."""
@@ -41,7 +46,7 @@ Test = tuple[int, tuple[int, ...]]
 """A candidate, and the given set as it is asked."""
 
 
-class BlockEngine(TableEngine):
+class BlockEngine(TableEngine, CountingEngine):
     """Answers from counts of blocks: of a long table, a file, or rows on a cluster."""
 
     def __init__(
@@ -58,6 +63,16 @@ class BlockEngine(TableEngine):
         super().__init__(codes, shared.levels, rule, fixed=fixed, buffers=Buffers(shared))
         self._table, self._blocks = table, blocks or _blocks_of(table)
         self._rows, self._block_asks = BlockRows(shared), Asks(table.n_columns)
+
+    @classmethod
+    def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> BlockEngine:
+        """Open an engine on a table."""
+        return cls(table, rule, fixed)
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes [column, row], brought here if there is memory for them."""
+        return self._table.codes
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end; it begins with few tests that are noted."""

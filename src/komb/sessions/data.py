@@ -80,10 +80,6 @@ class DataSession(Session):
 
 def make_source(table: DiscreteTable, test: CountedTest, alpha: float) -> TableSource:
     """Choose who tests on a table: kernels alone, if they know the test."""
-    if not table.is_in_memory:
-        from komb.sessions.stored import CountedSource
-
-        return CountedSource(table, test, alpha)
     formula = decision.make_formula(test.rule(alpha)) if isinstance(test, RuleTest) else None
     workspace = borrow(table)
     if formula is None or workspace.shared.has_missing:

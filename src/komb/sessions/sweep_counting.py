@@ -9,8 +9,7 @@ their other tests counted one by one.
 
 A statistic that needs the table of each test, not only sums over sets, is counted one by one too,
 unless the test can tell from the sums alone that most of them are no dependences
-(``CountedTest.screen``). Where there are many more rows than cells, the table
-of a set is read for all of its tests (:mod:`komb.sessions.tabled_sweep`).
+(``CountedTest.screen``).
 
 Where that helps, most of a sweep is counted and screened by one kernel, on all processors
 (:mod:`komb.sessions.screened_sweep`); what is said here goes for the rest.
@@ -30,13 +29,11 @@ from komb.citests.measure import BoolArray, Tests, TestSums
 from komb.counts.binomials import binomials
 from komb.counts.contingency import Contingency, Summaries
 from komb.counts.fixedpoint import Int64Array
-from komb.counts.union_tables import UnionTables
 from komb.engine.questions import OnProgress, Variables
 from komb.sessions.listed_tests import Listed
 from komb.sessions.screened_sweep import screened_sweep
 from komb.sessions.sweep_journal import SweepJournal
 from komb.sessions.sweeps import Sweep, colex_subsets, rank_sets
-from komb.sessions.tabled_sweep import tabled_sweep
 
 # A chunk is about a second of work at most: progress is reported and interrupts are heard between.
 UNIONS_PER_CHUNK = 1 << 17
@@ -109,7 +106,6 @@ class Sweeper:
             if self._is_by_union
             else None
         )
-        self._tabled = tabled_sweep(contingency, test, alpha, self._variables, self._is_asked, size)
         self.n_tables = self._n_unions = self._n_decided = 0
 
     def run(self, on_progress: OnProgress | None = None) -> Sweep:
@@ -185,8 +181,6 @@ class Sweeper:
         return Summaries(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _complete(self, sets: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
-        if self.journal is None and self._tabled is not None and self._tabled.is_quicker:
-            self._screened = None
         own = self._summarise_given(sets)
         yield from self._by_screened_union(sets, own)
         if not self._wants_tables:
@@ -194,7 +188,6 @@ class Sweeper:
         elif self._screen is None:
             yield from self._by_set(sets, own)
         else:
-            yield from self._by_union_table(sets, own)
             for ranks, places in self._by_union(sets, own, self._screen):
                 # an empty chunk is progress too
                 yield self._by_test(sets, ranks, places, own) if len(ranks) else (ranks, places)
@@ -216,23 +209,18 @@ class Sweeper:
         """Count what can be screened where it is counted, and decide what is left of it."""
         if self._screened is None:
             return
-        is_read = self._tabled is not None and own is not None and self.journal is None
-        parts = self._screened.run(own, self._unions_per_chunk, self.journal, wants_tables=is_read)
+        parts = self._screened.run(own, self._unions_per_chunk, self.journal)
         for listed in parts:
             self._n_unions += listed.n_unions
             self.n_tables += listed.n_counted
-            if self._tabled is not None and own is not None and listed.tables is not None:
-                sums = self._tabled.read(listed.tables)
-                yield self._decide_read(listed.ranks, listed.places, own, sums)
-            else:
-                yield self._decide_listed(sets, listed, own)  # an empty chunk is progress too
+            yield self._decide_listed(sets, listed, own)  # an empty chunk is progress too
 
     def _decide_listed(
         self, sets: Int64Array, listed: Listed, own: Summaries | None
     ) -> tuple[Int64Array, Int64Array]:
         """Decide what the screen has left, and count it again if the statistic calls for that."""
         decide = self._decide if not self._wants_tables else self._screen or self._decide
-        _, _, ranks, places, fit, _ = listed
+        _, _, ranks, places, fit, *_ = listed
         if own is not None and len(ranks):
             nothing = np.zeros_like(fit)
             unions = Summaries(*[nothing] * len(Summaries._fields))._replace(union_fit=fit)
@@ -241,53 +229,6 @@ class Sweeper:
             is_new = self._wants_tables  # or else the sums of these tables are asked for again
             return self._by_test(sets, ranks, places, own, is_new=is_new)
         return ranks, places
-
-    def _decide_read(
-        self, ranks: Int64Array, places: Int64Array, own: Summaries, sums: Int64Array
-    ) -> tuple[Int64Array, Int64Array]:
-        """Decide tests whose tables were read; those that are ruled out do not count as tables."""
-        screen = self._screen
-        assert screen is not None  # without one, sets are not counted
-
-        def decide(sums: TestSums) -> BoolArray:
-            is_hit = np.zeros(len(sums.levels), dtype=np.bool_)
-            possible = np.flatnonzero(screen(sums))
-            self.n_tables += len(possible)
-            if len(possible):
-                is_hit[possible] = self._decide(sums.only(possible))
-            return is_hit
-
-        unions = UnionTables.summaries(sums)
-        return self._dependences(ranks, places, own, ranks, unions, decide)
-
-    def _by_union_table(
-        self, sets: Int64Array, own: Summaries
-    ) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """Count every union once, and read the tests of all its elements from its table."""
-        if self._tabled is None:
-            return
-        for unions in self._unions_per_plan(sets):
-            blocks = self._tabled.plan(unions)
-            per_chunk = max(1, ROWS_PER_CHUNK // self._contingency.rows_per_table)
-            for first in range(0, len(blocks.sizes), per_chunk):
-                part = blocks.part(first, first + per_chunk)
-                union = unions[part.order]
-                self.n_tables += len(union)
-                tests = [self._tests_of(union, omitted) for omitted in range(self._size + 1)]
-                ranks, places = (np.stack(each, axis=1) for each in zip(*tests, strict=True))
-                is_reached, sums = self._tabled.count(part, union, ranks, places, own)
-                yield self._decide_read(ranks[is_reached], places[is_reached], own, sums)
-
-    def _unions_per_plan(self, sets: Int64Array) -> Iterator[Int64Array]:
-        """Yield sets whose tables are read, a great many at a time, to be counted together."""
-        found: list[Int64Array] = []
-        for _, _, union in self._unions(sets, is_tabled=True):
-            found.append(union)
-            if sum(map(len, found)) >= UNIONS_PER_CHUNK:
-                yield np.concatenate(found)
-                found = []
-        if sum(map(len, found)):
-            yield np.concatenate(found)
 
     def _by_union(
         self, sets: Int64Array, own: Summaries, decide: Decider
@@ -299,32 +240,24 @@ class Sweeper:
                 ranks, candidate = self._tests_of(union, omitted)
                 yield self._dependences(ranks, candidate, own, ranks, sums, decide)
 
-    def _unions(
-        self, sets: Int64Array, *, is_tabled: bool = False
-    ) -> Iterator[tuple[slice, Int64Array, Int64Array]]:
+    def _unions(self, sets: Int64Array) -> Iterator[tuple[slice, Int64Array, Int64Array]]:
         """Chunks of the given sets, how many larger elements each can have, and the unions.
 
         Unions without any of the candidates, or with too many combinations, are left out, and so
-        are those that were screened. Those whose tables are read come by themselves, before others.
+        are those that were screened.
         """
         n_pool = len(self._variables)
         if self._screened is not None and self._screened.has_all:
-            return
-        tabled = self._tabled
-        if tabled is not None and tabled.has_all and not is_tabled:
             return
         followers = n_pool - 1 - sets[:, -1]
         for chunk in self._chunks(followers):
             counts = followers[chunk]
             largest = np.concatenate([np.arange(n_pool - count, n_pool) for count in counts])
             union = np.column_stack((np.repeat(sets[chunk], counts, axis=0), largest))
-            if is_tabled or tabled is None:
-                self._n_unions += len(union)
-                if self._screened is not None:
-                    self._n_unions -= int(self._screened.is_inside[union].all(axis=1).sum())
+            self._n_unions += len(union)
+            if self._screened is not None:
+                self._n_unions -= int(self._screened.is_inside[union].all(axis=1).sum())
             is_kept = self._is_asked[union].any(axis=1) & self._is_small(union)
-            if tabled is not None:
-                is_kept &= tabled.has(union) == is_tabled
             if self._screened is not None:
                 is_kept &= ~self._screened.has(union)
             if not is_kept.all():

@@ -13,13 +13,13 @@ from typing import Any
 from komb.citests.contract import CITest, RuleTest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.counts.fixedpoint import FloatArray
-from komb.counts.long_contingency import LONG_ROWS
 from komb.data.encode.column_types import NUMERIC, ColumnType
 from komb.data.table import DiscreteTable
-from komb.engine.block_engine import BlockEngine
+from komb.engine.block_engine import LONG_ROWS, BlockEngine
 from komb.engine.engine import Engine
 from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
+from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from komb.sessions.bridge import CountingSession, SessionEngine
 from komb.sessions.data import DataSession
@@ -68,13 +68,14 @@ def open_engine(
 ) -> Engine:
     """Open the engine of a search on a table, given covariates."""
     made = make_test(test, df, seed, alpha=alpha)
+    is_long = not table.is_in_memory or table.n_rows >= LONG_ROWS
     if isinstance(made, CITest):
-        return MeasuredEngine(CountingSession(table), made, alpha, given)
+        counter = BlockEngine(table, Rule(alpha, "g")) if is_long else CountingSession(table)
+        return MeasuredEngine(counter, made, alpha, given)
     is_counted = journal is None and not ranked_numbers(table, test)
     if is_counted and isinstance(made, RuleTest):
-        if table.is_in_memory and table.n_rows < LONG_ROWS:
-            return TableEngine.open(table, made.rule(alpha), given)
-        return BlockEngine(table, made.rule(alpha), given)
+        kind = BlockEngine if is_long else TableEngine
+        return kind.open(table, made.rule(alpha), given)
     options = {"alpha": alpha, "df": df, "seed": seed, "journal": journal}
     return SessionEngine(open_table(table, given=given, test=test, **options))
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from komb.counts.contingency import Contingency, SharedTables
-from komb.counts.long_contingency import LONG_ROWS, LongContingency
 from komb.data.table import DiscreteTable
 
 PREPARED_TARGETS = 4  # contingencies kept ready, at least; each may hold as much as the table
@@ -73,9 +72,7 @@ class Workspace:
         return prepared
 
     def _make_contingency(self, target: int) -> Contingency:
-        is_long = self.shared.n_rows >= LONG_ROWS and not self.shared.has_missing
-        kind = LongContingency if is_long and self.cardinalities[target] > 0 else Contingency
-        return kind(self.shared.codes, self.cardinalities, target, self.shared)
+        return Contingency(self.shared.codes, self.cardinalities, target, self.shared)
 
     def keep(self, name: str, make: Callable[[], _Kept]) -> _Kept:
         """Return what was kept under a name, made now if need be."""

@@ -16,8 +16,6 @@ from komb.data.stored import format as formats
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms
-from komb.sessions.data import DataSession
-from komb.sessions.stored import CountedSource
 from tests.counts.tables import LOW_KIND, make_table, with_missing
 
 TESTS = ("auto", "g", "g-sci", "sci", "chi2")
@@ -115,11 +113,6 @@ class TestWholeSearches:
             expected = answer(NETWORK, target, method=method)
             assert answer(stored, target, method=method) == expected
 
-    def test_sources(self, stored: DiscreteTable) -> None:
-        assert isinstance(DataSession(stored, "g").source, CountedSource)
-        large = komb.table(stored, memory_limit="1 GB")
-        assert not isinstance(DataSession(large, "g").source, CountedSource)
-
     @pytest.mark.parametrize("n_jobs", [1, 2, 4])
     def test_threads_and_workers(self, stored: DiscreteTable, n_jobs: int) -> None:
         expected = answer(NETWORK, NETWORK.names[-1])
@@ -157,16 +150,3 @@ class TestWholeSearches:
         (tmp_path / "t.komb" / "codes.npy").unlink()
         with pytest.raises(FileError, match=r"'codes.npy' is missing"):
             komb.markov_blanket(stored, 3)
-
-
-def test_sources_know_the_same(stored: DiscreteTable) -> None:
-    """Questions that a search asks besides tests."""
-    ours, theirs = DataSession(stored, "auto").source, DataSession(NETWORK, "auto").source
-    n_columns = NETWORK.n_columns
-    for target in range(n_columns):
-        others = [x for x in range(n_columns) if x != target]
-        assert ours.explained_shares(target, others) == theirs.explained_shares(target, others)
-        for given_set in ((), (others[0],), (others[1], others[-1])):
-            for min_rows in (1.0, 5.0, 1000.0):
-                asked = frozenset(given_set), target, min_rows
-                assert ours.determines(*asked) == theirs.determines(*asked)
