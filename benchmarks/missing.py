@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 import komb
 from common import NETWORKS, Samples, print_table
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.sessions.data import DataSession
 
@@ -51,7 +52,8 @@ def with_missing(codes: npt.NDArray[Any], is_missing: Mask) -> DiscreteTable:
         columns.append(coded)
         levels.append(tuple(found.tolist()))
     dtype = np.uint8 if max(map(len, levels)) < 256 else np.uint16
-    return DiscreteTable(tuple(range(len(levels))), np.array(columns).astype(dtype), tuple(levels))
+    parts = CodesHere(np.array(columns).astype(dtype))
+    return DiscreteTable(tuple(range(len(levels))), parts, tuple(levels))
 
 
 def delete_at_random(table: DiscreteTable, share: float) -> DiscreteTable:

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from common import best_of, print_table
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.engine.engine import AllSets
 from komb.sessions.table_session import open_engine
@@ -56,7 +57,7 @@ def draw(n_columns: int, n_rows: int, share: float) -> tuple[Genotypes, npt.NDAr
 def as_table(genotypes: Genotypes, target: npt.NDArray[np.uint8]) -> DiscreteTable:
     codes = np.vstack((genotypes, target))
     levels = (*((0, 1, 2),) * len(genotypes), (0, 1))
-    return DiscreteTable(tuple(range(len(codes))), codes, levels)
+    return DiscreteTable(tuple(range(len(codes))), CodesHere(codes), levels)
 
 
 def sweep_seconds(table: DiscreteTable, test: str, size: int, repeats: int) -> float:

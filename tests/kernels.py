@@ -12,7 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from komb.counts.kernel_cache import is_kept, is_to_be_kept
+from komb.engine.kernel_cache import is_kept, is_to_be_kept
 from komb.search.komb import find_blanket
 from komb.search.task import Task
 from komb.sessions import screened_sweep

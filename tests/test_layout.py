@@ -61,7 +61,6 @@ SHARED_STEMS = {
     "report": "a function and its command; and the report of a reproduction",
     "stability": "how half-samples are searched and what a result says of them",
     "table": "a table, and the engine that answers from one",
-    "union_tables": "tables of unions, and the kernels that count them",
 }
 """Names of several modules, and why nobody takes one for the other."""
 

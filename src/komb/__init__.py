@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from komb.data.read.table_files import read_table
     from komb.data.reading import table
     from komb.data.stored.encoding import encode
-    from komb.data.stored.stored_table import StoredTable
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
@@ -60,7 +59,6 @@ __all__ = [
     "MarkovField",
     "Member",
     "Option",
-    "StoredTable",
     "TestResult",
     "__version__",
     "algorithms",
@@ -97,7 +95,6 @@ _HOMES = {
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
     "Option": "komb.citests.option",
-    "StoredTable": "komb.data.stored.stored_table",
     "TestResult": "komb.results.test_result",
     "algorithms": "komb.search",
     "blanket_path": "komb.api.path",

@@ -30,8 +30,8 @@ from komb.citests.measure import (
     Moments,
     Tail,
 )
-from komb.counts.chi_square_kernels import functions
-from komb.counts.fixedpoint import FloatArray
+from komb.engine.kernels.tails import functions
+from komb.engine.fixed_point import FloatArray
 from komb.counts.gamma_tail_kernels import judge_by_x2
 from tests import naive
 

@@ -18,7 +18,7 @@ import komb
 from komb.citests import perm
 from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
-from komb.counts.fixedpoint import entropy_table, scale_for
+from komb.engine.fixed_point import entropy_table, scale_for
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.engine import measurement, shuffle

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from tests import naive
 
@@ -77,7 +78,8 @@ def with_missing(table: DiscreteTable, shares: Sequence[float], seed: int) -> Di
         levels.append(tuple(range(len(found))))
     most = max(len(found) for found in levels)
     dtype = np.uint8 if most < 256 else np.uint16
-    return DiscreteTable(table.names, np.array(columns).astype(dtype), tuple(levels))
+    parts = CodesHere(np.array(columns).astype(dtype))
+    return DiscreteTable(table.names, parts, tuple(levels), has_missing=any(shares))
 
 
 @st.composite

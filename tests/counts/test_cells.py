@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.cells import count_cells
+from komb.describe.cells import count_cells
 from tests import naive
 
 levels = st.integers(0, 2)

@@ -14,7 +14,7 @@ import pytest
 
 import komb
 from komb.counts import cluster_screens
-from komb.counts.cluster_screens import find_workers, use_workers
+from komb.engine.cluster_screens import find_workers, use_workers
 from komb.engine import screens, sweep
 from tests.local_cluster import local_client
 

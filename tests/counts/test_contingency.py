@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import komb
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Summaries
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.errors import MemoryLimitError
 from tests import naive

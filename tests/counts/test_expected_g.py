@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency
 from komb.counts.expected_g import ExpectedG
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from tests import naive
 from tests.counts.reorderings import reorder

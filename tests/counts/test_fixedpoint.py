@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.fixedpoint import entropy_table, length_table, log2_normaliser, scale_for
+from komb.engine.fixed_point import entropy_table, length_table, log2_normaliser, scale_for
 from tests import naive
 
 

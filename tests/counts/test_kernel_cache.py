@@ -16,7 +16,7 @@ import pytest
 
 import komb
 from komb.counts import compiling, kernel_cache
-from komb.counts.kernel_cache import KernelCache, is_private, is_writable, read_checked
+from komb.engine.kernel_cache import KernelCache, is_private, is_writable, read_checked
 from komb.engine.kernels.memo import move
 
 Patch = pytest.MonkeyPatch
@@ -36,7 +36,7 @@ print(new.argmax(), sum(move.stats.cache_hits.values()))
 TWICE = (
     ONE_KERNEL
     + """
-from komb.counts.compiling import kernel
+from komb.engine.compiling import kernel
 move = kernel(move.py_func)
 move(keys, values, new, np.zeros((5, 1), np.int64), used)
 print(new.argmax(), sum(move.stats.cache_hits.values()))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from komb.counts import contingency as contingency_module
 from komb.counts.contingency import Contingency, Summaries
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.errors import DataError
 from tests import naive
@@ -161,7 +162,7 @@ def test_ways_of_counting_agree_bit_by_bit(data: st.DataObject, table: DiscreteT
     """
     codes = np.vstack([table.codes, np.zeros((1, table.n_rows), table.codes.dtype)])
     constant = table.n_columns
-    table = DiscreteTable((*table.names, constant), codes, (*table.levels, (0,)))
+    table = DiscreteTable((*table.names, constant), CodesHere(codes), (*table.levels, (0,)))
     target = data.draw(st.integers(0, constant - 1), "target")
     size = data.draw(st.integers(1, min(4, constant)), "size")
     questions = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from komb.counts.compiling import inner, kernel
-from komb.counts.records import Record
+from komb.engine.compiling import inner, kernel
+from komb.engine.records import Record
 
 
 @inner

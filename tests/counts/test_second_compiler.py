@@ -12,7 +12,7 @@ import pytest
 from komb.api import warmup
 from komb.counts import kernel_cache, second_compiler
 from komb.counts.second_compiler import begin_compiling
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 
 CALL = """
 import numpy as np
@@ -23,7 +23,7 @@ move(np.array([[1, 2]], np.uint64), np.array([[0], [0]]), new, values, np.zeros(
 
 CALL_AFTER = """
 from komb.counts.second_compiler import begin_compiling
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 with use_threads(2):
     print(begin_compiling({work!r}, ["move"]))
 {call}

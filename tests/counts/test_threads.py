@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import joblib
 import pytest
 
-from komb.counts.threads import map_in_order, n_threads, use_threads
+from komb.engine.threads import map_in_order, n_threads, use_threads
 
 
 def processors() -> int:

@@ -17,7 +17,6 @@ import pytest
 import komb
 from komb.data.arrange.covariates import hold_fixed
 from komb.data.reading import Reading
-from komb.data.stored.cluster_table import ClusterTable
 from komb.data.table import DiscreteTable
 from komb.errors import InputError, ParameterError, UnknownNameError
 from tests.local_cluster import local_client
@@ -257,25 +256,26 @@ class TestHoldingFixed:
 
 
 @pytest.fixture
-def stored(tmp_path: Path) -> komb.StoredTable:
-    data = {name: DATA[name] for name in ("sex", "s1", "s2", "n", "y")}
-    return komb.encode(data, tmp_path / "t.komb")
+def path(tmp_path: Path) -> Path:
+    komb.encode({name: DATA[name] for name in ("sex", "s1", "s2", "n", "y")}, tmp_path / "t.komb")
+    return tmp_path / "t.komb"
 
 
 class TestTablesOnDisk:
-    def test_they_take_everything_that_fits(self, stored: komb.StoredTable) -> None:
-        table = komb.read_table(stored.path, groups=GENE, weights="n")
-        assert table == komb.table(stored.in_memory(), groups=GENE, weights="n")
+    def test_they_take_everything_that_fits(self, path: Path) -> None:
+        stored = komb.read_table(path)
+        table = komb.read_table(path, groups=GENE, weights="n")
+        assert table == komb.table(stored.take(range(stored.n_rows)), groups=GENE, weights="n")
         assert table.n_rows == LONGER[0]
-        chosen = komb.read_table(stored.path, columns=["y", "sex"], memory_limit="1 GB")
-        assert isinstance(chosen, komb.StoredTable)
-        assert (chosen.names, chosen.memory_limit) == (("y", "sex"), "1 GB")
-        assert komb.table(stored, exclude=["n"]).names == ("sex", "s1", "s2", "y")
+        chosen = komb.read_table(path, columns=["y", "sex"], memory_limit=1000)
+        assert (chosen.names, chosen.is_in_memory) == (("y", "sex"), False)
+        left = komb.table(stored, exclude=["n"])
+        assert (left.names, left.reading["exclude"]) == (("sex", "s1", "s2", "y"), ("n",))
 
     @pytest.mark.parametrize("options", [{"groups": GENE}, {"weights": "n"}], ids=str)
-    def test_or_say_that_they_do_not(self, stored: komb.StoredTable, options: Any) -> None:
-        with pytest.raises(ParameterError, match="for a table on disk beyond the memory limit"):
-            komb.read_table(stored.path, memory_limit=1000, **options)
+    def test_or_say_that_they_do_not(self, path: Path, options: Any) -> None:
+        with pytest.raises(ParameterError, match="for a table on disk, which is counted part by"):
+            komb.read_table(path, memory_limit=1000, **options)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -290,9 +290,9 @@ class TestTablesOnDisk:
         ],
         ids=str,
     )
-    def test_bad_input(self, stored: komb.StoredTable, options: Any, message: str) -> None:
+    def test_bad_input(self, path: Path, options: Any, message: str) -> None:
         with pytest.raises(InputError, match=message):
-            komb.read_table(stored.path, **options)
+            komb.read_table(path, **options)
 
 
 def test_files_take_the_same_keywords(tmp_path: Path) -> None:
@@ -413,7 +413,7 @@ class TestClusters:
         frame = pd.DataFrame({name: DATA[name] for name in ("sex", "s1", "s2", "n", "y")})
         data = frames.from_pandas(frame, npartitions=3)
         table = komb.table(data, cluster=client, exclude=["n"])
-        assert isinstance(table, ClusterTable)
+        assert table.parts.where == "on a cluster"
         assert table.cluster is client
         assert table == DiscreteTable.from_data(frame, exclude=["n"])
         for options in ({"groups": GENE}, {"weights": "n"}, {"discretize": "quantile"},
@@ -434,8 +434,8 @@ class TestClusters:
         gc.collect()
         assert connection.status == "closed"
 
-    def test_a_table_on_disk(self, client: Any, stored: komb.StoredTable) -> None:
-        table = komb.read_table(stored.path, memory_limit=1000, cluster=client)
-        assert isinstance(table, komb.StoredTable)
+    def test_a_table_on_disk(self, client: Any, path: Path) -> None:
+        table = komb.read_table(path, memory_limit=1000, cluster=client)
+        assert table.parts.where == "on disk"
         assert table.cluster is client
         assert table.select(["y"]).cluster is client

@@ -9,7 +9,7 @@ from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import EMPTY, Variables
-from komb.sessions.table_session import open_engine, open_features
+from komb.citests.engines import open_engine, open_features
 from tests.engine.random_answers import FunctionEngine
 
 

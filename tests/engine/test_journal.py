@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import journal as journals
 from komb.engine import screens, sweep

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.threads import map_in_order
+from komb.engine.threads import map_in_order
 from komb.data.table import DiscreteTable
 from komb.engine import screens
 from komb.engine.fixed_point import scale_for

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import screens, sweep
 from komb.engine.engine import AllSets

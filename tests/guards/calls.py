@@ -216,7 +216,7 @@ def small_tables() -> dict[str, Data]:
 
 def kernel_uses() -> dict[str, tuple[int, int]]:
     """How often each kernel in memory was read from disk, and how often it was compiled."""
-    from komb.counts.kernel_cache import KernelCache
+    from komb.engine.kernel_cache import KernelCache
 
     uses = {}
     for name, module in list(sys.modules.items()):

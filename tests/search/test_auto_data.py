@@ -12,9 +12,9 @@ from scipy.stats import binom
 
 import komb
 from komb.counts import contingency
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
-from komb.sessions import screened_sweep, tabled_sweep, workspace
+from komb.sessions import screened_sweep, table_session
 from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 
@@ -213,8 +213,7 @@ def test_the_number_of_threads(seed: int, has_gaps: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contingency, "WORK_PER_THREAD", 1)
         patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
-        patch.setattr(tabled_sweep, "LONG_ROWS", 1)
-        patch.setattr(workspace, "LONG_ROWS", 1)
+        patch.setattr(table_session, "LONG_ROWS", 1)
         for least_work, threads in [(1 << 60, 1), (1 << 60, 2), (1 << 60, 4), (1, 2)]:
             patch.setattr(screened_sweep, "LEAST_WORK", least_work)
             with use_threads(threads):

@@ -17,7 +17,7 @@ from komb.api.progress import IGNORED, Reporter
 from komb.api.run import Finding, Run
 from komb.api.warmup import warm_up
 from komb.citests.registry import TESTS
-from komb.data.stored.stored_table import StoredTable
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
@@ -138,8 +138,8 @@ def _anonymous(data: DiscreteTable | Oracle) -> tuple[Any, ...]:
     A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
     that workers can share them.
     """
-    if isinstance(data, StoredTable | Oracle):  # workers open it themselves
-        return (data,)
+    if isinstance(data, Oracle) or not isinstance(data.parts, CodesHere):
+        return (data,)  # a file: workers open it themselves
     numbered = replace(
         data,
         names=tuple(range(data.n_columns)),
@@ -148,7 +148,8 @@ def _anonymous(data: DiscreteTable | Oracle) -> tuple[Any, ...]:
         numbers={data.index(name): values for name, values in data.numbers.items()},
         types={x: data.types[name] for x, name in enumerate(data.names) if name in data.types},
     )
-    return numbered.__reduce__()[1]
+    names, _, *rest = numbered.__reduce__()[1]
+    return names, data.codes, *rest
 
 
 def _without_data(run: Run) -> Run:
@@ -172,7 +173,7 @@ def _search_in_worker(
     if getattr(_workplace, "ticket", None) != ticket:
         TESTS.adopt(plugins[0])  # what was registered in the process that asks
         ALGORITHMS.adopt(plugins[1])
-        own = data[0] if len(data) == 1 else DiscreteTable(*data)
+        own = data[0] if len(data) == 1 else DiscreteTable(data[0], CodesHere(data[1]), *data[2:])
         _workplace.run = replace(run, data=own)
         _workplace.engine = _open_shared(_workplace.run)
         _workplace.ticket = ticket

@@ -19,6 +19,7 @@ from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
+from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
 from komb.data.encode.column_types import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
@@ -34,7 +35,6 @@ from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.table_session import open_engine, ranked_numbers
 from komb.views.text import show_names
 
 Witnesses: TypeAlias = Mapping[int, Variables | None]  # of members; none if by request

@@ -13,7 +13,7 @@ from komb.citests.registry import TESTS, find_test, name_of_test, options_of
 from komb.data.encode.treatment import check_treatment
 from komb.data.names import Name, list_names
 from komb.data.reading import table as read_table
-from komb.data.stored.clients import is_dask_frame
+from komb.data.stored.dask import is_dask_frame
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult

@@ -43,7 +43,7 @@ def encode(
     """Encode a table of any size into a folder, which all commands take as DATA.
 
     It is read in batches, so that memory is bounded; searches of a table that does not fit into
-    memory count it shard by shard.
+    memory count it piece by piece.
     """
     reading = options.to_reading(asked, _TAKEN)
     from komb.data.stored import encoding
@@ -57,7 +57,4 @@ def encode(
             progress=bar.show,
             **reading,
         )
-    write(
-        f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')} "
-        f"in {plural(table.n_shards, 'shard')}"
-    )
+    write(f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')}")

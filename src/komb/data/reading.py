@@ -33,10 +33,8 @@ from komb.data.encode.treatment import (
 )
 from komb.data.memory_limit import check_limit
 from komb.data.names import Name, check_apart, list_names
-from komb.data.stored.clients import check_sight, connect, is_dask_frame, need_client
-from komb.data.stored.cluster_table import ClusterTable, hold_table
-from komb.data.stored.parts_table import PartsTable
-from komb.data.stored.stored_table import StoredTable
+from komb.data.stored.dask import check_sight, connect, hold_table, is_dask_frame, need_client
+from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable, encode_table
 from komb.errors import ParameterError
 
@@ -126,7 +124,7 @@ def table(
         it into no group.
     memory_limit
         How much memory reading may take, or a search of a table on disk: bytes, or text such as
-        ``"2 GB"``. A table on disk that needs more is counted shard by shard. If left out, what
+        ``"2 GB"``. A table on disk that needs more is counted piece by piece. If left out, what
         the environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
     cluster
         A Dask cluster that counts for searches of the table: a ``distributed.Client`` or the
@@ -173,19 +171,17 @@ def table(
     if is_dask_frame(data):
         _refuse_parts("a dataframe of Dask", groups, weights)
         return hold_table(need_client(connection), data, Request(left_out, treatment))
-    if isinstance(data, StoredTable):
-        data = data.limited(memory_limit)
+    if isinstance(data, DiscreteTable) and isinstance(data.parts, CodesOnDisk):
+        parts = data.parts.limited(memory_limit)
         if connection is not None:
-            check_sight(connection.client, data)
-            data = data.counted_by(connection)
+            check_sight(connection.client, parts.path)
+        data = replace(data, parts=parts)
     if targets:
         check_names("target", targets, data)
     found = read(
         data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
         apart=targets, memory_limit=memory_limit,
     )  # fmt: skip
-    if isinstance(found, PartsTable):
-        return found
     found = _noting(found, left_out)
     return found if connection is None else replace(found, connection=connection)
 
@@ -239,12 +235,8 @@ def read(
 
 def _load(data: object, groups: object, weights: object) -> object:
     """Return data whose rows and columns can be changed, or say why they cannot."""
-    if isinstance(data, ClusterTable):
-        _refuse_parts("a table on a cluster", groups, weights)
-    if isinstance(data, StoredTable):
-        if not data.fits:
-            _refuse_parts("a table on disk beyond the memory limit", groups, weights)
-        return data.in_memory()
+    if isinstance(data, DiscreteTable) and not data.is_in_memory:
+        _refuse_parts(f"a table {data.parts.where}", groups, weights)
     if isinstance(data, DiscreteTable) and weights is not None and data.reading.get("weights"):
         rule, remedy = "be left out for a table that has weights already", "Leave them out."
         raise ParameterError.because("weights", rule, weights, remedy)

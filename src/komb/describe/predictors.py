@@ -19,10 +19,10 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from komb.citests.engines import open_features
 from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.search._thresholds import false_discovery_bits
-from komb.sessions.table_session import open_features
 
 if TYPE_CHECKING:
     from komb.api.run import Run

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.records import Record
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.places import N_SUMS, N_VERDICT
+from komb.engine.records import Record
 from komb.engine.screens import Tests
 
 

@@ -12,11 +12,9 @@ import weakref
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
-from komb.engine.fixed_point import Int64Array
 from komb.engine.rule import Rule
 from komb.engine.state import Shared
 
@@ -31,11 +29,9 @@ _lock = threading.RLock()  # one that a finalizer can take while its own thread 
 class Buffers:
     """What the targets of a table share, and the columns in the order of some targets."""
 
-    def __init__(
-        self, codes: npt.NDArray[Any], levels: Int64Array, weight: npt.NDArray[np.int32] | None
-    ) -> None:
-        self.shared = Shared(codes, levels, np.empty(0, np.int32) if weight is None else weight)
-        self.asks = Asks(len(codes))
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.asks = Asks(len(shared.codes))
         self._columns: dict[int, dict[str, Any]] = {}  # fields of targets, the last used last
         self._states: dict[tuple[int, Rule], Any] = {}
 
@@ -74,7 +70,7 @@ def borrow(table: DiscreteTable) -> Buffers:
     with _lock:
         reference, buffers = _spares.pop(id(table), (None, None))
     if buffers is None or reference is None or reference() is not table:
-        return Buffers(table.codes, table.cardinalities, None)
+        return Buffers(Shared(table.codes, table.cardinalities, np.empty(0, np.int32)))
     return buffers
 
 

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from komb.counts.fixedpoint import Int64Array
 from komb.data.table import DiscreteTable
+from komb.engine.fixed_point import Int64Array
 from komb.errors import FileError, ParameterError
 
 SECONDS_PER_BLOCK = 1.0

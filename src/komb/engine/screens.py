@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import Int64Array
-from komb.counts.threads import map_in_order
+from komb.engine.fixed_point import Int64Array
+from komb.engine.threads import map_in_order
 
 BoolArray = npt.NDArray[np.bool_]
 

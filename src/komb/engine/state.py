@@ -7,19 +7,26 @@ columns in the order of their targets, buffers.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.records import Record
 from komb.engine import fixed_point
 from komb.engine.fixed_point import Int64Array, largest_scale, scale_for
 from komb.engine.kernels.g_moments import remember_cells
 from komb.engine.kernels.judge import bounds_for
 from komb.engine.kernels.memo import N_ROLES, move
-from komb.engine.kernels.places import N_COUNTED, N_SUMS, N_VERDICT, N_WORK
+from komb.engine.kernels.places import (
+    FIRST_NOTED,
+    MOST_NOTED,
+    N_COUNTED,
+    N_SUMS,
+    N_VERDICT,
+    N_WORK,
+)
 from komb.engine.kernels.tails import tail_functions
+from komb.engine.records import Record
 from komb.engine.rule import Rule
 from komb.errors import DataError
 
@@ -36,7 +43,16 @@ CELLS_PER_ROW, FEWEST_CELLS = 2, 1 << 10  # of a dense table, at most
 RECENT = 4  # columns of a separator that is tried again
 FIRST_PLACES = 1 << 10  # of a hash table
 MOST_BYTES = 128 << 20  # of a hash table: a larger one is emptied
+MOST_BLOCK_CELLS = 1 << 20  # of a block whose cells are gone through, not its rows
+MOST_WORDS_NOTED = 1 << 15  # of tests whose rows are elsewhere
 _CRITICAL_VALUES = 1 << 14
+
+
+class Elsewhere(NamedTuple):
+    """What is known of rows that are counted elsewhere."""
+
+    n_rows: int
+    is_incomplete: npt.NDArray[np.bool_]  # columns that have missing values
 
 
 class Shared:
@@ -49,9 +65,17 @@ class Shared:
     levels : int array
     weight : int array
         How many rows each row stands for; empty if each counts once.
+    elsewhere : Elsewhere, optional
+        What is known of rows that are not in ``codes``, which has none then.
     """
 
-    def __init__(self, codes: Codes, levels: Int64Array, weight: npt.NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        codes: Codes,
+        levels: Int64Array,
+        weight: npt.NDArray[np.int32],
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         largest = codes.max(axis=1, initial=0)
         if (largest > levels).any():
             raise DataError(
@@ -61,12 +85,17 @@ class Shared:
             )
         self.codes, self.levels, self.weight = codes, levels.astype(np.int64), weight
         self.n_rows = int(weight.sum()) if weight.size else codes.shape[1]
+        if elsewhere is not None:
+            self.n_rows = elsewhere.n_rows
         if max(self.n_rows, codes.shape[1]) > MOST_ROWS:
             raise DataError(
                 f"A table may have at most {MOST_ROWS:,} rows; this one has {self.n_rows:,}. "
                 "Take a sample of it."
             )
         self.is_incomplete = (largest == levels) & (codes.shape[1] > 0)
+        if elsewhere is not None:
+            self.is_incomplete = elsewhere.is_incomplete
+        self._is_elsewhere = elsewhere is not None
         self.scale = scale_for(self.n_rows)
         self.n_tabled = min(self.n_rows, fixed_point.MOST_ENTROPIES)
         self.class_levels, length_class = np.unique(self.levels, return_inverse=True)
@@ -86,50 +115,37 @@ class Shared:
     def _make_fields(self) -> dict[str, Any]:
         """Fields of all states; memory that is never used is never taken."""
         n_columns, n_rows = self.codes.shape
-        most, room = int(self.levels.max(initial=1)), n_columns + 4
-        most_cells = max(CELLS_PER_ROW * n_rows, FEWEST_CELLS)
-        n_lines = DEPTH + 3
+        if self._is_elsewhere:
+            n_rows = max(n_rows, MOST_BLOCK_CELLS)
+        room, n_classes = n_columns + 4, len(self.class_levels)
 
         def integers(*shape: int) -> Int64Array:
             return np.zeros(shape, np.int64)
 
-        def short(*shape: int) -> npt.NDArray[np.int32]:
-            return np.zeros(shape, np.int32)
-
         random = np.random.default_rng(1)
-        bits = random.integers(1, 1 << 63, (N_ROLES, max(room, len(self.class_levels))), np.uint64)
+        bits = random.integers(1, 1 << 63, (N_ROLES, max(room, n_classes)), np.uint64)
+        noted = integers(FIRST_NOTED + (MOST_WORDS_NOTED + room if self._is_elsewhere else 0))
+        noted[MOST_NOTED] = MOST_WORDS_NOTED
         return _fields(
             # the table
             codes=self.codes, levels=self.levels, weight=self.weight, n_rows=self.n_rows,
             is_incomplete=self.is_incomplete, has_missing=bool(self.is_incomplete.any()),
             can_leave_out=not (self.is_incomplete.any() or self.weight.size),
+            is_elsewhere=self._is_elsewhere, noted=noted,
             # terms
             entropy=fixed_point.entropies(self.n_tabled, self.scale), scale=self.scale,
             length_class=self.length_class, class_levels=self.class_levels.astype(np.int64),
             # the present given set, and the test that was counted last
             given=integers(room), bits=bits, hash=np.zeros(2, np.uint64), generation=integers(1),
             counted=integers(N_COUNTED), sums=integers(N_SUMS), verdict=np.zeros(N_VERDICT),
-            work=integers(N_WORK), splits=integers(len(self.class_levels)), small=integers(64),
-            # bitmaps of strata, and dense tables
-            packed=np.full(room, -1, np.int64), first_stratum=integers(room),
+            work=integers(N_WORK), splits=integers(n_classes), small=integers(64),
             most_bitmap_work=MOST_BITMAP_WORK,
-            table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells,
-            few_cells=n_rows // 2,
-            # grouped rows
-            grouped=np.full(room, -1, np.int64), n_built=integers(1), n_asked=integers(room),
-            grouped_rows=short(n_lines, n_rows), stratum_of=short(n_lines, n_rows),
-            run_of=short(n_lines, n_rows), group_start=short(n_lines, n_rows + 2),
-            first_run=short(n_lines, n_rows + 2), n_groups=integers(n_lines),
-            n_alone=integers(n_lines), tally=short(most + 1), touched=short(most + 2),
-            row_codes=short(n_rows), cells=short(max(8 * n_rows, 1 << 16, 2 * n_rows + most)),
-            # strata
-            by_x=integers(most), by_y=integers(most),
-            x_place=np.full(most, -1, np.int64),
-            x_cell=integers(most), cell_rows=integers(n_rows + 1), cell_x=integers(n_rows + 1),
-            cell_y=integers(n_rows + 1),
             # loops
             chosen=integers(room), allies=integers(room), free=integers(room),
             witness=integers(room),
+            block=integers(0), block_columns=integers(0), block_shape=integers(0),
+            block_steps=integers(room), block_ends=integers(room), block_digits=integers(room),
+            **stack_fields(n_columns), **row_fields(n_rows, int(self.levels.max(initial=1))),
         )  # fmt: skip
 
     def rule_fields(self, rule: Rule) -> dict[str, Any]:
@@ -223,6 +239,43 @@ class Shared:
             return self._first[rule]
         # quicker than to look at all fields again, most of which are the same
         return self._first[rule].replaced(**columns, **empty_memory(len(self.codes)))
+
+
+def stack_fields(n_columns: int) -> dict[str, Any]:
+    """Fields of the stacks that are kept for the leading columns of the given set."""
+    room = n_columns + 4
+    return _fields(
+        packed=np.full(room, -1, np.int64), first_stratum=np.zeros(room, np.int64),
+        grouped=np.full(room, -1, np.int64), n_built=np.zeros(1, np.int64),
+        n_asked=np.zeros(room, np.int64),
+    )  # fmt: skip
+
+
+def row_fields(n_rows: int, most_levels: int) -> dict[str, Any]:
+    """Fields that are as long as there are rows; memory that is never used is never taken."""
+    most_cells, n_lines = max(CELLS_PER_ROW * n_rows, FEWEST_CELLS), DEPTH + 3
+
+    def integers(*shape: int) -> Int64Array:
+        return np.zeros(shape, np.int64)
+
+    def short(*shape: int) -> npt.NDArray[np.int32]:
+        return np.zeros(shape, np.int32)
+
+    return _fields(
+        # dense tables
+        table=short(2 * most_cells), by_code=short(most_cells), most_cells=most_cells,
+        few_cells=n_rows // 2,
+        # grouped rows
+        grouped_rows=short(n_lines, n_rows), stratum_of=short(n_lines, n_rows),
+        run_of=short(n_lines, n_rows), group_start=short(n_lines, n_rows + 2),
+        first_run=short(n_lines, n_rows + 2), n_groups=integers(n_lines),
+        n_alone=integers(n_lines), tally=short(most_levels + 1), touched=short(most_levels + 2),
+        row_codes=short(n_rows), cells=short(max(8 * n_rows, 1 << 16, 2 * n_rows + most_levels)),
+        # strata
+        by_x=integers(most_levels), by_y=integers(most_levels),
+        x_place=np.full(most_levels, -1, np.int64), x_cell=integers(most_levels),
+        cell_rows=integers(n_rows + 1), cell_x=integers(n_rows + 1), cell_y=integers(n_rows + 1),
+    )  # fmt: skip
 
 
 def _fields(**fields: Any) -> dict[str, Any]:

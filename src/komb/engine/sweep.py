@@ -17,10 +17,9 @@ from itertools import chain, islice
 import numpy as np
 from scipy.special import chdtri
 
-from komb.counts.cluster_screens import find_workers, screen_on
-from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.counts.threads import map_in_order, n_threads
+from komb.engine.cluster_screens import find_workers, screen_on
 from komb.engine.engine import AllSets
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.journal import Journal, Noted, hash_arrays
 from komb.engine.questions import (
     OnProgress,
@@ -42,6 +41,7 @@ from komb.engine.screens import (
     Tests,
     make_screen,
 )
+from komb.engine.threads import map_in_order, n_threads
 
 MOST_COMBINATIONS = 256
 """Of the levels of a given set and a candidate; beyond that a screen is no quicker."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.encode.codes import CodeArray
 from komb.data.table import DiscreteTable
 from komb.engine.buffers import Buffers, borrow, return_after
 from komb.engine.engine import AllSets, Query, Witness
@@ -19,6 +20,7 @@ from komb.engine.journal import Journal
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION, bounds_for
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
+from komb.engine.plugin import CountingEngine
 from komb.engine.questions import (
     EMPTY,
     OnProgress,
@@ -30,7 +32,7 @@ from komb.engine.questions import (
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits, Tests
-from komb.engine.state import empty_memory, memory_of, with_room
+from komb.engine.state import Shared, empty_memory, memory_of, with_room
 from komb.engine.sweep import Sweep, find_strong, least_gain
 from komb.engine.verdicts import ExaminingEngine
 
@@ -41,7 +43,7 @@ REMEMBERED_BYTES = 256 << 20
 """Of what is remembered of all targets, when an engine is trimmed."""
 
 
-class TableEngine(ExaminingEngine):
+class TableEngine(ExaminingEngine, CountingEngine):
     """Answers from counts.
 
     Parameters
@@ -73,7 +75,10 @@ class TableEngine(ExaminingEngine):
     ) -> None:
         super().__init__(len(codes))
         self._rule, self._fixed = rule, tuple(sorted(fixed))
-        self._buffers = buffers or Buffers(codes, levels, weight)
+        if buffers is None:
+            own = np.empty(0, np.int32) if weight is None else weight
+            buffers = Buffers(Shared(codes, levels, own))
+        self._buffers = buffers
         self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
         self._others: dict[Rule, TableEngine] = {}  # on the same table
@@ -91,6 +96,11 @@ class TableEngine(ExaminingEngine):
         )  # fmt: skip
         return_after(engine, table, buffers)
         return engine
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes [column, row]; the number of levels stands for a missing value."""
+        return self._shared.codes
 
     @property
     def n_rows(self) -> int:
@@ -147,7 +157,11 @@ class TableEngine(ExaminingEngine):
             if answer == loops.REFUSED:
                 asked = ask.words[loops.N_HEADER : ask.words[loops.FIRST_QUERY]]
                 check_variables(set(asked.tolist()), frozenset(range(self.n_variables)))
-            self._states[target] = state = with_room(state)
+            self._states[target] = state = self._resume(state, ask)
+
+    def _resume(self, state: Any, ask: Any) -> Any:
+        """Return a state that a loop can go on with."""
+        return with_room(state)
 
     def evidence(
         self,
@@ -247,10 +261,7 @@ class TableEngine(ExaminingEngine):
             return self._weigh(target, loops.STRONG, questions, wants)
 
         def weigh_tests(tests: Tests) -> FloatArray:
-            ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
-            self._run(target, ask)
-            own: FloatArray = ask.bits[: len(tests.candidates)].copy()
-            return own
+            return self._weigh_tests(target, tests, wants)
 
         with self._bounded(target, least_bits, is_conservative):
             if not isinstance(asked, AllSets):
@@ -262,6 +273,13 @@ class TableEngine(ExaminingEngine):
         made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
+
+    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
+        """Bits of strong dependences."""
+        ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+        self._run(target, ask)
+        bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
+        return bits
 
     @contextmanager
     def _bounded(self, target: int, least_bits: float, is_conservative: bool) -> Iterator[None]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.questions import Dependence
 
 BoolArray = npt.NDArray[np.bool_]

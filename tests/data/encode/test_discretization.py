@@ -355,7 +355,7 @@ class TestReuse:
         assert DiscreteTable.from_data(old, exclude=["y"]).cuts == old.cuts
         with pytest.raises(TypeError):
             old.cuts["x"] = ()  # type: ignore[index]
-        assert old != DiscreteTable(old.names, old.codes, old.levels)
+        assert old != DiscreteTable(old.names, old.parts, old.levels)
 
     def test_an_encoded_table_cannot_be_cut(self) -> None:
         message = r"'discretize' must be left out.*komb\.table\(data, discretize="

@@ -49,6 +49,6 @@ def raw_tables(draw: st.DrawFn, *, missing: bool = True) -> pl.DataFrame:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have batches, and so shards, of seven rows."""
+    """Have batches of seven rows."""
     for module in (batches, encoding):
         monkeypatch.setattr(module, "rows_per_batch", lambda *_: 7)

@@ -103,8 +103,10 @@ class TestSameAsWhole:
                 folder / "t.komb",
                 memory_limit=1 if is_small else None,
                 **treatment,
-            ).limited("1 GB")
+            )
         )
+        if isinstance(stored, DiscreteTable):
+            stored = komb.table(stored, memory_limit="1 GB")
         if isinstance(whole, DiscreteTable):
             assert isinstance(stored, DiscreteTable)
             assert same(stored, whole)
@@ -137,7 +139,8 @@ class TestSameAsWhole:
         )  # fmt: skip
         expected = np.quantile(numbers, np.linspace(0, 1, bins + 1)[1:-1])
         assert stored.cuts["x"] == pytest.approx(expected, rel=1e-12)
-        assert np.bincount(stored.limited("1 MB").codes[0]) == pytest.approx(300 / bins, abs=1)
+        codes = komb.table(stored, memory_limit="1 MB").codes[0]
+        assert np.bincount(codes) == pytest.approx(300 / bins, abs=1)
 
     @pytest.mark.parametrize("kind", ["pattern", "list", "folder", "lazy", "frame"])
     def test_polars(self, files: list[Path], tmp_path: Path, kind: str) -> None:
@@ -150,7 +153,6 @@ class TestSameAsWhole:
         }[kind]
         stored = komb.encode(data, tmp_path / "t.komb")
         assert same(stored, DiscreteTable.from_data(FRAME))
-        assert stored.n_shards == 8
 
     def test_pandas_and_mappings(self, tmp_path: Path) -> None:
         frame = FRAME.to_pandas().assign(c=pd.Categorical(["u", "v"] * 25, ["v", "u", "w"]))
@@ -177,7 +179,6 @@ class TestSameAsWhole:
         data = dd.from_pandas(frame, npartitions=3)
         stored = komb.encode(data, tmp_path / "t.komb", discretize="quantile")
         assert same(stored, DiscreteTable.from_data(frame, discretize="quantile"))
-        assert stored.n_shards == 3
 
     def test_a_table_on_disk(self, files: list[Path], tmp_path: Path) -> None:
         """Opened, it is a table like any other: it can be encoded again."""
@@ -222,7 +223,6 @@ class TestText:
         whole = komb.read_table(tmp_path / "t.csv", types="strict")
         assert whole.n_rows == 40
         stored = komb.encode(tmp_path / "t.csv", tmp_path / "t.komb")
-        assert stored.n_shards > 5
         assert same(stored, whole)
         assert same(komb.encode(tmp_path / "t.csv.gz", tmp_path / "u.komb"), whole)
 

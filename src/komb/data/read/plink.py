@@ -19,6 +19,7 @@ from komb.data.encode.column_errors import and_more
 from komb.data.encode.inputs import check_shape
 from komb.data.encode.treatment import Treatment
 from komb.data.memory_limit import refuse_beyond
+from komb.data.parts import CodesHere
 from komb.data.read.file_bytes import read_bytes, shorten
 from komb.data.read.plink_people import Phenotype, from_fam, read_fam, read_phenotype
 from komb.data.read.plink_variants import read_bim
@@ -194,7 +195,7 @@ def _encode(cohort: Cohort, chosen: npt.NDArray[np.intp], treatment: Treatment) 
         names.append(phenotype.names[0])
         levels.append(phenotype.levels[0])
         cuts, has_missing = dict(phenotype.cuts), has_missing or phenotype.has_missing
-    return DiscreteTable(tuple(names), codes, tuple(levels), cuts, has_missing)
+    return DiscreteTable(tuple(names), CodesHere(codes), tuple(levels), cuts, has_missing)
 
 
 def _encode_phenotype(phenotype: Phenotype | None, treatment: Treatment) -> DiscreteTable | None:

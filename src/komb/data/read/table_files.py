@@ -34,7 +34,7 @@ from komb.data.read.file_bytes import check_text, read_bytes, read_stream, short
 from komb.data.read.parquet import read_parquet
 from komb.data.read.plink import is_plink, read_plink
 from komb.data.reading import Reading, table
-from komb.data.stored.stored_table import open_table
+from komb.data.stored.format import open_table
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, FileError, ParameterError, Text, UnknownNameError
 
@@ -92,7 +92,7 @@ def read_table(
     Returns
     -------
     DiscreteTable
-        A :class:`komb.StoredTable` of a folder. Columns of whole numbers hold integers. Blanks
+        That of a folder stays on disk. Columns of whole numbers hold integers. Blanks
         around names and values are dropped. Of PLINK files, one column for each variant, how many
         copies of its first allele a person has, and the phenotype as the last one; missing
         genotypes are marked, and each test leaves out the rows that it would need them in, unless

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from komb.data.encode.inputs import check_shape
 from komb.data.read.file_bytes import shorten, to_path
 from komb.data.stored.csv_blocks import CsvBlocks, TextType
-from komb.data.stored.stored_table import is_table_folder
+from komb.data.stored.format import is_table_folder
 from komb.errors import DataError, FileError
 
 _Result = TypeVar("_Result")
@@ -22,7 +22,7 @@ Frame = Any
 """A dataframe of any library that narwhals knows."""
 
 VALUES_PER_BATCH = 1 << 25
-"""Rows times columns of a batch; a batch becomes a shard."""
+"""Rows times columns of a batch."""
 
 BYTES_PER_VALUE = 64
 """Memory that a batch takes for each value while it is read and encoded."""
@@ -291,7 +291,7 @@ def find_files(data: Any) -> list[Path]:
         return named
     path = to_path(data)
     if is_table_folder(path):
-        remedy = "Use it as it is, or open it with komb.open_table."
+        remedy = "Use it as it is, or open it with komb.read_table."
         raise FileError(f"{shorten(path)} is an encoded table already.", remedy)
     if path.is_dir():
         pattern = os.path.join(glob.escape(str(path)), "**", "*.parquet")

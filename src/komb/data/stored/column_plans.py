@@ -18,7 +18,7 @@ from komb.data.encode.column_errors import (
 from komb.data.encode.numbers import Floats, to_numbers
 from komb.data.encode.treatment import MDL, Rule, Treatment
 from komb.data.stored.column_values import ColumnValues, encode_values
-from komb.data.stored.header import ColumnEntry
+from komb.data.stored.format import StoredColumn
 from komb.data.stored.spilled_numbers import SpilledNumbers
 from komb.errors import Argument
 
@@ -34,9 +34,9 @@ class ColumnPlan(NamedTuple):
     bin_codes: tuple[int, ...] = ()  # of each bin, if it is cut
 
     @property
-    def entry(self) -> ColumnEntry:
+    def entry(self) -> StoredColumn:
         """What the header says of it."""
-        return ColumnEntry(self.name, self.levels, self.cuts, self.n_missing)
+        return StoredColumn(self.name, self.levels, self.cuts, self.n_missing)
 
     def encode(self, series: Any) -> Array:
         """Encode the column in one batch."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from komb.data.encode.codes import Array, Name, code_dtype
+from komb.data.encode.codes import Array, Name
 from komb.data.encode.column_errors import ColumnProblem, explain
 from komb.data.encode.inputs import Request, check_shape
 from komb.data.encode.numbers import to_numbers
@@ -31,11 +31,16 @@ from komb.data.read.file_bytes import to_path
 from komb.data.stored.batches import Batches, Frame, open_batches, rows_per_batch
 from komb.data.stored.column_plans import ColumnPlan, Cutter, rule_of, settle_column
 from komb.data.stored.column_values import ColumnValues
-from komb.data.stored.header import FILE, ColumnEntry, Header, ShardEntry
+from komb.data.stored.format import (
+    Batch,
+    Header,
+    RowWriter,
+    StoredColumn,
+    is_table_folder,
+    open_table,
+)
 from komb.data.stored.new_folder import new_folder
-from komb.data.stored.shards import write_shard
 from komb.data.stored.spilled_numbers import SpilledNumbers
-from komb.data.stored.stored_table import StoredTable, is_table_folder, open_table
 from komb.data.table import DiscreteTable, encode_table
 from komb.errors import ContinuousColumnError, DataError
 
@@ -59,7 +64,7 @@ def encode(
     overwrite: bool = False,
     memory_limit: int | str | None = None,
     progress: OnProgress | None = None,
-) -> StoredTable:
+) -> DiscreteTable:
     r"""Encode a table of any size into a folder on disk, in bounded memory.
 
     Levels and codes are those of :func:`komb.table` of the whole data, with strict types. Groups
@@ -90,7 +95,7 @@ def encode(
 
     Returns
     -------
-    StoredTable
+    DiscreteTable
         The table, opened. :func:`komb.read_table` opens it again.
 
     Raises
@@ -117,42 +122,38 @@ def encode(
         batches = open_batches(data, work, limit, delimiter, has_header)
         request = Request(exclude, treatment, target)
         if batches is None:
-            table = encode_table(data, treatment, exclude=exclude, target=target)
-            header = _store(table, folder, limit)
+            _store(encode_table(data, treatment, exclude=exclude, target=target), folder, limit)
         else:
-            header = _Encoding(batches, request, folder, limit, progress).run()
+            _Encoding(batches, request, folder, limit, progress).run()
         for left in work.iterdir():
             left.unlink()
         work.rmdir()
-        _write_header(folder, header)
-    return open_table(place, memory_limit=memory_limit)
+    return open_table(place, memory_limit)
 
 
-def _write_header(folder: Path, header: Header) -> None:
-    with (folder / FILE).open("wb") as file:
-        file.write(header.to_bytes())
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _store(table: DiscreteTable, folder: Path, limit: int) -> Header:
+def _store(table: DiscreteTable, folder: Path, limit: int) -> None:
     """Write a table that is in memory."""
     counts = table.missing_counts.tolist()
     columns = tuple(
-        ColumnEntry(name, levels, table.cuts.get(name), n_missing)
+        StoredColumn(name, levels, table.cuts.get(name), n_missing, name in table.numbers)
         for name, levels, n_missing in zip(table.names, table.levels, counts, strict=True)
     )
-    header = Header(columns, ())
-    header.to_bytes()  # raises before anything is written
+    said = {"types": table.types, "reading": table.reading, "notes": table.notes}
+    header = Header(columns, table.n_rows, **said)  # type: ignore[arg-type]
     step = rows_per_batch(table.n_columns, limit)
-    shards = []
-    for number, start in enumerate(range(0, table.n_rows, step)):
-        codes = [
-            row[start : start + step].astype(code_dtype(column.n_codes))
-            for row, column in zip(table.codes, columns, strict=True)
+    starts = range(0, table.n_rows, step)
+    writer = RowWriter.begin(folder, header, [min(step, table.n_rows - lo) for lo in starts])
+    numbers = [table.numbers[column.name] for column in columns if column.has_numbers]
+    writer.finish(
+        [
+            writer.write(
+                number,
+                table.codes[:, start : start + step],
+                [values[start : start + step] for values in numbers],
+            )
+            for number, start in enumerate(starts)
         ]
-        shards.append(write_shard(folder, number, codes))
-    return Header(columns, tuple(shards))
+    )
 
 
 class _Encoding:
@@ -178,24 +179,23 @@ class _Encoding:
             self._treatment.check_target(self._target)
             Request((), self._treatment, only=[self._target]).names_left(self._names)
 
-    def plan(self) -> tuple[list[ColumnPlan], int]:
-        """Gather levels, and settle what the columns are; returns the number of rows, too."""
+    def plan(self) -> tuple[list[ColumnPlan], list[int]]:
+        """Gather levels, and settle what the columns are; returns the rows of the batches, too."""
         spilled = [
             name for name in self._names if rule_of(self._treatment, self._target, name) is not None
         ]
-        values, files = self._look(spilled)
-        n_rows = next(iter(values.values())).n_rows
-        check_shape(self._names, n_rows)
-        return self._settle(values, files), n_rows
+        values, files, rows = self._look(spilled)
+        check_shape(self._names, sum(rows))
+        return self._settle(values, files), rows
 
-    def run(self) -> Header:
+    def run(self) -> None:
         """Settle what the columns are, and write their codes."""
-        plans, _ = self.plan()
-        header = Header(tuple(plan.entry for plan in plans), ())
-        header.to_bytes()  # raises before anything is written
-        work = partial(_write_batch, self._folder, plans)
-        shards = [shard for shard in self._map("codes", work, self._names) if shard.n_rows]
-        return Header(header.columns, tuple(shards))
+        plans, rows = self.plan()
+        columns = tuple(plan.entry for plan in plans)
+        header = Header(columns, sum(rows), reading=self._treatment.describe())
+        writer = RowWriter.begin(self._folder, header, rows)
+        work = partial(_write_batch, writer, tuple(plans))
+        writer.finish([batch for batch in self._map("codes", work, self._names) if batch.n_rows])
 
     def _map(
         self, phase: str, work: Callable[[int, Frame], Any], columns: Sequence[Name]
@@ -208,18 +208,20 @@ class _Encoding:
 
     def _look(
         self, spilled: Sequence[Name]
-    ) -> tuple[dict[Name, ColumnValues], dict[Name, list[Path] | None]]:
-        """Make the first pass; returns what is known of each column, and files of its numbers."""
+    ) -> tuple[dict[Name, ColumnValues], dict[Name, list[Path] | None], list[int]]:
+        """Make the first pass: what is known of each column, files of its numbers, and rows."""
         values = {name: ColumnValues() for name in self._names}
+        rows = []
         files: dict[Name, list[Path] | None] = {name: [] for name in spilled}
         work = partial(_look_at_batch, self._folder / _WORK, tuple(spilled))
         for found in self._map("levels", work, self._names):
+            rows.append(found[self._names[0]].values.n_rows)
             for name, (own, file) in found.items():
                 values[name].add(own)
                 gathered = files.get(name)
                 if gathered is not None:
                     files[name] = None if file is None else [*gathered, file]
-        return values, files
+        return values, files, rows
 
     def _settle(
         self, values: dict[Name, ColumnValues], files: dict[Name, list[Path] | None]
@@ -258,8 +260,8 @@ class _Encoding:
         return cutter._replace(classes=classes, n_classes=len(plan.levels))
 
 
-def plan_columns(batches: Batches, request: Request) -> tuple[list[ColumnPlan], int]:
-    """Settle how columns are encoded, none of which is to be cut, and count the rows."""
+def plan_columns(batches: Batches, request: Request) -> tuple[list[ColumnPlan], list[int]]:
+    """Settle how columns are encoded, none of which is to be cut; rows of the batches, too."""
     return _Encoding(batches, request, Path(), 0, None).plan()
 
 
@@ -310,10 +312,10 @@ def _look_at_batch(
 
 
 def _write_batch(
-    folder: Path, plans: Sequence[ColumnPlan], number: int, frame: Frame
-) -> ShardEntry:
-    """Encode a batch and write it as a shard."""
-    return write_shard(folder, number, encode_columns(plans, frame))
+    writer: RowWriter, plans: Sequence[ColumnPlan], number: int, frame: Frame
+) -> Batch:
+    """Encode a batch and write it."""
+    return writer.write(number, encode_columns(plans, frame))
 
 
 def encode_columns(plans: Sequence[ColumnPlan], frame: Frame) -> list[Array]:

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array
-from komb.counts.records import Record
 from komb.data.table import DiscreteTable
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import features as kernels
 from komb.engine.questions import Variables
+from komb.engine.records import Record
 
 RAREST_LEVEL = 10
 """Levels of fewer rows are put together with other rare ones."""

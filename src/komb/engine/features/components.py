@@ -33,14 +33,14 @@ from itertools import accumulate, combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.chi_square_kernels import functions as tail_functions
-from komb.counts.fixedpoint import FloatArray
-from komb.counts.records import Record
 from komb.engine.features.columns import Rows
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.work import Work
+from komb.engine.fixed_point import FloatArray
 from komb.engine.kernels import gram as kernels
+from komb.engine.kernels.tails import tail_functions
 from komb.engine.kernels.tiles import NONE
+from komb.engine.records import Record
 
 COMPONENTS = ("linear", "quadratic", "higher", "interaction")
 

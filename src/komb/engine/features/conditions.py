@@ -25,11 +25,11 @@ from threading import Lock
 
 import numpy as np
 
-from komb.counts.records import Record
 from komb.engine.features.columns import ROUGHEST, SMOOTHEST, Rows, roughest
 from komb.engine.features.work import Work
 from komb.engine.kernels import gram as kernels
 from komb.engine.kernels.tiles import NONE, padded
+from komb.engine.records import Record
 
 PRODUCT = 2.0
 """What each factor of a product costs beyond the first."""

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from komb.counts.threads import map_in_order, n_threads
 from komb.engine.engine import AllSets, Engine, Power
 from komb.engine.features.columns import FeatureColumns
 from komb.engine.features.components import COMPONENTS, UNLIKELY, Tests, compare, has_power
@@ -33,6 +32,7 @@ from komb.engine.questions import (
     by_strength,
     subsets,
 )
+from komb.engine.threads import map_in_order, n_threads
 
 LEAST_ROWS = 20
 """On fewer complete rows nothing is tested."""

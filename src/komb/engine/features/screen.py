@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array
 from komb.engine.features.columns import BoolArray, FeatureColumns
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import gram as kernels
 
 SHARE = 0.5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.records import Record
 from komb.engine.kernels import gram as kernels
 from komb.engine.kernels.tiles import padded
+from komb.engine.records import Record
 
 
 class Work:

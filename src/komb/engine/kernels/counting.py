@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.bitmaps import count_bitmaps, fits_bitmaps, need_bitmaps, need_strata
+from komb.engine.kernels.cells import count_block
 from komb.engine.kernels.groups import begin_groups, group_further, line_of, n_runs, write_codes
 from komb.engine.kernels.places import (
     BUILT,
     COLUMN,
     DENSE,
+    IS_UNCOUNTED,
     LINE,
     N_GIVEN,
     N_RESTS,
@@ -39,7 +41,14 @@ def count(s, size, column):
     stay_apart()
     counted, n_rows = s.counted, s.order.size
     counted[COLUMN], counted[N_GIVEN], counted[WAY] = column, size, DENSE
-    s.work[TABLES] += 1
+    if s.is_elsewhere:
+        _note_one_group(s)
+        s.noted[IS_UNCOUNTED], counted[N_RESTS] = s.block.size == 0, 0
+    s.work[TABLES] += s.noted[IS_UNCOUNTED] == 0
+    if s.is_elsewhere:
+        if s.block.size > 0:
+            counted[N_RESTS] = count_block(s, size, column)
+        return
     s.work[ROWS_COUNTED] += n_rows + 1
     if fits_bitmaps(s, size, column) and (size > 0 or s.is_sorted[column]):
         need_bitmaps(s, column)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
+from komb.engine.kernels.counting import forget_count
 from komb.engine.kernels.g_moments import sum_g_moments
 from komb.engine.kernels.judge import (
     ALL,
@@ -24,10 +25,14 @@ from komb.engine.kernels.pearson import sum_pearson
 from komb.engine.kernels.places import (
     BY_OTHER,
     FALLBACKS,
+    FIRST_NOTED,
     FIT,
     IS_RELIABLE,
+    IS_UNCOUNTED,
     LENGTH,
     LOG2_P,
+    MOST_NOTED,
+    N_NOTED,
     NULL_MEAN,
     NULL_VARIANCE,
     OWN_FIT,
@@ -48,6 +53,7 @@ SUMS, PEARSON_SUMS, MEAN_OF_G = range(ALL + 1, ALL + 4)
 large G is by chance."""
 
 UNKNOWN = -1.0  # evidence of a dependence that nobody has asked the bits of
+NOT_COUNTED = np.inf  # in the place of evidence: the rows are elsewhere
 
 
 @inner
@@ -92,6 +98,8 @@ def need_sums(s, size, column):
     if has_own and has_union:
         return
     need_table(s, size, column)
+    if s.noted[IS_UNCOUNTED]:
+        return
     wants_lengths = _may_be_coded(s, size, column)
     sum_up(s, wants_lengths, not has_own)
     if not has_own and belongs:
@@ -121,7 +129,11 @@ def _may_be_coded(s, size, column):
 def _weigh(s, size, column, wants):
     """Return evidence, and conservative evidence: 0 for independence, UNKNOWN unless wanted."""
     need_sums(s, size, column)
-    if not judge(s, size, column, wants):
+    depends = judge(s, size, column, wants)
+    if s.noted[IS_UNCOUNTED]:
+        _note(s, size, column)
+        return NOT_COUNTED, NOT_COUNTED
+    if not depends:
         return 0.0, 0.0
     bits = -s.verdict[LOG2_P]
     if bits == 0.0:
@@ -130,11 +142,30 @@ def _weigh(s, size, column, wants):
 
 
 @inner
+def is_noting_enough(s):
+    """Whether it is time to have tests counted that were noted."""
+    return s.noted[N_NOTED] >= s.noted[MOST_NOTED]
+
+
+@inner
+def _note(s, size, column):
+    """Note a test whose rows are elsewhere, if there is room."""
+    noted, end = s.noted, s.noted[N_NOTED] + FIRST_NOTED
+    noted[IS_UNCOUNTED] = 0
+    forget_count(s)
+    if not is_noting_enough(s):
+        noted[end], noted[end + 1] = size, column
+        for index in range(size):
+            noted[end + 2 + index] = s.given[index]
+        noted[N_NOTED] += size + 2
+
+
+@inner
 def evidence(s, size, column, wants):
     """Evidence that a column depends on the target given the present set; 0 if it does not.
 
     In bits, or any positive number for a DECISION. CONSERVATIVE evidence has no more bits than all
-    statistics of the test agree on.
+    statistics of the test agree on. NOT_COUNTED if the test was noted.
     """
     low, high = key_of(s, CANDIDATE, column)
     place = find(s.test_keys, low, high)
@@ -143,9 +174,13 @@ def evidence(s, size, column, wants):
         bits = values[place, which]
         if bits >= 0.0 or wants == DECISION:
             return abs(bits)
-        values[place, 0], values[place, 1] = _weigh(s, size, column, wants)
-        return values[place, which]
+        bits, conservative = _weigh(s, size, column, wants)
+        if bits != NOT_COUNTED:
+            values[place, 0], values[place, 1] = bits, conservative
+        return conservative if wants == CONSERVATIVE else bits
     bits, conservative = _weigh(s, size, column, wants)
+    if bits == NOT_COUNTED:
+        return bits
     _note_work(s)
     place = take(s.test_keys, s.test_used, low, high)
     values[place, 0], values[place, 1] = bits, conservative

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.tiles import NONE, TILE, fill
 
 IS_NOMINAL, PLACE, N_OWN, N_JOINT, N_SMOOTH, OWN, SMOOTH, N_LEVELS = range(8)

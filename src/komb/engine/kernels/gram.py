@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 
-from komb.counts.chi_square_kernels import log2_p_value
-from komb.counts.compiling import inner, kernel, stay_apart, vectorised
+from komb.engine.compiling import inner, kernel, stay_apart, vectorised
 from komb.engine.kernels.features import (
     IS_NOMINAL,
     N_OWN,
@@ -25,6 +24,7 @@ from komb.engine.kernels.features import (
     write_products,
     write_smooth,
 )
+from komb.engine.kernels.tails import log2_p_value
 from komb.engine.kernels.tiles import TILE, add_combinations, add_products
 
 N_FUNCTIONS, N_BASE, N_CHEAP = range(3)

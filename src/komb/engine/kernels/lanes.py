@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from komb.counts.compiling import IS_COMPILED, popcount
+from komb.engine.compiling import IS_COMPILED, popcount
 
 LANES = 8  # 64-bit words of an AVX-512 register
 

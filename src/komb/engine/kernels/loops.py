@@ -2,6 +2,10 @@
 
 A loop stops where it is when it has counted for a while or when the memory fills up, and goes on
 when it is called again: between two calls interrupts are heard and the memory is enlarged.
+
+Where rows are elsewhere, tests that are not remembered are noted. A loop goes on as far as it makes
+sense without them, to note more that will be needed; when they have been counted, by others, it
+begins anew, and finds them in the memory.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -10,12 +14,18 @@ when it is called again: between two calls interrupts are heard and the memory i
 
 from __future__ import annotations
 
-from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.bitmaps import need_bitmaps
-from komb.engine.kernels.evidence import evidence, examine, strong_evidence
+from komb.engine.kernels.evidence import (
+    NOT_COUNTED,
+    evidence,
+    examine,
+    is_noting_enough,
+    strong_evidence,
+)
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
-from komb.engine.kernels.places import ROWS_COUNTED
+from komb.engine.kernels.places import N_NOTED, ROWS_COUNTED
 
 EVIDENCE, STRONG, EXAMINE, FIRST_WITNESS, WEAKEST, PACK = range(6)
 """The loops."""
@@ -67,10 +77,16 @@ def ask(q, s):
         q.words[IS_BEGUN] = 1
         for index in range(CHOSEN):
             q.place[index] = 0
+        s.noted[N_NOTED] = 0
         for index in range(N_HEADER, q.words[FIRST_QUERY]):
             if not 0 <= q.words[index] < s.levels.size:
                 return REFUSED
-    return DONE if _go_on(q, s) else PAUSED
+    is_done = _go_on(q, s)
+    if s.noted[N_NOTED] > 0:
+        q.words[IS_BEGUN] = 0
+        q.found[:] = NOT_SEPARATED
+        return PAUSED
+    return DONE if is_done else PAUSED
 
 
 @inner
@@ -89,7 +105,7 @@ def _go_on(q, s):
 
 @inner
 def _is_to_pause(s):
-    return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s)
+    return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s) or is_noting_enough(s)
 
 
 @inner
@@ -172,16 +188,15 @@ def _find_evidence(q, s):
 
 @inner
 def _has_no_separator(q, s, column, n_witness):
-    """Whether no subset of the pool makes a candidate independent, together with its witness."""
+    """Whether no subset of the pool makes a candidate independent, together with its witness.
+
+    If that is not known because tests were noted, one is said to.
+    """
     stay_apart()
-    witness, free, recent, n_free = s.witness, s.free, s.recent[column], 0
-    for index in range(q.words[POOL], q.words[END_OF_POOL]):
-        other = q.words[index]
-        if other != column and not _is_in(other, witness, 0, n_witness):
-            free[n_free] = other
-            n_free += 1
+    free, recent, n_noted = s.free, s.recent[column], s.noted[N_NOTED]
+    n_free = _list_free(q, s, column, n_witness)
     most = min(q.words[MAX_SIZE], n_free)
-    _give(s, 0, witness, 0, n_witness)
+    _give(s, 0, s.witness, 0, n_witness)
     if _separates_again(s, column, n_witness, n_free, most):
         return False
     for size in range(most + 1):
@@ -196,7 +211,21 @@ def _has_no_separator(q, s, column, n_witness):
                 return False
             if not _next_subset(size, n_free, s.chosen):
                 break
+        if s.noted[N_NOTED] > n_noted:
+            return False
     return True
+
+
+@inner
+def _list_free(q, s, column, n_witness):
+    """List the columns of the pool beside a candidate and its witness; returns their number."""
+    n_free = 0
+    for index in range(q.words[POOL], q.words[END_OF_POOL]):
+        other = q.words[index]
+        if other != column and not _is_in(other, s.witness, 0, n_witness):
+            s.free[n_free] = other
+            n_free += 1
+    return n_free
 
 
 @inner
@@ -235,8 +264,8 @@ def _find_witness(q, s, query, column):
             if is_valid:
                 _give(s, 0, witness, 0, size)
                 begin(s, size)
-                depends = evidence(s, size, column, DECISION) > 0.0
-                if depends and _has_no_separator(q, s, column, size):
+                bits = evidence(s, size, column, DECISION)
+                if 0.0 < bits < NOT_COUNTED and _has_no_separator(q, s, column, size):
                     return size
             if not _next_subset(n_allies, n_pool, allies):
                 break
@@ -310,6 +339,8 @@ def _weigh_subsets(q, s, query, first):
                 return True
             if not _next_subset(size, n_pool, chosen):
                 break
+        if s.noted[N_NOTED] > 0:
+            return True
         place[SIZE] = size + 1
         _first_subset(size + 1, chosen)
     return True
@@ -332,6 +363,6 @@ def _find_weakest(q, s):
             return False
         is_left, place[N_LEFT], place[ITEM] = place[N_LEFT] > 0, 0, 0
         place[QUERY] += 1
-        if q.words[IS_IN_TURN] == 1 and is_left:
+        if q.words[IS_IN_TURN] == 1 and is_left and s.noted[N_NOTED] == 0:
             return True
     return True

@@ -32,6 +32,11 @@ WAY, COLUMN, N_GIVEN, BUILT, LINE, N_RESTS = range(6)  # combinations of the oth
 N_COUNTED = 6
 NOTHING, DENSE, SPARSE = range(3)  # the ways
 
+# ``s.noted``: tests whose rows are elsewhere, one behind the other, each as its size, the candidate
+# and the given set. Before them, how many words they take, and how many they may take
+N_NOTED, MOST_NOTED, IS_UNCOUNTED = range(3)  # the last: whether the present test is such a test
+FIRST_NOTED = 3
+
 # ``s.work``: since the state was last looked at
 TESTS, TABLES, FALLBACKS, UNRELIABLE, ROWS_COUNTED = range(5)
 N_WORK = 5

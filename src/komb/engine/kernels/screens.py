@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel, merged
-from komb.counts.contingency_kernels.bitmaps import count_bits
-from komb.counts.records import Record
+from komb.engine.compiling import inner, kernel, merged
+from komb.engine.kernels.bits import count_bits
 from komb.engine.kernels.lanes import LANES, add_common_bits, add_common_bits_twice, subtract
+from komb.engine.records import Record
 
 COUNTED, LISTED = range(2)  # places of ``Block.found``
 

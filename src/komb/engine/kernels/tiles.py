@@ -15,7 +15,7 @@ fill up the last block.
 
 from __future__ import annotations
 
-from komb.counts.compiling import inner, stay_apart, vectorised
+from komb.engine.compiling import inner, stay_apart, vectorised
 
 TILE = 4
 
