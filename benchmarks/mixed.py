@@ -37,13 +37,13 @@ import numpy.typing as npt
 
 import komb
 from common import best_of, f1_score, print_table
+from komb.citests.engines import open_engine
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.features.columns import FeatureColumns
 from komb.engine.features.feature_engine import FeatureEngine
 from komb.search.auto import find_blanket
 from komb.search.task import Task
-from komb.sessions.table_session import open_engine
 
 Values = npt.NDArray[Any]
 ALPHAS = (0.05, 0.01)

@@ -26,11 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from common import best_of, print_table
-from komb.engine.threads import use_threads
+from komb.citests.engines import open_engine
 from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.engine.engine import AllSets
-from komb.sessions.table_session import open_engine
+from komb.engine.threads import use_threads
 
 Genotypes = npt.NDArray[np.uint8]
 
