@@ -39,7 +39,7 @@ from komb.errors import InputError
 from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
 from tests import naive
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
+from tests.engine.tables import ANY_KIND, LOW_KIND, columns_of, make_table
 from tests.naive.plink import write_cohort
 
 Random = np.random.Generator

@@ -18,10 +18,8 @@ TESTS = Path(__file__).parent
 LAYERS = (
     "errors",
     "data",
-    "counts",
     "engine",
     "citests",
-    "sessions",
     "search",
     "views",
     "results",
@@ -185,7 +183,7 @@ class TestPackage:
     @pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] == "search"], ids=str)
     def test_a_search_never_sees_data(self, file: Path) -> None:
         for module in imports_of(SOURCE / file):
-            assert not module.startswith(("komb.data", "komb.counts", "komb.sessions.data"))
+            assert not module.startswith(("komb.data", "komb.citests"))
 
     @every_file
     def test_kernels_live_in_one_place(self, file: Path) -> None:

@@ -16,7 +16,7 @@ from komb.data.stored import format as formats
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms
-from tests.counts.tables import LOW_KIND, make_table, with_missing
+from tests.engine.tables import LOW_KIND, make_table, with_missing
 
 TESTS = ("auto", "g", "g-sci", "sci", "chi2")
 LIMIT = 1000  # bytes, for all the tables here too few

@@ -7,7 +7,7 @@ import pytest
 
 import komb
 from komb.engine.features import feature_engine
-from tests.counts.tables import make_table
+from tests.engine.tables import make_table
 
 METHODS = [{"method": "komb", "order": 2, "max_separator": 2}] + [
     {"method": name} for name in ("gs", "iamb", "mmmb", "pcmb", "hiton-mb", "lrh", "stmb", "bamb")

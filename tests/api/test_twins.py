@@ -20,7 +20,7 @@ import komb
 from komb.data.table import DiscreteTable
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import columns_of, make_table, with_missing
+from tests.engine.tables import columns_of, make_table, with_missing
 from tests.search import automatic_twin
 from tests.search.running import NaiveOnTable, Witnesses
 

@@ -6,8 +6,6 @@ import pytest
 
 from komb.citests import tests as registered
 from komb.citests.contract import DF_RULES
-from komb.citests.counted import CountedTest
-from komb.citests.registry import make_test
 
 HAS_NO_FREEDOM = {"perm", "sci"}
 
@@ -20,10 +18,3 @@ EVERY_TEST = [
     if name not in HAS_SLOW_TWIN
     for df in (DF_RULES if info.implementation.has_df_rule else DF_RULES[:1])
 ]
-
-
-def make_counted(name: str, df: str = "observed", *, alpha: float = 0.01) -> CountedTest:
-    """Build a test that sessions measure."""
-    test = make_test(name, df, alpha=alpha)
-    assert isinstance(test, CountedTest)
-    return test

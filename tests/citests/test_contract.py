@@ -17,8 +17,8 @@ from komb.citests.registry import make_test, statistic_symbol
 from komb.data.table import DiscreteTable
 from komb.engine.engine import AllSets, Power
 from komb.engine.questions import EMPTY, subsets
-from tests.counts.tables import LOW_KIND, make_table, tables, with_missing
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, make_table, tables, with_missing
 
 every_name = pytest.mark.parametrize("name", list(registered()))
 

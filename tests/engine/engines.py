@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from komb.citests.engines import open_engine, open_features
 from komb.citests.registry import TestChoice
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import EMPTY, Variables
-from komb.citests.engines import open_engine, open_features
 from tests.engine.random_answers import FunctionEngine
 
 

@@ -12,7 +12,6 @@ import pytest
 import komb
 from komb.citests.contract import RuleTest
 from komb.citests.registry import make_test
-from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import block_engine, blocks
 from komb.engine.block_engine import BlockEngine
@@ -20,8 +19,9 @@ from komb.engine.engine import AllSets, Engine, Power, Query
 from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
+from komb.engine.threads import use_threads
 from komb.errors import MemoryLimitError
-from tests.counts.tables import make_table
+from tests.engine.tables import make_table
 
 TESTS = ("g", "g-sci", "sci", "chi2", "auto")
 KINDS: list[int | str] = [2, 3, "copy", 4, "parity", 3, 2, 6]

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import journal as journals
 from komb.engine import screens, sweep
@@ -25,8 +24,9 @@ from komb.engine.journal import Journal, Noted, hash_table
 from komb.engine.questions import StrongDependence
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
+from komb.engine.threads import use_threads
 from komb.errors import FileError, ParameterError
-from tests.counts.tables import make_table, with_missing
+from tests.engine.tables import make_table, with_missing
 
 IDENTITY = {"table": "x", "target": "0"}
 

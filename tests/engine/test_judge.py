@@ -21,8 +21,8 @@ from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from tests import naive
-from tests.counts.reorderings import reorder
-from tests.counts.tables import columns_of, make_table, tables, tables_with_missing
+from tests.engine.reorderings import reorder
+from tests.engine.tables import columns_of, make_table, tables, tables_with_missing
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 

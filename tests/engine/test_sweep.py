@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.engine.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import screens, sweep
 from komb.engine.engine import AllSets
 from komb.engine.questions import StrongDependence, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
-from tests.counts.tables import make_table, tables, with_missing
+from komb.engine.threads import use_threads
+from tests.engine.tables import make_table, tables, with_missing
 
 G = Rule(0.05, "g")
 RULES = {

@@ -19,9 +19,9 @@ from komb.engine.questions import EMPTY, Variables, subsets
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from komb.errors import ParameterError
-from tests.counts.tables import make_table, tables_with_missing
-from tests.counts.tables import tables as random_tables
 from tests.engine.random_answers import FunctionEngine
+from tests.engine.tables import make_table, tables_with_missing
+from tests.engine.tables import tables as random_tables
 from tests.naive.counts import MISSING, Columns
 from tests.naive.decision import run_test
 

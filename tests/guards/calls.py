@@ -230,6 +230,6 @@ def kernel_uses() -> dict[str, tuple[int, int]]:
 
 def load_all_kernels() -> None:
     """Import every module that has kernels; none of them is compiled by that."""
-    for package in ("komb.counts", "komb.sessions"):
+    for package in ("komb.engine",):
         for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(found.name)

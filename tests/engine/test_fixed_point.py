@@ -9,16 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.engine.fixed_point import entropy_table, length_table, log2_normaliser, scale_for
+from komb.engine.fixed_point import FloatArray, Int64Array, entropies, lengths, scale_for
 from tests import naive
+
+
+def length_table(levels: int, n_rows: int, scale: float) -> Int64Array:
+    table: Int64Array = lengths([levels], n_rows, scale)[:, 0]
+    return table
+
+
+def log2_normaliser(levels: int, n_rows: int) -> FloatArray:
+    scale = scale_for(n_rows)
+    table: FloatArray = length_table(levels, n_rows, scale) / scale
+    return table
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 63, 64, 5000, 1_000_000])
 def test_entropy_table(n_rows: int) -> None:
     scale = scale_for(n_rows)
-    table = entropy_table(n_rows, scale)
-    assert len(table) == n_rows + 2
-    assert table[0] == table[1] == 0
+    table = entropies(n_rows, scale)
+    assert len(table) == n_rows + 1
+    assert table[:2].tolist() == [0] * min(2, len(table))
     for n in {2, 3, 5, 7, 100, n_rows - 1, n_rows} & set(range(2, n_rows + 1)):
         assert table[n] / scale == pytest.approx(n * math.log2(n), rel=1e-15, abs=2 / scale)
     powers = [2**e for e in range(1, 20) if 2**e <= n_rows]

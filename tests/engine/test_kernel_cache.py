@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import komb
-from komb.counts import compiling, kernel_cache
+from komb.engine import compiling, kernel_cache
 from komb.engine.kernel_cache import KernelCache, is_private, is_writable, read_checked
 from komb.engine.kernels.memo import move
 

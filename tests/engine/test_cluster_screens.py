@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from komb.counts import cluster_screens
 
 import komb
-from komb.counts import cluster_screens
-from komb.engine.cluster_screens import find_workers, use_workers
 from komb.engine import screens, sweep
+from komb.engine.cluster_screens import find_workers, use_workers
 from tests.local_cluster import local_client
 
 Patch = pytest.MonkeyPatch
