@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from komb.data.encode.codes import CodeArray
-from komb.data.stored.format import CodesOnDisk
+from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.stored.format import BYTES_PER_ROW, CodesOnDisk
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
 from komb.engine.block_rows import BlockRows, bind_block
@@ -69,7 +70,13 @@ class BlockEngine(TableEngine):
 
     @property
     def codes(self) -> CodeArray:
-        """Codes [column, row], brought here if there is memory for them."""
+        """Codes [column, row]; refused where they are not here: what takes rows takes them all."""
+        if not self._table.is_in_memory:
+            needed = self._table.nbytes + BYTES_PER_ROW * self._table.n_rows
+            what = (
+                "A test that works on rows, not on counts, needs the whole table in memory, which"
+            )
+            refuse_beyond(needed, min(check_limit(), needed - 1), what)
         return self._table.codes
 
     def _run(self, target: int, ask: Any) -> None:
