@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 import komb
 from common import NETWORKS, Samples, print_table
+from komb.citests.engines import open_engine
 from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -167,7 +167,7 @@ def rejections(mechanism: str, effect: float, draws: int) -> dict[str, npt.NDArr
         codes = draw(rng, effect)
         gone = MECHANISMS[mechanism](codes, rng)
         for treatment, make in TREATMENTS.items():
-            p_value = DataSession(make(codes, gone), "g").outcome(Y, X, [Z]).p_value
+            p_value = open_engine(make(codes, gone), "g").outcome(Y, X, frozenset({Z})).p_value
             assert p_value is not None
             p_values[treatment].append(p_value)
     return {treatment: np.array(mine) for treatment, mine in p_values.items()}

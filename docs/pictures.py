@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, FancyArrowPatch, Rectangle
 
 import komb
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_table
+from komb.citests.engines import open_engine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +129,7 @@ def draw_questions(theme: Theme) -> Figure:
     """Draw the p-value of every column against the lamp: marginally, and given each other."""
     table = komb.read_table(LAMP)
     names = [str(name) for name in table.names if name != "lamp"]
-    engine = SessionEngine(open_table(table, test="g", alpha=0.01, df="observed"))
+    engine = open_engine(table, "g", alpha=0.01)
     target = table.index("lamp")
 
     def p_value(name: str, given: str | None) -> float:

@@ -36,13 +36,12 @@ import komb
 from komb.citests import tests as registered
 from komb.cli import main
 from komb.data import batches as reading
+from komb.engine.journal import Journal, Noted
 from komb.errors import InputError
 from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
-from komb.sessions.listed_tests import Listed
-from komb.sessions.sweep_journal import SweepJournal
 from tests import naive
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
+from tests.engine.tables import ANY_KIND, LOW_KIND, columns_of, make_table
 from tests.naive.plink import write_cohort
 
 Random = np.random.Generator
@@ -335,17 +334,15 @@ def plink(rng: Random, folder: Path) -> None:
 def sweep_journal(rng: Random, folder: Path) -> None:
     """Damaged journals of sweeps."""
     path, identity = folder / "x.journal", {"table": "x"}
-    arrays = rng.integers(0, 9, (3, 4))
-    with SweepJournal(path, identity) as written:
-        for number in range(3):
-            written.add("pairs", 2 * number, 2, Listed(9, 9, *arrays))
+    part = Noted(9, 9, rng.integers(0, 9, (3, 4)))
+    with Journal(path, identity) as written:
+        list(written.run("pairs", lambda done: iter([part] * 3)))
     path.write_bytes(mutate(rng, path.read_bytes()))
 
     def read() -> None:
-        with SweepJournal(path, identity) as found:
-            assert all(
-                np.array_equal(each.ranks, arrays[0]) for each in found.section("pairs").done
-            )
+        with Journal(path, identity) as found:
+            for each in found.run("pairs", lambda done: iter([])):
+                assert np.array_equal(each.numbers, part.numbers)
 
     refused_or_read(read)
 

@@ -270,7 +270,7 @@ class TestBadInput:
         parts: list[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("komb.api.run.open_table", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.open_engine", lambda *_, **__: pytest.fail("counted"))
         arguments: dict[str, Any] = {"target": "Y", **changes}
         with pytest.raises(kind) as caught:
             komb.compare(XOR, **arguments)

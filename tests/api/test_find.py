@@ -436,7 +436,7 @@ class TestBadInput:
     def test_nothing_is_counted_before_all_is_checked(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("komb.api.run.open_table", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.open_engine", lambda *_, **__: pytest.fail("counted"))
         with pytest.raises(InputError):
             komb.markov_blankets(XOR, ["Y", "X1", "nobody"])
 

@@ -9,8 +9,8 @@ import pytest
 
 import komb
 from komb.errors import InputError, ParameterError, UnknownNameError
-from tests.counts.tables import make_table
 from tests.engine.engines import on_table
+from tests.engine.tables import make_table
 
 TABLE = make_table([2, 3, "parity", 4], 300, seed=3)
 

@@ -20,7 +20,7 @@ import komb
 from komb.data.table import DiscreteTable
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import columns_of, make_table, with_missing
+from tests.engine.tables import columns_of, make_table, with_missing
 from tests.search import automatic_twin
 from tests.search.running import NaiveOnTable, Witnesses
 
@@ -44,17 +44,13 @@ CONSTANTS: dict[str, Any] = {
     "sessions.separator_memory.DEPENDENCES_REMEMBERED": 1,
     "sessions.separators._TESTS_PER_BATCH": 1,
     "sessions.sweep_counting.UNIONS_PER_CHUNK": 3,
-    "sessions.tabled_sweep.LONG_ROWS": 1,
-    "sessions.workspace.LONG_ROWS": 1,
+    "sessions.table_session.LONG_ROWS": 1,
 }
 
 #: Ways to find out more quickly, and the constants that have small tables go there.
 SHORTCUTS = {
     "counts.union_screen.UnionScreen.screen": ["sessions.screened_sweep.LEAST_WORK"],
-    "sessions.tabled_sweep.TabledSweep.count": [
-        "sessions.tabled_sweep.LONG_ROWS",
-        "sessions.workspace.LONG_ROWS",
-    ],
+    "engine.blocks.Blocks.count": ["sessions.table_session.LONG_ROWS"],
 }
 
 

@@ -17,8 +17,8 @@ from komb.citests.registry import make_test, statistic_symbol
 from komb.data.table import DiscreteTable
 from komb.engine.engine import AllSets, Power
 from komb.engine.questions import EMPTY, subsets
-from tests.counts.tables import LOW_KIND, make_table, tables, with_missing
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, make_table, tables, with_missing
 
 every_name = pytest.mark.parametrize("name", list(registered()))
 
@@ -167,14 +167,14 @@ def test_what_one_batch_was_asked_for_is_counted_at_once_in_the_next() -> None:
 
     class Greedy(WithFallback):
         def measure(self, sums: TestSums) -> Measurement:
-            count = sums.counter.count
+            count = sums.source.counter.count
 
             def counted(*args: Any, wants_pearson: bool, wants_lengths: bool) -> Any:
                 calls.append((wants_pearson, wants_lengths))
                 return count(*args, wants_pearson=wants_pearson, wants_lengths=wants_lengths)
 
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sums.counter, "count", counted)
+                patch.setattr(sums.source.counter, "count", counted)
                 return super().measure(sums)
 
     engine = on_table(make_table([3] * 5, 60, seed=0), Greedy)

@@ -13,8 +13,8 @@ import komb
 from komb.citests.contract import CITest
 from komb.citests.function import SMALLEST
 from komb.errors import ParameterError, UnknownNameError
-from tests.counts.tables import make_table, with_missing
 from tests.engine.engines import on_table
+from tests.engine.tables import make_table, with_missing
 
 Codes = npt.NDArray[np.int64]
 

@@ -18,10 +18,10 @@ import komb
 from komb.citests import perm
 from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
-from komb.counts.fixedpoint import entropy_table, scale_for
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.engine import measurement, shuffle
+from komb.engine.fixed_point import entropies, scale_for
 from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
 from komb.engine.questions import EMPTY
 from komb.engine.shuffle import Shuffler, Shuffles
@@ -29,8 +29,8 @@ from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import columns_of, make_table, tables
 from tests.engine.engines import on_table
+from tests.engine.tables import columns_of, make_table, tables
 
 GIVEN = frozenset({2})
 
@@ -312,7 +312,7 @@ def test_equal_statistics_count_as_equal() -> None:
     In fixed point they may differ by rounding, and must still count as equal.
     """
     for n_rows in (12, 5000, 100_000):
-        entropy = entropy_table(n_rows, scale_for(n_rows))
+        entropy = entropies(n_rows, scale_for(n_rows))
         difference = entropy[6] - 3 * entropy[2] - 2 * entropy[3]
         empty = np.zeros((2, n_rows), dtype=np.uint8)
         assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._strata.slack

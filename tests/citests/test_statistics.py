@@ -16,8 +16,8 @@ from komb.errors import ParameterError, UnknownNameError
 from tests import naive
 from tests.citests.kinds import EVERY_TEST, HAS_NO_FREEDOM
 from tests.citests.twins import check_against_twin, check_some_against_twins
-from tests.counts.tables import columns_of, make_table, tables
 from tests.engine.engines import on_table
+from tests.engine.tables import columns_of, make_table, tables
 
 thorough = settings(max_examples=25, deadline=None, derandomize=True)
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)

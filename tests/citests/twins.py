@@ -11,8 +11,8 @@ from scipy.stats import chi2
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from tests import naive
-from tests.counts.tables import columns_of
 from tests.engine.engines import on_table
+from tests.engine.tables import columns_of
 
 
 def check_against_twin(

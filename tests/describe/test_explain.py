@@ -19,9 +19,9 @@ from komb.results.explanation import Evidence, Explanation, Reason
 from komb.search import separated
 from komb.search.task import Found, Task
 from tests import naive
-from tests.counts.tables import LOW_KIND, tables
 from tests.describe.small_tables import CHAIN, COLLIDER, PAPER, PARITY, XOR, coin, flip
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, tables
 
 Witnesses = Mapping[int, frozenset[int] | None]
 

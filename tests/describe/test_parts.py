@@ -17,10 +17,10 @@ from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.engine.questions import EMPTY
 from tests import naive
-from tests.counts.tables import LOW_KIND, tables
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, tables
 from tests.search.running import OneByOne
 
 

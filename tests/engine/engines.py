@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from komb.citests.engines import open_engine, open_features
 from komb.citests.registry import TestChoice
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import EMPTY, Variables
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_engine, open_features
 from tests.engine.random_answers import FunctionEngine
 
 
@@ -25,7 +24,7 @@ def on_table(table: DiscreteTable, test: TestChoice = "g-sci", **options: Any) -
 
 def on_features(table: DiscreteTable, alpha: float) -> Engine:
     """Tests on features of columns, numbers and levels alike."""
-    return SessionEngine(open_features(table, alpha=alpha))
+    return open_features(table, alpha=alpha)
 
 
 def recorder(table: DiscreteTable, **options: Any) -> FunctionEngine:

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from komb.counts import joint_counts
 
 import komb
-from komb.counts import joint_counts
-from komb.counts.joint_counts import Columns, JointCounts, words_of
-from komb.counts.threads import use_threads
 from komb.data import parts as parts_of_tables
 from komb.data.table import DiscreteTable
 from komb.engine import blocks as blocks_module
 from komb.engine.blocks import Blocks, ThreadCounter, merge_sets
+from komb.engine.joint_counts import Columns, JointCounts, words_of
+from komb.engine.threads import use_threads
 from komb.errors import FileError
 from tests import naive
-from tests.counts.tables import make_table, tables, tables_with_missing
+from tests.engine.tables import make_table, tables, tables_with_missing
 
 some = settings(max_examples=40, deadline=None, derandomize=True)
 

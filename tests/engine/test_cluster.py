@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import komb
-from komb.counts.joint_counts import JointCounts
 from komb.data.stored.dask import Connection, explained
 from komb.data.table import DiscreteTable
 from komb.engine import cluster
 from komb.engine.blocks import ThreadCounter
 from komb.engine.cluster import ClusterCounter
+from komb.engine.joint_counts import JointCounts
 from komb.errors import FileError, WorkerError
 from tests.local_cluster import local_client
 from tests.optional import pandas as pd

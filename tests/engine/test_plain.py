@@ -290,10 +290,10 @@ class Sampled(FunctionEngine):
 
 def test_strong_dependences_of_large_tables_and_of_bits_in_doubt() -> None:
     engine = Sampled(5, lambda y, x, z: 2.0 + 2 * x, fixed=frozenset({1}))
-    everything = AllSets(frozenset({2, 3, 4}), frozenset({2, 3, 4}), 1, min_rows_per_cell=1.5)
+    everything = AllSets(frozenset({2, 3, 4}), frozenset({2, 3, 4}), 1, min_rows_per_cell=0.75)
     found = engine.strong(0, everything, 4.0)
     assert engine.n_strata == 3
-    # cells: 3 of the covariate, and 4 x 5, 4 x 6 or 5 x 6 of the pair; at most 66
+    # cells: 2 of the target, 3 of the covariate, and 4 x 5, 4 x 6 or 5 x 6 of the pair; at most 133
     assert found == [(8.0, 3, frozenset({2})), (6.0, 2, frozenset({3}))]
     assert engine.strong(0, everything, 4.0, is_conservative=True) == found[:1]
     assert engine.strong(0, [({2, 3, 4}, EMPTY)], 8.0) == [(10.0, 4, EMPTY), (8.0, 3, EMPTY)]

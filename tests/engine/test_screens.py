@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.threads import map_in_order
 from komb.data.table import DiscreteTable
 from komb.engine import screens
 from komb.engine.fixed_point import scale_for
 from komb.engine.rule import Rule
 from komb.engine.screens import Need, Screen, colex_subsets, make_screen, sum_sets
 from komb.engine.sweep import MOST_COMBINATIONS, least_gain
-from tests.counts.tables import make_table, tables, with_missing
+from komb.engine.threads import map_in_order
 from tests.engine.bits import MOST_LEVELS, bits_of
+from tests.engine.tables import make_table, tables, with_missing
 
 KINDS = (1, 2, 2, 3, 3, 4, 5, 6, "rare", "copy", "parity", "parity")
 WIDE: list[int | str] = [2, 3, 2, 3, "parity", 2, 3, "copy", 4, 3, 3, 2, "parity", 3, 2]
@@ -180,7 +180,7 @@ def test_subsets_come_by_rank() -> None:
 
 WITHOUT_COMPILER = """
 from komb.engine.rule import Rule
-from tests.counts.tables import make_table, with_missing
+from tests.engine.tables import make_table, with_missing
 from tests.engine.test_screens import listed_by, make, need_of
 
 table = make_table([2, 3, "parity", 4], 90, seed=1)

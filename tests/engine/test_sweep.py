@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.counts.threads import use_threads
 from komb.data.table import DiscreteTable
 from komb.engine import screens, sweep
 from komb.engine.engine import AllSets
 from komb.engine.questions import StrongDependence, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
-from tests.counts.tables import make_table, tables, with_missing
+from komb.engine.threads import use_threads
+from tests.engine.tables import make_table, tables, with_missing
 
 G = Rule(0.05, "g")
 RULES = {
@@ -29,6 +29,8 @@ RULES = {
     "g adjusted": G._replace(is_adjusted=True),
     "g-sci": G._replace(coded_below=5.0, other_name="sci"),
     "sci": Rule(0.05, "sci", coded_below=math.inf),
+    "chi2": Rule(0.05, "chi2", divergence=1.0),
+    "auto": Rule(0.05, "x2", divergence=1.0, has_moments=True, other_name="g"),
 }
 KINDS = (1, 2, 2, 3, 3, 4, 5, 6, "rare", "copy", "parity", "parity")
 #: Of two levels and of many; dense and sparse; a column with too many levels for bitmaps.
@@ -59,10 +61,13 @@ def one_by_one(
     engine, levels = engine_of(table, rule), table.cardinalities
     found = []
     for z in map(frozenset, combinations(sorted(asked.pool), asked.size)):
-        [answer] = engine.evidence(target, [(asked.candidates - z, z)])
+        question = asked.candidates - z, z
+        [answer] = engine.evidence(target, [question])
+        [sure] = engine.evidence(target, [question], is_conservative=True)
         for x, own in answer.items():
             n_cells = math.prod(levels[[target, x, *z]].tolist())
-            if own >= bits and asked.min_rows_per_cell * n_cells <= table.n_rows:
+            is_dense = asked.min_rows_per_cell * n_cells <= table.n_rows
+            if is_dense and own >= bits and sure.get(x, 0.0) >= bits:
                 found.append((own, x, z))
     return sorted(found, key=lambda each: (-each[0], each[1], sorted(each[2])))
 
@@ -73,11 +78,12 @@ def check(
     expected = one_by_one(table, rule, target, asked, bits)
     reports: list[tuple[int, int]] = []
     engine = engine_of(table, rule)
-    found = engine.strong(target, asked, bits, on_progress=lambda *done: reports.append(done))
+    found = engine.strong(
+        target, asked, bits, is_conservative=True, on_progress=lambda *done: reports.append(done)
+    )
     assert found == expected
     assert reports == sorted(reports)
-    assert reports[0][0] == 0
-    assert reports[-1][0] == reports[-1][1]
+    assert not reports or reports[-1][0] == reports[-1][1]
     assert engine.work.tests == len(asked.candidates) * math.comb(len(asked.pool) - 1, asked.size)
     return found
 

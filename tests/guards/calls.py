@@ -216,7 +216,7 @@ def small_tables() -> dict[str, Data]:
 
 def kernel_uses() -> dict[str, tuple[int, int]]:
     """How often each kernel in memory was read from disk, and how often it was compiled."""
-    from komb.counts.kernel_cache import KernelCache
+    from komb.engine.kernel_cache import KernelCache
 
     uses = {}
     for name, module in list(sys.modules.items()):
@@ -230,6 +230,6 @@ def kernel_uses() -> dict[str, tuple[int, int]]:
 
 def load_all_kernels() -> None:
     """Import every module that has kernels; none of them is compiled by that."""
-    for package in ("komb.counts", "komb.sessions"):
+    for package in ("komb.engine",):
         for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(found.name)

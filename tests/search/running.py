@@ -15,8 +15,8 @@ from komb.engine.questions import EMPTY, Variables
 from komb.search._thresholds import power_to_detect
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import LOW_KIND, columns_of, tables
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, columns_of, tables
 
 Witnesses = dict[int, frozenset[int] | None]
 

@@ -18,9 +18,9 @@ from komb.engine.oracle import DSeparationEngine
 from komb.engine.questions import EMPTY
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import LOW_KIND
 from tests.data.models.graphs import random_dag, true_blanket
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND
 from tests.search.automatic_twin import check_twin
 from tests.search.running import CLASSICS, METHODS, OneByOne, search, search_naively, tasks
 

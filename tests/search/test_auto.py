@@ -26,10 +26,10 @@ from komb.search import _region, auto
 from komb.search.auto import Budget, find_blanket
 from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
-from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 from tests.engine.answers import SIZES_OF_BATCHES, Dice
 from tests.engine.engines import on_table
+from tests.engine.tables import with_missing
 from tests.search.automatic_twin import ALPHA, check_twin
 from tests.search.running import NaiveOnTable, OneByOne, Witnesses, everyone, tasks
 

@@ -21,9 +21,9 @@ from komb.engine.questions import Variables
 from komb.search.task import Task
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, columns_of
 from tests.engine.answers import SIZES_OF_BATCHES, Dice
 from tests.engine.engines import on_table, recorder
+from tests.engine.tables import ANY_KIND, columns_of
 from tests.search.running import (
     CLASSICS,
     OneByOne,

@@ -21,9 +21,9 @@ from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, columns_of, make_table
 from tests.engine.answers import Answers, Coin
 from tests.engine.engines import on_table, recorder
+from tests.engine.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)

@@ -18,10 +18,10 @@ from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import make_table
 from tests.engine.answers import Dice
 from tests.engine.engines import on_table, recorder
 from tests.engine.random_answers import FunctionEngine
+from tests.engine.tables import make_table
 from tests.search.running import (
     CLASSICS,
     METHODS,

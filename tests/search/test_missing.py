@@ -14,8 +14,8 @@ from komb.search.komb import find_blanket
 from komb.search.task import Task
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import LOW_KIND, columns_of, with_missing
 from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, columns_of, with_missing
 from tests.search.running import compare_end_to_end, tasks
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)

@@ -21,9 +21,9 @@ from komb.search._remarks import (
 )
 from komb.search.auto import find_blanket
 from komb.search.task import Task
-from tests.counts.tables import Codes
 from tests.engine.answers import Dice
 from tests.engine.engines import on_table
+from tests.engine.tables import Codes
 from tests.search.running import everyone
 
 N_ROWS = 2000

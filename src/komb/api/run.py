@@ -19,12 +19,14 @@ from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
+from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
 from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
+from komb.engine.journal import Journal
 from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import Outcome, SessionCounts, Variables
 from komb.errors import DataError, Interrupted
@@ -33,8 +35,6 @@ from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.sweep_journal import SweepJournal
-from komb.sessions.table_session import open_engine, ranked_numbers
 from komb.views.text import show_names
 
 Witnesses: TypeAlias = Mapping[int, Variables | None]  # of members; none if by request
@@ -125,7 +125,7 @@ class Run:
         }
 
     def open_engine(
-        self, journal: SweepJournal | None = None, *, tells_required: bool = True
+        self, journal: Journal | None = None, *, tells_required: bool = True
     ) -> Engine:
         """Open what answers searches; without ``tells_required`` tests of known pairs count."""
         knowledge = self.knowledge
@@ -149,7 +149,7 @@ class Run:
         target: int,
         reporter: Reporter = IGNORED,
         engine: Engine | None = None,
-        journal: SweepJournal | None = None,
+        journal: Journal | None = None,
     ) -> Blanket:
         """Find the blanket of a column; an engine that is opened for it keeps the journal."""
         return self.name(self.search_for(target, reporter, engine, journal))
@@ -159,7 +159,7 @@ class Run:
         target: int,
         reporter: Reporter = IGNORED,
         engine: Engine | None = None,
-        journal: SweepJournal | None = None,
+        journal: Journal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
         grown: list[tuple[int, ...]] = [()]

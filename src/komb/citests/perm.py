@@ -70,7 +70,7 @@ class PermutationTest(CITest):
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch of tests with equally many conditions."""
         if self._shuffler is None:
-            self._shuffler = Shuffler(sums.counter.codes, np.array(sums.counter.n_levels))
+            self._shuffler = Shuffler(sums.source.counter.codes, sums.source.levels)
         numbers: dict[tuple[int, ...], int] = {}  # of the given sets
         tests = [sums.variables(test)[1:] for test in range(len(sums))]
         set_of = [numbers.setdefault(given, len(numbers)) for _, given in tests]

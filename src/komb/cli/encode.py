@@ -12,10 +12,8 @@ from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
-_TAKEN = (
-    "types", "missing", "na_values", "exclude", "discretize", "bins", "memory_limit", "delimiter",
-    "no_header",
-)  # fmt: skip
+_OF_COLUMNS = ("types", "missing", "na_values", "exclude", "discretize", "bins")
+_TAKEN = (*_OF_COLUMNS, "memory_limit", "delimiter", "no_header")
 
 
 @exit_codes(overwrite="--force", path="--out")

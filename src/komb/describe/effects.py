@@ -20,17 +20,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from komb.citests.information import Information
-from komb.counts.cells import Cells, count_cells
+from komb.citests.engines import open_counts
 from komb.data.table import DiscreteTable
+from komb.describe.cells import Cells, count_cells
 from komb.describe.structure import largest_separator
 from komb.engine.questions import EMPTY, Variables
+from komb.engine.rule import ROWS_PER_CELL
 from komb.results.effects import Effect, Effects, GroupEffect
 from komb.results.ranking import Ranked, Ranking
 from komb.search.separated import complete_separators
 from komb.search.task import Found
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_table
 
 if TYPE_CHECKING:
     from komb.api.run import Run
@@ -139,7 +138,7 @@ class InformationMeter:
     def __init__(self, table: DiscreteTable, target: int, seed: int = 0) -> None:
         self.table = table
         self.target = target
-        self._engine = SessionEngine(open_table(table, test=Information()))
+        self._engine = open_counts(table)
         self._seed = seed
 
     @property
@@ -156,13 +155,14 @@ class InformationMeter:
         return self._bits(self.target, columns, given)
 
     def _bits(self, target: int, columns: Sequence[int], given: Variables) -> list[float]:
-        outcomes = self._engine.outcomes(target, [(x, given) for x in columns])
-        return [outcome.statistic or 0.0 for outcome in outcomes]
+        measured = self._engine.information(target, [(x, given) for x in columns])
+        return [each.bits for each in measured]
 
     def dense(self, columns: Sequence[int], given: Variables) -> list[int]:
         """Return the columns with enough rows per cell to measure what they add to a set."""
-        outcomes = self._engine.outcomes(self.target, [(x, given) for x in columns])
-        return [x for x, outcome in zip(columns, outcomes, strict=True) if outcome.reliable]
+        measured = self._engine.information(self.target, [(x, given) for x in columns])
+        told = zip(columns, measured, strict=True)
+        return [x for x, each in told if each.rows_per_cell >= ROWS_PER_CELL]
 
     def of_member(self, column: int, others: Variables, witness: Variables) -> Measured:
         """Measure what a member adds to the others, or to as many of them as the rows allow."""

@@ -19,11 +19,10 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from komb.citests.engines import open_features
 from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.search._thresholds import false_discovery_bits
-from komb.sessions.bridge import SessionEngine
-from komb.sessions.table_session import open_features
 
 if TYPE_CHECKING:
     from komb.api.run import Run
@@ -59,7 +58,7 @@ def find_predictors(
     allowed = [name for name in table.names if name in scores and name not in banned]
     likeliest = sorted(allowed, key=lambda name: -scores[name])[:MOST_CANDIDATES]
     added = add_predictors(
-        SessionEngine(open_features(table, alpha=ANY_LEVEL, given=frozenset(run.held))),
+        open_features(table, alpha=ANY_LEVEL, given=frozenset(run.held)),
         table.index(blanket.target),
         run.positions(blanket.members),
         {table.index(name): sizes[name] for name in likeliest},

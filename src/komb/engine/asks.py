@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.records import Record
 from komb.engine.kernels import loops
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.places import N_SUMS, N_VERDICT
+from komb.engine.records import Record
+from komb.engine.screens import Tests
 
 
 class Asks:
@@ -85,4 +86,22 @@ class Asks:
                 max(ask.separators.shape[1], 2 * width),
             )
         ask.words[: len(words)] = array("q", words)
+        return ask
+
+    def write_tests(self, loop: int, tests: Tests, fixed: Sequence[int], wants: int) -> Any:
+        """Write down tests given sets of one size, and fixed columns before each."""
+        n_sets, n_candidates = len(tests.sets), len(tests.candidates)
+        given = np.hstack((np.tile(np.array(fixed, np.int64), (n_sets, 1)), tests.sets))
+        starts = loops.N_HEADER + tests.starts
+        firsts = loops.N_HEADER + n_candidates + given.shape[1] * np.arange(n_sets + 1)
+        queries = np.column_stack((starts[:-1], starts[1:], firsts[:-1], firsts[1:], firsts[1:]))
+        header = np.zeros(loops.N_HEADER, np.int64)
+        header[[loops.LOOP, loops.N_QUERIES, loops.WANTS]] = loop, n_sets, wants
+        header[loops.FIRST_QUERY] = firsts[-1]
+        words = np.concatenate((header, tests.candidates, given.ravel(), queries.ravel()))
+        ask = self._ask
+        if len(words) > ask.words.size or n_candidates > ask.bits.size:
+            n_words, n_items = max(ask.words.size, len(words)), max(ask.bits.size, n_candidates)
+            self._ask = ask = self._make(n_words, n_items, ask.separators.shape[1])
+        ask.words[: len(words)] = words
         return ask

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from komb.data.stored.format import CodesOnDisk
+from komb.data.levels import CodeArray
+from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.stored.format import BYTES_PER_ROW, CodesOnDisk
 from komb.data.table import DiscreteTable
 from komb.engine.asks import Asks
 from komb.engine.block_rows import BlockRows, bind_block
@@ -23,6 +23,7 @@ from komb.engine.kernels.judge import BITS
 from komb.engine.kernels.places import FIRST_NOTED, MOST_NOTED, N_NOTED, N_SUMS, N_VERDICT
 from komb.engine.questions import EMPTY, Dependence, Question, Variables
 from komb.engine.rule import Rule
+from komb.engine.screens import Tests
 from komb.engine.state import (
     MOST_BLOCK_CELLS,
     MOST_WORDS_NOTED,
@@ -32,6 +33,9 @@ from komb.engine.state import (
     with_room,
 )
 from komb.engine.table import TableEngine
+
+LONG_ROWS = 1 << 16
+"""Rows from which on a table in memory is counted in blocks, too."""
 
 FIRST_WORDS = 1 << 10
 """Of the tests that are noted before the first of them are counted; then twice as many each time:
@@ -58,6 +62,22 @@ class BlockEngine(TableEngine):
         super().__init__(codes, shared.levels, rule, fixed=fixed, buffers=Buffers(shared))
         self._table, self._blocks = table, blocks or _blocks_of(table)
         self._rows, self._block_asks = BlockRows(shared), Asks(table.n_columns)
+
+    @classmethod
+    def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> BlockEngine:
+        """Open an engine on a table."""
+        return cls(table, rule, fixed)
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes [column, row]; refused where they are not here: what takes rows takes them all."""
+        if not self._table.is_in_memory:
+            needed = self._table.nbytes + BYTES_PER_ROW * self._table.n_rows
+            what = (
+                "A test that works on rows, not on counts, needs the whole table in memory, which"
+            )
+            refuse_beyond(needed, min(check_limit(), needed - 1), what)
+        return self._table.codes
 
     def _run(self, target: int, ask: Any) -> None:
         """Go on with a loop to its end; it begins with few tests that are noted."""
@@ -110,6 +130,16 @@ class BlockEngine(TableEngine):
         answer = iter(bits.tolist())
         return [{x: own for x, own in zip(some, answer, strict=False) if own} for some, _ in asked]
 
+    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
+        """Bits of strong dependences."""
+        sets, bits = tests.sets.tolist(), np.zeros(len(tests.candidates))
+        set_of = np.repeat(np.arange(len(sets)), np.diff(tests.starts)).tolist()
+        asked = zip(tests.candidates.tolist(), set_of, strict=True)
+        listed = [(x, (*self._fixed, *sets[number])) for x, number in asked]
+        for places, answers in self._ask_blocks(target, loops.STRONG, listed, wants):
+            bits[places] = answers.bits[: len(places)]
+        return bits
+
     def _given(self, given: Variables, fixed: Sequence[int] | None = None) -> tuple[int, ...]:
         return (*(self._fixed if fixed is None else fixed), *sorted(given))
 
@@ -124,11 +154,11 @@ class BlockEngine(TableEngine):
             verdicts[places] = answers.verdicts[: len(places)]
         return sums, verdicts
 
-    @cached_property
-    def _with_lengths(self) -> TableEngine:
-        """An engine on the same table that sums code lengths for every test."""
-        rule = self._rule._replace(coded_below=math.inf)
-        return BlockEngine(self._table, rule, frozenset(self._fixed), self._blocks)
+    def _with_rule(self, rule: Rule) -> TableEngine:
+        if rule not in self._others:
+            fixed = frozenset(self._fixed)
+            self._others[rule] = BlockEngine(self._table, rule, fixed, self._blocks)
+        return self._others[rule]
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.joint_counts import JointCounts
+from komb.engine.joint_counts import JointCounts
 from komb.engine.kernels.cells import list_cells
 from komb.engine.kernels.memo import LENGTH_CLASS
 from komb.engine.state import CELLS_PER_ROW, FEWEST_CELLS, Shared, row_fields, stack_fields

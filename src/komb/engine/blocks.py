@@ -15,7 +15,10 @@ from functools import reduce
 from itertools import combinations, islice
 from math import comb
 
-from komb.counts.joint_counts import (
+from komb.data.memory_limit import check_limit
+from komb.data.parts import Piece
+from komb.data.table import DiscreteTable
+from komb.engine.joint_counts import (
     CodesBeyondLevels,
     Columns,
     JointCounts,
@@ -23,10 +26,7 @@ from komb.counts.joint_counts import (
     count_cells,
     count_in,
 )
-from komb.counts.threads import map_in_order, n_threads
-from komb.data.memory_limit import check_limit
-from komb.data.parts import Piece
-from komb.data.table import DiscreteTable
+from komb.engine.threads import map_in_order, n_threads
 
 BLOCK_CELLS = 1 << 15
 """Combinations of a block that several sets are merged into, at most: 128 kB of counts."""

@@ -32,34 +32,37 @@ class Buffers:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self.asks = Asks(len(shared.codes))
+        self._columns: dict[int, dict[str, Any]] = {}  # fields of targets, the last used last
         self._states: dict[tuple[int, Rule], Any] = {}
 
     def state_of(self, target: int, rule: Rule) -> Any:
         """Return the state of a target, made now if need be; another memory goes into it."""
-        state = self._states.pop((target, rule), None)
-        if state is None:
-            state = self.shared.state_of(target, rule)
-        self._states[target, rule] = state
-        for stack in (state.packed, state.grouped):  # may be of the same target and another rule
-            stack[:] = -1
-        return state
+        columns = self._columns.pop(target, None)
+        if columns is None:
+            columns = self.shared.target_fields(target)
+        self._columns[target] = columns
+        if (target, rule) not in self._states:
+            self._states[target, rule] = self.shared.state_of(columns, rule)
+        return self._states[target, rule]
 
     def n_bytes(self, target: int) -> int:
         """Bytes of the columns in the order of a target."""
-        states = [state for (own, _), state in self._states.items() if own == target]
-        return sum(state.sorted.nbytes + state.bitmaps.nbytes for state in states)
+        columns = self._columns.get(target)
+        return 0 if columns is None else columns["sorted"].nbytes + columns["bitmaps"].nbytes
 
     def forget(self, target: int) -> None:
         """Free the columns in the order of a target."""
+        self._columns.pop(target, None)
         for key in [key for key in self._states if key[0] == target]:
             del self._states[key]
 
     def shrink(self) -> None:
         """Free what takes much memory and would save little time, as a search is over."""
-        held = sum(self.n_bytes(target) for target in {target for target, _ in self._states})
-        while self._states and held > _SPARE_BYTES:
-            state = self._states.pop(next(iter(self._states)))
-            held -= state.sorted.nbytes + state.bitmaps.nbytes
+        held = sum(map(self.n_bytes, self._columns))
+        while held > _SPARE_BYTES:
+            oldest = next(iter(self._columns))
+            held -= self.n_bytes(oldest)
+            self.forget(oldest)
 
 
 def borrow(table: DiscreteTable) -> Buffers:

@@ -20,16 +20,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from komb.counts.joint_counts import (
+from komb.data.parts import Piece
+from komb.data.stored.dask import CodesOnWorkers, explained
+from komb.engine.blocks import BlockCounter
+from komb.engine.joint_counts import (
     CodesBeyondLevels,
     Columns,
     JointCounts,
     add_counts,
     count_in,
 )
-from komb.data.parts import Piece
-from komb.data.stored.dask import CodesOnWorkers, explained
-from komb.engine.blocks import BlockCounter
 
 FAN_IN = 8
 """Lists of counts that are added in one task."""

@@ -15,14 +15,15 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from komb.data.table import DiscreteTable
-from komb.engine.screens import Listed
+from komb.engine.fixed_point import Int64Array
 from komb.errors import FileError, ParameterError
 
 SECONDS_PER_BLOCK = 1.0
@@ -30,6 +31,14 @@ SECONDS_PER_BLOCK = 1.0
 
 _BEGINS = b"SQLite format 3\0"  # as every file of SQLite that is not empty
 _APPLICATION = int.from_bytes(b"komb")
+
+
+class Noted(NamedTuple):
+    """What a part of a sweep has found."""
+
+    n_unions: int  # that it stands for
+    n_counted: int
+    numbers: Int64Array  # [test, number]: what there is to know of each
 
 
 class Journal:
@@ -40,12 +49,12 @@ class Journal:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = Path(folder.name, "run.journal")
-    >>> part = Listed(10, 10, np.array([3]), np.array([[5]]))
+    >>> part = Noted(10, 10, np.array([[3, 5]]))
     >>> with Journal(file, {"target": "'y'"}) as journal:
-    ...     _ = list(journal.run("pairs", 1, lambda done: iter([part])))
+    ...     _ = list(journal.run("pairs", lambda done: iter([part])))
     >>> with Journal(file, {"target": "'y'"}) as journal:
-    ...     list(journal.run("pairs", 1, lambda done: iter([])))
-    [Listed(n_unions=10, n_counted=10, candidates=array([3]), given=array([[5]]))]
+    ...     list(journal.run("pairs", lambda done: iter([])))
+    [Noted(n_unions=10, n_counted=10, numbers=array([[3, 5]]))]
     >>> Journal(file, {"target": "'z'"})
     Traceback (most recent call last):
     komb.errors.ParameterError: 'resume' must be the journal of this very search; got ...
@@ -75,7 +84,9 @@ class Journal:
         if is_new:
             self._ask(f"PRAGMA application_id = {_APPLICATION}")
             self._ask("CREATE TABLE search (name, value)")
-            self._ask("CREATE TABLE parts (sweep, number, unions, counted, tests)")
+            self._ask(
+                "CREATE TABLE parts (sweep, number, unions, counted, width, numbers, checksum)"
+            )
             for item in identity.items():
                 self._ask("INSERT INTO search VALUES (?, ?)", *item)
             self._ask("COMMIT")
@@ -93,24 +104,25 @@ class Journal:
         except sqlite3.DatabaseError as error:
             raise _explain(self.path, error) from None
 
-    def run(
-        self, sweep: str, size: int, work: Callable[[int], Iterator[Listed]]
-    ) -> Iterator[Listed]:
-        """Yield what all parts of a sweep list; ``work`` begins after so many parts, in order."""
-        select = "SELECT unions, counted, tests FROM parts WHERE sweep = ? ORDER BY number"
-        done = self._ask(select, sweep)
-        for n_unions, n_counted, packed in done:
-            tests = np.frombuffer(packed, "<i4").reshape(-1, size + 1).astype(np.int64)
-            yield Listed(n_unions, n_counted, tests[:, 0], tests[:, 1:])
-        for number, listed in enumerate(work(len(done)), len(done)):
-            tests = np.column_stack((listed.candidates, listed.given)).astype("<i4")
-            own = sweep, number, listed.n_unions, listed.n_counted, tests.tobytes()
-            self._ask("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", *own)
+    def run(self, sweep: str, work: Callable[[int], Iterator[Noted]]) -> Iterator[Noted]:
+        """Yield what all parts of a sweep find; ``work`` begins after so many parts, in order."""
+        done = self._ask("SELECT * FROM parts WHERE sweep = ? ORDER BY number", sweep)
+        for number, (*row, checksum) in enumerate(done):
+            if row[1] != number or checksum != _sum_up(row):
+                raise _damaged(self.path)
+            _, _, n_unions, n_counted, width, packed = row
+            numbers = np.frombuffer(packed, "<i8").reshape(-1, width).astype(np.int64)
+            yield Noted(n_unions, n_counted, numbers)
+        for number, noted in enumerate(work(len(done)), len(done)):
+            packed = noted.numbers.astype("<i8").tobytes()
+            width = noted.numbers.shape[1]
+            row = [sweep, number, noted.n_unions, noted.n_counted, width, packed]
+            self._ask("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", *row, _sum_up(row))
             if time.monotonic() - self._written >= SECONDS_PER_BLOCK:
                 self._ask("COMMIT")
                 self._ask("BEGIN EXCLUSIVE")
                 self._written = time.monotonic()
-            yield listed
+            yield noted
 
     def __enter__(self) -> Journal:
         return self
@@ -118,7 +130,8 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         """Write what has been noted, and close the file."""
         try:
-            self._ask("COMMIT")
+            if self._database.in_transaction:  # a disk that is full has ended it
+                self._ask("COMMIT")
         finally:
             self._database.close()
 
@@ -138,6 +151,11 @@ def hash_table(table: DiscreteTable) -> str:
     return hash_arrays(table.codes, table.cardinalities) + names.hexdigest()
 
 
+def _sum_up(row: list[Any]) -> int:
+    """Return the checksum of a row; a database has none of its own."""
+    return zlib.crc32(repr(row).encode())
+
+
 def _begin_of(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(_BEGINS))
@@ -145,15 +163,19 @@ def _begin_of(path: Path) -> bytes:
 
 def _explain(path: Path, error: sqlite3.Error) -> FileError | ParameterError:
     """Return the error for what SQLite says."""
-    code = error.sqlite_errorcode & 0xFF  # the higher bits have details
+    code = vars(error).get("sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # without details
     if code == sqlite3.SQLITE_BUSY:
         rule, remedy = "not be in use by another run", "Wait for it to end, or name another file."
         return ParameterError.because("resume", rule, str(path), remedy)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        message = f"The journal {str(path)!r} is damaged."
-        return FileError(message, "Delete it to start again.", parameter="resume")
+        return _damaged(path)
     remedy = "Make room, or name a file in a folder that you may write to."
     return FileError.on_writing(path, OSError(code, str(error)), remedy)
+
+
+def _damaged(path: Path) -> FileError:
+    message = f"The journal {str(path)!r} is damaged."
+    return FileError(message, "Delete it to start again.", parameter="resume")
 
 
 def _of_another_search(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.questions import Outcome
 from komb.errors import ParameterError
 
@@ -137,7 +137,7 @@ def has_power(measured: Measurement, noncentrality: FloatArray, alpha: float) ->
     freedom = np.maximum(np.asarray(measured.freedom, dtype=np.float64), 0.0)
     spread = np.sqrt(2.0 * freedom + 4.0 * noncentrality)
     low = np.maximum(freedom + noncentrality - POWER_DEVIATIONS * spread, 0.0)
-    return _log2_tails(low, freedom) <= math.log2(alpha)
+    return log2_tails(low, freedom) <= math.log2(alpha)
 
 
 def excess(measured: Measurement) -> FloatArray:
@@ -153,19 +153,19 @@ def excess(measured: Measurement) -> FloatArray:
 def _log2_p_values(measured: Measurement) -> FloatArray:
     if measured.log2_p_value is not None:
         return np.asarray(measured.log2_p_value, dtype=np.float64)
-    return _log2_tails(measured.statistic, measured.freedom)
+    return log2_tails(measured.statistic, measured.freedom)
 
 
-def _log2_tails(statistic: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:
+def log2_tails(statistic: FloatArray, freedom: Int64Array | FloatArray) -> FloatArray:
     """Logarithms of p-values by chi-square, also of those that underflow; 0 without freedom."""
-    from komb.counts import chi_square_kernels as kernels
+    from komb.engine.kernels import tails
 
     logarithms, is_free = np.zeros(len(statistic)), np.asarray(freedom) > 0
     own = np.empty(int(is_free.sum()))
-    kernels.log2_p_values(
+    tails.log2_p_values(
         np.ascontiguousarray(statistic[is_free], dtype=np.float64),
         np.ascontiguousarray(freedom[is_free], dtype=np.float64),
-        kernels.functions(),
+        tails.tail_functions(),
         own,
     )
     logarithms[is_free] = own
@@ -183,6 +183,6 @@ def _resampled_bits(statistics: FloatArray, resampled: Resampled) -> FloatArray:
     is_tied = (resampled.p_value <= resampled.smallest) & (resampled.variance > 0)
     mean, variance = resampled.mean[is_tied], resampled.variance[is_tied]
     scale = variance / (2 * mean)
-    beyond = -_log2_tails(statistics[is_tied] / scale, mean / scale)
+    beyond = -log2_tails(statistics[is_tied] / scale, mean / scale)
     bits[is_tied] += beyond / (1 + beyond)
     return bits

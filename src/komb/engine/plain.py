@@ -365,7 +365,7 @@ class PlainEngine(Engine):
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits, the strongest first."""
         if isinstance(asked, AllSets):
-            asked = list(self._questions_of(asked))
+            asked = list(self._questions_of(target, asked))
         found: list[StrongDependence] = []
         done = 0
         for batch in _batches(asked):
@@ -380,11 +380,12 @@ class PlainEngine(Engine):
                 found += [(own, x, given) for x, own in strong.items()]
         return sorted(found, key=by_strength)
 
-    def _questions_of(self, asked: AllSets) -> Iterator[Question]:
+    def _questions_of(self, target: int, asked: AllSets) -> Iterator[Question]:
         """Yield every set, with the candidates whose table has rows enough per cell."""
         levels, most = self.n_levels, math.inf
         if self.n_rows is not None and asked.min_rows_per_cell:
-            most = self.n_rows / (asked.min_rows_per_cell * self.n_strata)
+            n_strata = self.n_strata * levels[target]
+            most = self.n_rows / (asked.min_rows_per_cell * n_strata)
         for given in subsets(asked.pool, asked.size, asked.size):
             candidates = asked.candidates - given
             if most < math.inf:

@@ -13,7 +13,7 @@ from komb.engine.engine import Engine, Power
 from komb.engine.measurement import Measurement, check_measurement
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import EMPTY, Candidates, Dependence, Outcome, SessionCounts, Variables
-from komb.engine.test_sums import Counter, TestSums, Wanted
+from komb.engine.test_sums import Counter, Table, TestSums, Wanted
 
 
 class MeasuringTest(Protocol):
@@ -50,7 +50,7 @@ class MeasuredEngine(PlainEngine):
     ) -> None:
         super().__init__(table.n_variables, fixed)
         self._table, self._test, self._alpha = table, test, alpha
-        self._wanted = Wanted()
+        self._source = Table(table, np.array(table.n_levels, dtype=np.int64), Wanted())
         self._n_tables = self._n_fallbacks = self._n_unreliable = 0
 
     def weigh(self, target: int, questions: Sequence[Candidates]) -> list[list[float]]:
@@ -82,7 +82,7 @@ class MeasuredEngine(PlainEngine):
             by_size.setdefault(len(given), []).append(place)
         for places in by_size.values():
             some = [tests[place] for place in places]
-            measured = self._test.measure(TestSums(self._table, target, some, self._wanted))
+            measured = self._test.measure(TestSums(self._source, target, some))
             check_measurement(measured, len(some))
             yield places, measured
 
@@ -91,7 +91,7 @@ class MeasuredEngine(PlainEngine):
     ) -> bool:
         """Whether a test has the power to see a share of the dependence that a witness shows."""
         asked, shown = (
-            TestSums(self._table, target, [(candidate, condition | self.fixed)], self._wanted)
+            TestSums(self._source, target, [(candidate, condition | self.fixed)])
             for condition in (given, witness)
         )
         if not asked.is_thick[0]:

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+ROWS_PER_CELL = 5.0
+"""Rows per cell on average below which a likelihood-ratio or Pearson test is unreliable."""
+
+CODED_ROWS_PER_CELL = 1.0
+"""Rows per cell below which even code lengths are unreliable: they call independent variables
+dependent (measured; at a quarter of a row per cell, always)."""
+
 
 class Rule(NamedTuple):
     """How a test decides.
@@ -42,4 +49,4 @@ class Rule(NamedTuple):
     coded_below: float = 0.0
     other_name: str = ""
     is_fallback: bool = False
-    reliable_from: float = 5.0
+    reliable_from: float = ROWS_PER_CELL

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import Int64Array
-from komb.counts.threads import map_in_order
+from komb.engine.fixed_point import Int64Array
+from komb.engine.threads import map_in_order
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -62,6 +62,29 @@ class Part(NamedTuple):
     end_set: int
     first_column: int
     end_column: int
+
+
+class Tests(NamedTuple):
+    """Tests given sets of one size, those given the i-th from ``starts[i]`` on."""
+
+    candidates: Int64Array
+    sets: Int64Array  # [given set, element], ascending
+    starts: Int64Array
+
+    @classmethod
+    def of(cls, candidates: Int64Array, given: Int64Array) -> Tests:
+        """Group tests by what each is given."""
+        order = np.lexsort((candidates, *given.T[::-1]))
+        candidates, given = candidates[order], given[order]
+        is_new = np.ones(len(given), dtype=np.bool_)
+        is_new[1:] = (given[1:] != given[:-1]).any(axis=1)
+        starts = np.append(np.flatnonzero(is_new), len(given))
+        return cls(candidates, given[is_new], starts)
+
+    @property
+    def given(self) -> Int64Array:
+        """What each test is given."""
+        return np.repeat(self.sets, np.diff(self.starts), axis=0)
 
 
 class Listed(NamedTuple):

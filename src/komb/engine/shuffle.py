@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array, entropy_table, scale_for
+from komb.engine.fixed_point import FloatArray, Int64Array, entropies, scale_for
 
 ROWS_PER_CALL = 1 << 24
 """Shuffled in one call of the kernel, some tenths of a second; interrupts are heard between."""
@@ -55,7 +55,7 @@ class Shuffler:
             codes=codes,
             levels=levels,
             hashes=np.zeros(n_columns, dtype=np.uint64),
-            terms=entropy_table(n_rows, self.scale),
+            terms=entropies(n_rows, self.scale),
             scale=self.scale,
             # Each cell is rounded by half a unit at most, and there are no more cells than rows:
             # sums that are equal but for rounding differ by less than this, and count as equal.

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.records import Record
 from komb.engine import fixed_point
 from komb.engine.fixed_point import Int64Array, largest_scale, scale_for
 from komb.engine.kernels.g_moments import remember_cells
@@ -27,6 +26,7 @@ from komb.engine.kernels.places import (
     N_WORK,
 )
 from komb.engine.kernels.tails import tail_functions
+from komb.engine.records import Record
 from komb.engine.rule import Rule
 from komb.errors import DataError
 
@@ -102,6 +102,7 @@ class Shared:
         self.length_class = length_class.astype(np.int64)
         self.fields = self._make_fields()
         self._lengths: Int64Array | None = None
+        self._first: dict[Rule, Any] = {}  # state of each rule
         self._cell_moments: Any = None
 
     @property
@@ -162,13 +163,15 @@ class Shared:
 
     def _remembered_cells(self, rule: Rule) -> Any:
         """Room for moments of cells, the same for all targets."""
+        if not rule.has_moments:
+            return remember_cells(0, 1)
         if self._cell_moments is None:
-            n_rows = self.n_rows if rule.has_moments else 0
-            self._cell_moments = remember_cells(n_rows, int(self.levels.max(initial=1)))
+            self._cell_moments = remember_cells(self.n_rows, int(self.levels.max(initial=1)))
         return self._cell_moments
 
     def target_fields(self, target: int) -> dict[str, Any]:
         """Fields of one target: rows in its order; columns follow when they are needed."""
+        self.fields["packed"][0] = -1  # strata on the stack were in other memory
         codes, levels, weight = self.codes, self.levels, self.weight
         (n_columns, n_rows), n_y, y = codes.shape, int(levels[target]), codes[target]
         order = np.argsort(y, kind="stable").astype(np.int32)
@@ -228,12 +231,14 @@ class Shared:
             third_scales=third[self.length_class],
         )  # fmt: skip
 
-    def state_of(self, target: int, rule: Rule) -> Any:
+    def state_of(self, columns: dict[str, Any], rule: Rule) -> Any:
         """Return the state of a target, with nothing remembered."""
-        return Record(
-            **self.fields, **self.rule_fields(rule), **self.target_fields(target),
-            **empty_memory(self.codes.shape[0]),
-        )  # fmt: skip
+        if rule not in self._first:
+            fields = self.fields | self.rule_fields(rule) | columns
+            self._first[rule] = Record(**fields, **empty_memory(len(self.codes)))
+            return self._first[rule]
+        # quicker than to look at all fields again, most of which are the same
+        return self._first[rule].replaced(**columns, **empty_memory(len(self.codes)))
 
 
 def stack_fields(n_columns: int) -> dict[str, Any]:

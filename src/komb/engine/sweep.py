@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 import numpy as np
 from scipy.special import chdtri
 
-from komb.counts.fixedpoint import Int64Array
-from komb.counts.threads import map_in_order, n_threads
+from komb.engine.cluster_screens import find_workers, screen_on
 from komb.engine.engine import AllSets
-from komb.engine.journal import Journal, hash_arrays
+from komb.engine.fixed_point import FloatArray, Int64Array
+from komb.engine.journal import Journal, Noted, hash_arrays
 from komb.engine.questions import (
     OnProgress,
     Question,
@@ -38,10 +37,11 @@ from komb.engine.screens import (
     UNIONS_PER_PART,
     Bits,
     BoolArray,
-    Listed,
     Need,
+    Tests,
     make_screen,
 )
+from komb.engine.threads import map_in_order, n_threads
 
 MOST_COMBINATIONS = 256
 """Of the levels of a given set and a candidate; beyond that a screen is no quicker."""
@@ -61,44 +61,35 @@ _MARGIN = (
 )
 
 
-class Batch(NamedTuple):
-    """Questions to be decided together."""
-
-    questions: Sequence[Question]
-    done: int  # of all that there is to do, once they are
-
-
 def find_strong(
     weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
-    batches: Iterable[Batch],
-    total: int,
+    questions: Sequence[Question],
     on_progress: OnProgress | None,
 ) -> list[StrongDependence]:
-    """Weigh all questions, which leaves what is strong; return it, the strongest first."""
+    """Weigh questions, which leaves what is strong; return it, the strongest first."""
     found: list[StrongDependence] = []
-    if on_progress is not None:
-        on_progress(0, total)
-    for questions, done in batches:
-        answers = weigh(questions) if questions else []
-        for (_, given), strong in zip(questions, answers, strict=True):
-            found += [(own, x, given) for x, own in strong.items()]
+    done = 0
+    for batch in cut(questions):
         if on_progress is not None:
-            on_progress(done, total)
+            on_progress(done, len(questions))
+        done += len(batch)
+        for (_, given), strong in zip(batch, weigh(batch), strict=True):
+            found += [(own, x, given) for x, own in strong.items()]
     return sorted(found, key=by_strength)
 
 
-def cut(questions: Iterable[Question], done: int = 0) -> Iterator[Batch]:
-    """Cut questions into batches; each of them is one thing to do."""
+def cut(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Cut questions into batches."""
     batch: list[Question] = []
     n_tests = 0
     for question in questions:
         batch.append(question)
         n_tests += len(question[0])
         if n_tests >= TESTS_PER_REPORT:
-            done += len(batch)
-            yield Batch(batch, done)
+            yield batch
             batch, n_tests = [], 0
-    yield Batch(batch, done + len(batch))
+    if batch:
+        yield batch
 
 
 def questions_of(
@@ -165,21 +156,51 @@ class Sweep:
         self.n_tests = len(asked.candidates) * math.comb(max(len(pool) - 1, 0), asked.size)
         self.n_counted = 0
 
-    def batches(self, bits: Bits | None, journal: Journal | None, key: str) -> Iterator[Batch]:
-        """List what may be strong, a part at a time, and then what no screen can list."""
+    def run(
+        self,
+        weigh: Callable[[Tests], FloatArray],
+        bits: Bits,
+        on_progress: OnProgress | None,
+        journal: Journal | None = None,
+        key: str = "",
+    ) -> list[StrongDependence]:
+        """Return strong dependences, the strongest first; ``weigh`` has 0 bits for all others."""
+        nothing = _no_tests(self._asked.size)
+        found = [(np.empty(0), nothing.candidates, nothing.given)]
+        for tests, done in self._batches(bits, journal, key):
+            if len(tests.candidates):
+                own = weigh(tests)
+                strong = np.flatnonzero(own)
+                found.append((own[strong], tests.candidates[strong], tests.given[strong]))
+            if on_progress is not None:
+                on_progress(done, self.total)
+        return _in_order(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _batches(
+        self, bits: Bits, journal: Journal | None, key: str
+    ) -> Iterator[tuple[Tests, int]]:
+        """Yield what may be strong, a part at a time, and then what no screen can list.
+
+        With how much is done of all that there is to do.
+        """
         done = 0
-        if bits is not None and len(self.screened):
-            for listed in self._listed(bits, journal, key):
-                self.n_counted += listed.n_counted
-                done += listed.n_unions
-                yield Batch(_questions(listed), done)
+        if len(self.screened):
+            for n_unions, n_counted, tests in self._listed(bits, journal, key):
+                self.n_counted += n_counted
+                done += n_unions
+                yield Tests.of(tests[:, 0], tests[:, 1:]), done
         if self._has_rest:
             screened = frozenset(self.screened.tolist())
             questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
-            yield from cut(questions, done)
-            yield Batch([], self.total)
+            for batch in cut(questions):
+                asked = [sorted(candidates) for candidates, _ in batch]
+                starts = np.cumsum([0, *map(len, asked)])
+                sets = np.array([sorted(given) for _, given in batch], np.int64)
+                done += len(batch)
+                yield Tests(np.array(list(chain.from_iterable(asked))), sets, starts), done
+            yield _no_tests(self._asked.size), self.total
 
-    def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Listed]:
+    def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Noted]:
         assert self._need is not None  # or there were no columns to screen
         size, most = self._asked.size, int(min(self._most, MOST_COMBINATIONS))
         threads = max(1, min(n_threads(), self._n_rows // WORK_PER_THREAD))
@@ -187,24 +208,39 @@ class Sweep:
         need = self._need._replace(gain=self._need.gain[: most + 1])
         screen = make_screen(bits, self.screened, is_asked, size, need, threads)
 
-        def work(first: int) -> Iterator[Listed]:
-            return map_in_order(screen.run, islice(screen.cut(), first, None), threads)
+        def work(first: int) -> Iterator[Noted]:
+            parts = islice(screen.cut(), first, None)
+            workers = find_workers(self._n_rows, screen.n_bytes, threads)
+            found = (
+                map_in_order(screen.run, parts, threads)
+                if workers is None
+                else screen_on(workers, screen, parts)
+            )
+            for listed in found:
+                tests = np.column_stack((listed.candidates, listed.given))
+                yield Noted(listed.n_unions, listed.n_counted, tests)
 
         if journal is None:
             return work(0)
         cutting = [size, UNIONS_PER_PART, ROWS_PER_PART, SETS_PER_TILE]
         needs = [need.gain, [need.sparse_gain, need.rows_per_cell]]
-        return journal.run(
-            f"{key} {hash_arrays(cutting, *needs, self.screened, is_asked)}", size, work
-        )
+        own = hash_arrays(cutting, *needs, self.screened, is_asked)
+        return journal.run(f"{key} {own}", work)
 
 
-def _questions(listed: Listed) -> list[Question]:
-    """Put the candidates of each given set together."""
-    by_given: dict[tuple[int, ...], set[int]] = {}
-    for x, given in zip(listed.candidates.tolist(), map(tuple, listed.given.tolist()), strict=True):
-        by_given.setdefault(given, set()).add(x)
-    return [(candidates, frozenset(given)) for given, candidates in by_given.items()]
+def _no_tests(size: int) -> Tests:
+    return Tests.of(np.empty(0, np.int64), np.empty((0, size), np.int64))
+
+
+def _in_order(
+    bits: FloatArray, candidates: Int64Array, given: Int64Array
+) -> list[StrongDependence]:
+    """Sort dependences by strength; those given one set share it."""
+    order = np.lexsort((*given.T[::-1], candidates, -bits))
+    sets, set_of = np.unique(given[order], axis=0, return_inverse=True)
+    shared = [frozenset(z) for z in sets.tolist()]
+    in_order = map(shared.__getitem__, set_of.tolist())
+    return list(zip(bits[order].tolist(), candidates[order].tolist(), in_order, strict=True))
 
 
 def least_gain(rule: Rule, n_y: int, scale: float, least_bits: float, n_rows: int) -> Need | None:

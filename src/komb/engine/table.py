@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.levels import CodeArray
 from komb.data.table import DiscreteTable
 from komb.engine.buffers import Buffers, borrow, return_after
-from komb.engine.engine import AllSets, Engine, Power, Query, Witness
+from komb.engine.engine import AllSets, Query, Witness
 from komb.engine.fixed_point import FloatArray, Int64Array, entropies
 from komb.engine.journal import Journal
-from komb.engine.kernels import loops, places
-from komb.engine.kernels.evidence import MEAN_OF_G, PEARSON_SUMS, SUMS
-from komb.engine.kernels.judge import ALL, BITS, CONSERVATIVE, DECISION, bounds_for, has_power
+from komb.engine.kernels import loops
+from komb.engine.kernels.judge import BITS, CONSERVATIVE, DECISION, bounds_for
 from komb.engine.kernels.places import FALLBACKS, TABLES, TESTS, UNRELIABLE
-from komb.engine.kernels.tails import tail_functions
+from komb.engine.plugin import CountingEngine
 from komb.engine.questions import (
     EMPTY,
-    Dependence,
     OnProgress,
-    Outcome,
     Question,
     SessionCounts,
     StrongDependence,
@@ -33,10 +31,10 @@ from komb.engine.questions import (
     check_variables,
 )
 from komb.engine.rule import Rule
-from komb.engine.screens import Bits
+from komb.engine.screens import Bits, Tests
 from komb.engine.state import Shared, empty_memory, memory_of, with_room
-from komb.engine.sweep import Sweep, cut, find_strong, least_gain
-from komb.engine.test_sums import ROWS_PER_CELL, Counted
+from komb.engine.sweep import Sweep, find_strong, least_gain
+from komb.engine.verdicts import ExaminingEngine
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
 """Targets whose columns are kept in their order: at least so many, and more as long as they fit."""
@@ -45,14 +43,7 @@ REMEMBERED_BYTES = 256 << 20
 """Of what is remembered of all targets, when an engine is trimmed."""
 
 
-class Information(NamedTuple):
-    """What a candidate tells about the target."""
-
-    bits: float  # per row, less what chance gives; may be negative
-    rows_per_cell: float
-
-
-class TableEngine(Engine):
+class TableEngine(ExaminingEngine, CountingEngine):
     """Answers from counts.
 
     Parameters
@@ -90,6 +81,7 @@ class TableEngine(Engine):
         self._buffers = buffers
         self._shared, self._asks = self._buffers.shared, self._buffers.asks
         self._states: dict[int, Any] = {}
+        self._others: dict[Rule, TableEngine] = {}  # on the same table
         self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
         self._before = self._shared.fields["work"].copy()
         self._listed = SessionCounts(0, 0, 0, 0)  # by sweeps
@@ -104,6 +96,11 @@ class TableEngine(Engine):
         )  # fmt: skip
         return_after(engine, table, buffers)
         return engine
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes [column, row]; the number of levels stands for a missing value."""
+        return self._shared.codes
 
     @property
     def n_rows(self) -> int:
@@ -181,15 +178,16 @@ class TableEngine(Engine):
     def _weigh(
         self, target: int, loop: int, questions: Sequence[Question], wants: int
     ) -> list[dict[int, float]]:
-        """Bits of the candidates of each question that are dependent."""
         fixed = self._fixed
         asked = [(sorted(some - given), [*fixed, *sorted(given)]) for some, given in questions]
         ask = self._asks.write(loop, asked, wants=wants)
         self._run(target, ask)
         n_answers = sum([len(candidates) for candidates, _ in asked])
         bits = iter(ask.bits[:n_answers].tolist())
-        answers = [dict(zip(candidates, bits, strict=False)) for candidates, _ in asked]
-        return [{x: own for x, own in answer.items() if own} for answer in answers]
+        # the bits have to be the second of zip: it takes one of the first before it ends
+        return [
+            {x: own for x, own in zip(some, bits, strict=False) if own} for some, _ in asked
+        ]  # fmt: skip
 
     def first_witness(
         self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
@@ -257,20 +255,42 @@ class TableEngine(Engine):
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits, the strongest first."""
+        wants = CONSERVATIVE if is_conservative else BITS
 
         def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
-            return self._strong(target, questions, least_bits, is_conservative)
+            return self._weigh(target, loops.STRONG, questions, wants)
 
-        if not isinstance(asked, AllSets):
-            return find_strong(weigh, cut(asked), len(asked), on_progress)
-        sweep = self._sweep(target, asked, least_bits)
-        bits = self._pack(target, sweep.screened) if len(sweep.screened) else None
-        batches, before = sweep.batches(bits, self.journal, str(target)), self.work
-        found = find_strong(weigh, batches, sweep.total, on_progress)
+        def weigh_tests(tests: Tests) -> FloatArray:
+            return self._weigh_tests(target, tests, wants)
+
+        with self._bounded(target, least_bits, is_conservative):
+            if not isinstance(asked, AllSets):
+                return find_strong(weigh, asked, on_progress)
+            sweep, before = self._sweep(target, asked, least_bits), self.work
+            bits = self._pack(target, sweep.screened)
+            found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
         # what was listed has been tested once more
         made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
+
+    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
+        """Bits of strong dependences."""
+        ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+        self._run(target, ask)
+        bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
+        return bits
+
+    @contextmanager
+    def _bounded(self, target: int, least_bits: float, is_conservative: bool) -> Iterator[None]:
+        """Have tests of fewer bits answered as independent."""
+        bounds = self._state(target).bounds
+        ordinary = bounds.copy()
+        bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
+        try:
+            yield
+        finally:
+            bounds[:] = ordinary
 
     def _sweep(self, target: int, asked: AllSets, least_bits: float) -> Sweep:
         levels, n_rows, most = self._shared.levels, self._shared.n_rows, math.inf
@@ -292,127 +312,14 @@ class TableEngine(Engine):
             entropies(s.n_rows, s.scale), len(s.order), bool(s.is_incomplete[columns].any()),
         )  # fmt: skip
 
-    def _strong(
-        self, target: int, asked: Sequence[Question], least_bits: float, is_conservative: bool
-    ) -> list[dict[int, float]]:
-        """Evidence of the tests that have so many bits."""
-        bounds = self._state(target).bounds
-        ordinary = bounds.copy()
-        bounds[:] = bounds_for(self.alpha, least_bits, is_conservative=is_conservative)
-        try:
-            return self._weigh(
-                target, loops.STRONG, asked, CONSERVATIVE if is_conservative else BITS
-            )
-        finally:
-            bounds[:] = ordinary
-
-    def _examine(
-        self, target: int, tests: Sequence[Dependence], wants: int, fixed: Sequence[int]
-    ) -> tuple[Int64Array, FloatArray]:
-        """Return sums and verdicts of some tests."""
-        asked = [([x], [*fixed, *sorted(given)]) for x, given in tests]
-        ask = self._asks.write(loops.EXAMINE, asked, wants=wants)
-        self._run(target, ask)
-        return ask.sums[: len(asked)].copy(), ask.verdicts[: len(asked)].copy()
-
-    def outcomes(self, target: int, tests: Sequence[Dependence]) -> list[Outcome]:
-        """Everything that each of some tests has to say."""
-        _, verdicts = self._examine(target, tests, ALL, self._fixed)
-        return [self._outcome(verdict) for verdict in verdicts.tolist()]
-
-    def _outcome(self, verdict: Sequence[float]) -> Outcome:
-        rule, freedom, log2_p = self._rule, verdict[places.FREE], verdict[places.LOG2_P]
-        statistic = verdict[places.STATISTIC]
-        if freedom == places.NO_FREEDOM:
-            depends, df, p_value = statistic > 0.0, None, None
-        else:
-            depends = freedom > 0.0 and log2_p <= math.log2(rule.alpha)
-            df, p_value = freedom, math.exp2(log2_p)
-            if not rule.has_moments:
-                df, p_value = int(freedom), _p_value(statistic, freedom)
-        return Outcome(
-            independent=not depends,
-            statistic=statistic,
-            df=df,
-            p_value=p_value,
-            test=rule.other_name if verdict[places.BY_OTHER] else rule.name,
-            reliable=verdict[places.IS_RELIABLE] == 1.0,
-        )
-
-    def count(
-        self, target: int, tests: Sequence[Dependence], *, wants_pearson: bool, wants_lengths: bool
-    ) -> Counted:
-        """Count the tables of some tests; what is not wanted may be anything."""
-        if wants_lengths and self._rule.coded_below < math.inf:
-            return self._with_lengths.count(
-                target, tests, wants_pearson=wants_pearson, wants_lengths=True
-            )
-        wants = PEARSON_SUMS if wants_pearson else SUMS
-        sums, _ = self._examine(target, tests, wants, self._fixed)
-        s, columns, by_name = self._state(target), [x for x, _ in tests], sums.T
-        own_fit, fit, own_length, length, split = by_name[
-            [places.OWN_FIT, places.FIT, places.OWN_LENGTH, places.LENGTH, places.SPLIT]
-        ]
-        return Counted(
-            rows=by_name[places.ROWS],
-            strata=by_name[places.OWN_STRATA],
-            gain=(fit - own_fit) / s.scale,
-            target_saving=(own_length - length) / s.scale,
-            candidate_saving=split / s.scale,
-            freedom=by_name[places.FREEDOM],
-            pearson=by_name[places.PEARSON] / s.pearson_scale,
-            mean=by_name[places.MEAN] / s.pearson_scale,
-            variance=by_name[places.VARIANCE] / s.variance_scales[columns],
-            third=by_name[places.THIRD] / s.third_scales[columns],
-        )
-
-    @cached_property
-    def _with_lengths(self) -> TableEngine:
-        """An engine on the same table that sums code lengths for every test."""
-        shared, rule = self._shared, self._rule._replace(coded_below=math.inf)
-        fixed = frozenset(self._fixed)
-        return TableEngine(shared.codes, shared.levels, rule, weight=shared.weight, fixed=fixed)
-
-    def information(self, target: int, tests: Sequence[Dependence]) -> list[Information]:
-        """Measure what each candidate tells about the target given a set, beyond chance."""
-        sums, verdicts = self._examine(target, tests, MEAN_OF_G, self._fixed)
-        levels = self._shared.levels
-        found = []
-        for (x, _), own, verdict in zip(tests, sums.tolist(), verdicts.tolist(), strict=True):
-            rows, cells = own[places.ROWS], levels[x] * levels[target] * own[places.OWN_STRATA]
-            beyond = verdict[places.STATISTIC] - verdict[places.NULL_MEAN]
-            bits = beyond / (2.0 * max(rows, 1) * math.log(2.0))
-            found.append(Information(bits, rows / max(int(cells), 1)))
-        return found
-
-    def can_detect(
-        self, target: int, candidate: int, given: Variables, witness: Variables, power: Power
-    ) -> bool:
-        """Whether a test has the power to see a share of the dependence that a witness shows."""
-        tests = [(candidate, witness), (candidate, given)]
-        sums, (shown, asked) = self._examine(target, tests, ALL, self._fixed)
-        cells = self._shared.levels[[target, candidate]].prod() * sums[1, places.OWN_STRATA]
-        rows = sums[1, places.ROWS]
-        if rows < ROWS_PER_CELL * cells or cells == 0:
-            return False
-        is_dense = rows >= power.dense_rows_per_cell * cells
-        excess = max(shown[places.STATISTIC] - shown[places.FREE], 0.0)
-        if shown[places.FREE] <= 0.0:
-            excess = 0.0
-        share = power.dense_share if is_dense else power.share
-        log2_alpha = math.log2(self.alpha)
-        return bool(has_power(asked, share * excess, log2_alpha, tail_functions()))
-
-    def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
-        """Share of the target's variation that each candidate explains, beyond chance.
-
-        The share is ``(X2 - e) / (N (|Y| - 1) - e)`` with Pearson's statistic and its mean ``e``
-        under independence: 1 if the candidate determines the target, about 0 if it has nothing to
-        do with it, however many levels it has.
-        """
-        counted, _ = self._examine(target, [(x, EMPTY) for x in candidates], PEARSON_SUMS, ())
-        scale = self._state(target).pearson_scale
-        return [_explained_share(sums, scale) for sums in counted.tolist()]
+    def _with_rule(self, rule: Rule) -> TableEngine:
+        if rule not in self._others:
+            shared = self._shared
+            self._others[rule] = TableEngine(
+                shared.codes, shared.levels, rule, weight=shared.weight,
+                fixed=frozenset(self._fixed),
+            )  # fmt: skip
+        return self._others[rule]
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether each combination of values goes with one value of another column."""
@@ -439,20 +346,3 @@ class TableEngine(Engine):
             self._memories.pop(target, None)
             self._states.pop(target, None)
             total -= size
-
-
-def _p_value(statistic: float, freedom: float) -> float:
-    """Chance of a statistic at least this large under independence."""
-    from scipy.special import chdtrc
-
-    return 1.0 if freedom == 0.0 else float(chdtrc(freedom, statistic))
-
-
-def _explained_share(sums: Sequence[int], scale: float) -> float:
-    """Share of variation from Pearson's sums of a pair."""
-    rows, x_levels = sums[places.ROWS], sums[places.STRATA]
-    if x_levels < 2 or sums[places.FREEDOM] == 0 or x_levels == rows:
-        return 0.0
-    y_freedom = sums[places.FREEDOM] // (x_levels - 1)
-    explained, chance = sums[places.PEARSON] / scale / rows / y_freedom, (x_levels - 1) / (rows - 1)
-    return (explained - chance) / (1.0 - chance)

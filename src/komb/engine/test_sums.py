@@ -7,13 +7,13 @@ is counted at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.questions import Dependence
 
 BoolArray = npt.NDArray[np.bool_]
@@ -45,11 +45,6 @@ class Counter(Protocol):
         """Codes [column, row]: the number of levels stands for a missing value."""
         ...
 
-    @property
-    def n_levels(self) -> Sequence[int]:
-        """Levels of each column."""
-        ...
-
     def count(
         self, target: int, tests: Sequence[Dependence], *, wants_pearson: bool, wants_lengths: bool
     ) -> Counted:
@@ -65,6 +60,14 @@ class Wanted:
     lengths: bool = False
 
 
+class Table(NamedTuple):
+    """What the batches of one test are counted from."""
+
+    counter: Counter
+    levels: Int64Array  # of each column
+    wanted: Wanted
+
+
 class TestSums:
     """Sums over the tables of a batch of tests of candidates ``X`` given sets ``Z``.
 
@@ -72,24 +75,20 @@ class TestSums:
     ----------
     levels : int array
         Levels of the candidate of each test.
-    target : int
     target_levels : int
         Levels of the target.
-    counter : Counter
-        Counts, and has the codes of the columns.
+    target : int
+    source : Table
+        Has the codes and the levels of all columns.
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
 
-    def __init__(
-        self, counter: Counter, target: int, tests: Sequence[Dependence], wanted: Wanted
-    ) -> None:
-        levels = counter.n_levels
-        self.levels: Int64Array = np.array([levels[x] for x, _ in tests], dtype=np.int64)
-        self.target_levels: int = levels[target]
-        self.counter, self.target = counter, target
+    def __init__(self, source: Table, target: int, tests: Sequence[Dependence]) -> None:
+        self.source, self.target = source, target
+        self.levels: Int64Array = source.levels[[x for x, _ in tests]]
+        self.target_levels = int(source.levels[target])
         self._tests = tests
-        self._wanted = wanted
         self._found: Counted | None = None
         self._has = Wanted()
 
@@ -100,11 +99,11 @@ class TestSums:
         """Count what is wanted, unless that has been done."""
         is_there = self._has.pearson >= pearson and self._has.lengths >= lengths
         if self._found is None or not is_there:
-            wanted = self._wanted
+            wanted = self.source.wanted
             wanted.pearson |= pearson
             wanted.lengths |= lengths
-            self._has = Wanted(wanted.pearson, wanted.lengths)
-            self._found = self.counter.count(
+            self._has = replace(wanted)
+            self._found = self.source.counter.count(
                 self.target, self._tests, wants_pearson=wanted.pearson,
                 wants_lengths=wanted.lengths,
             )  # fmt: skip
@@ -122,9 +121,9 @@ class TestSums:
         """
         target, candidate, given = self.variables(test)
         columns = [target, candidate, *given]
-        codes = self.counter.codes[columns].astype(np.int64)
-        levels = np.array([self.counter.n_levels[column] for column in columns])
-        return list(codes[:, (codes < levels[:, None]).all(axis=0)])
+        codes = self.source.counter.codes[columns].astype(np.int64)
+        is_complete = (codes < self.source.levels[columns][:, None]).all(axis=0)
+        return list(codes if is_complete.all() else codes[:, is_complete])
 
     def table(self, test: int) -> Int64Array:
         """Contingency table of one test: rows by stratum, level of the candidate, of the target.

@@ -72,9 +72,9 @@ class Member(Record):
             return -math.log2(self.p_value)
         import numpy as np
 
-        from komb.citests.decision import log2_p_values
+        from komb.engine.measurement import log2_tails
 
-        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
+        return -float(log2_tails(np.array([self.statistic]), np.array([self.df]))[0])
 
 
 def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
-from komb.counts.contingency_kernels.bitmaps import count_bits
+from komb.engine.compiling import inner, stay_apart
+from komb.engine.kernels.bits import count_bits
 from komb.engine.kernels.rows import n_shared, need_column, note
 
 

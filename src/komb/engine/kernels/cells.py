@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import inner, kernel, stay_apart
 
 
 @inner

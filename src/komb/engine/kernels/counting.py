@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.bitmaps import count_bitmaps, fits_bitmaps, need_bitmaps, need_strata
 from komb.engine.kernels.cells import count_block
 from komb.engine.kernels.groups import begin_groups, group_further, line_of, n_runs, write_codes
@@ -130,7 +130,7 @@ def _count_groups(s, size, column):
             product = counted[N_RESTS] * s.levels[s.given[index]]
             counted[N_RESTS] = min(product, np.int64(1) << 31)
         width = n_codes(s)
-        cells = n_runs(s, counted[LINE]) * width
+        cells = max(n_runs(s, counted[LINE]), 1) * width
         enough = s.few_cells if is_again and built < size else s.most_cells
         if cells <= enough:
             break

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.counting import forget_count
 from komb.engine.kernels.g_moments import sum_g_moments
 from komb.engine.kernels.judge import (

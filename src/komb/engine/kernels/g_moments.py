@@ -37,9 +37,9 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
-from komb.counts.records import Record
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.strata import n_strata, take_stratum
+from komb.engine.records import Record
 
 SERIES_FROM = 8.0  # variance of a count above which its cell is a series
 CUT = 1e-6  # of the probability of the mode

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.rows import n_shared, need_column, note
 
 

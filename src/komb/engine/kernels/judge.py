@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.g_moments import sum_g_moments
 from komb.engine.kernels.pearson import sum_divergence, sum_pearson
 from komb.engine.kernels.places import (

@@ -14,7 +14,7 @@ begins anew, and finds them in the memory.
 
 from __future__ import annotations
 
-from komb.counts.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import inner, kernel, stay_apart
 from komb.engine.kernels.bitmaps import need_bitmaps
 from komb.engine.kernels.evidence import (
     NOT_COUNTED,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel
+from komb.engine.compiling import inner, kernel
 from komb.engine.kernels.counting import forget_count
 
 MEMBER, CANDIDATE, LENGTH_CLASS = 0, 2, 4  # roles of a column, or of a length class, in a key

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.places import FREEDOM, MEAN, PEARSON, THIRD, VARIANCE
 from komb.engine.kernels.strata import n_strata, take_stratum
 

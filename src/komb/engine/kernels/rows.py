@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner
+from komb.engine.compiling import inner
 
 
 @inner

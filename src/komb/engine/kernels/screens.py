@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel, merged
-from komb.counts.contingency_kernels.bitmaps import count_bits
-from komb.counts.records import Record
-from komb.engine.kernels.lanes import LANES, add_common_bits
+from komb.engine.compiling import inner, kernel, merged
+from komb.engine.kernels.bits import count_bits
+from komb.engine.kernels.lanes import LANES, add_common_bits, add_common_bits_twice, subtract
+from komb.engine.records import Record
 
 COUNTED, LISTED = range(2)  # places of ``Block.found``
 
@@ -173,24 +173,12 @@ def _count(s, b, t, n_levels, lo, hi, base):
             first = t * b.codes.shape[1] * n_words + begin
             for _ in range(n_counted // 2):
                 places = first, n_words, end - begin, start, place, step
-                add_common_bits(2, b.strata, b.lanes, b.tables, places)
+                add_common_bits_twice(b.strata, b.lanes, b.tables, places)
                 first += 2 * n_words
                 place += 2 * step
             if n_counted % 2:
                 places = first, n_words, end - begin, start, place, step
-                add_common_bits(1, b.strata, b.lanes, b.tables, places)
-
-
-@merged
-def _subtract(start, source, table, sink, first, step, count):
-    """Set ``table[sink + lane]`` to what ``start[source + lane]`` has beyond so many cells."""
-    for lane in range(np.uint64(LANES)):
-        table[np.uint64(sink) + lane] = start[np.uint64(source) + lane]
-    cell = np.uint64(first)
-    for _ in range(count):
-        for lane in range(np.uint64(LANES)):
-            table[np.uint64(sink) + lane] -= table[cell + lane]
-        cell += np.uint64(step)
+                add_common_bits(b.strata, b.lanes, b.tables, places)
 
 
 @merged
@@ -211,12 +199,12 @@ def _complete(s, b, t, n_levels, base):
         first = base + y * n_strata * step
         for level in range(1, n_levels):
             cell = first + level * LANES
-            _subtract(b.lane_counts, (level * n_y + y) * LANES, b.tables,
-                     cell + (n_strata - 1) * step, cell, step, n_strata - 1)  # fmt: skip
+            last, source = cell + (n_strata - 1) * step, (level * n_y + y) * LANES
+            subtract(b.lane_counts, b.tables, (source, cell, step, n_strata - 1, last))
         for stratum in range(n_strata):
             cell = first + stratum * step
-            size = ((t * b.codes.shape[1] + stratum) * n_y + y) * LANES
-            _subtract(b.by_y, size, b.tables, cell, cell + LANES, LANES, n_levels - 1)
+            source = ((t * b.codes.shape[1] + stratum) * n_y + y) * LANES
+            subtract(b.by_y, b.tables, (source, cell + LANES, LANES, n_levels - 1, cell))
 
 
 @inner

@@ -32,9 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from komb.counts.compiling import inner, kernel
-from komb.counts.contingency_kernels.bitmaps import count_bits
-from komb.counts.records import Record
+from komb.engine.compiling import inner, kernel
+from komb.engine.kernels.bits import count_bits
+from komb.engine.records import Record
 
 ROWS_PER_CELL_BY_BITS = 6  # strata with more are drawn by bits; measured, and part of the stream
 COIN_SIDES, COIN_BITS = 64, 6  # chances are so many 64ths

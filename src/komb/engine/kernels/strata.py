@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.counting import count, n_codes
 from komb.engine.kernels.groups import group_further, line_of
 from komb.engine.kernels.places import (

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from komb.counts.compiling import inner, stay_apart
+from komb.engine.compiling import inner, stay_apart
 from komb.engine.kernels.counting import n_codes
 from komb.engine.kernels.groups import line_of, n_runs, write_codes
 from komb.engine.kernels.places import (

@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from komb.counts.compiling import IS_COMPILED, inner, kernel
+from komb.engine.compiling import IS_COMPILED, inner, kernel
 
 LEAST_SKEWNESS = 1e-3  # a distribution that is less skewed, or negatively, is as good as normal
 MOST_SKEWNESS = math.sqrt(8.0)  # that of a chi-square distribution with one degree of freedom
