@@ -7,6 +7,7 @@ import inspect
 import pickle
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import polars as pl
 import pytest
 
 import komb
-from komb.data.arrange.covariates import hold_fixed
+from komb.data.covariates import hold_fixed
 from komb.data.reading import Reading
 from komb.data.table import DiscreteTable
 from komb.errors import InputError, ParameterError, UnknownNameError
@@ -56,7 +57,7 @@ AS_EVER: list[tuple[dict[str, Any], list[str], bool, int, tuple[str, ...], dict[
     ({}, ["age"], True, 465464375, ("age",), {}),
     ({}, ["age", "sex"], False, 3227448423, ("age, sex",), {"strata": (24, f"age {FINELY}")}),
     ({}, ["sex", "age"], True, 2303631911, ("sex", "age"), {"strata": (2, LEVELS)}),
-    ({}, ["age", "bmi"], False, 1112205306, ("age, bmi",), {"strata": (29, f"age, bmi {FINELY}")}),
+    ({}, ["age", "bmi"], False, 2556331336, ("age, bmi",), {"strata": (29, f"age, bmi {FINELY}")}),
     ({}, ["year"], False, 1809331155, ("year",), {"strata": (15, f"year {FINELY}")}),
     ({}, ["sex", "s1"], True, 3822827146, ("sex, s1",), {"strata": (6, LEVELS)}),
     (
@@ -228,7 +229,7 @@ class TestHoldingFixed:
         table = komb.table({"day": days, "y": np.arange(200) % 2})
         held = hold_fixed(table, ["day"])
         assert held.notes["strata"][0] == 12
-        assert held.table.levels[1][0] == "< 2020-01-13 12:00:00"
+        assert str(held.table.levels[1][0]).startswith("< 2020-01-")
 
     def test_missing_values(self) -> None:
         age = np.where(np.arange(N) % 10 == 0, np.nan, AGE)
@@ -410,16 +411,23 @@ class TestClusters:
 
     def test_a_dataframe_of_dask(self, client: Any) -> None:
         frames = pytest.importorskip("dask.dataframe")
-        frame = pd.DataFrame({name: DATA[name] for name in ("sex", "s1", "s2", "n", "y")})
+        names = ("sex", "s1", "s2", "n", "y", "age", "year")
+        frame = pd.DataFrame({name: DATA[name] for name in names})
         data = frames.from_pandas(frame, npartitions=3)
-        table = komb.table(data, cluster=client, exclude=["n"])
-        assert table.parts.where == "on a cluster"
-        assert table.cluster is client
-        assert table == DiscreteTable.from_data(frame, exclude=["n"])
-        for options in ({"groups": GENE}, {"weights": "n"}, {"discretize": "quantile"},
-                        {"types": {"y": "nominal"}}, {"na_values": [0]}):  # fmt: skip
+        said: list[dict[str, Any]] = [
+            {}, {"discretize": "quantile"}, {"types": {"y": "nominal"}}, {"na_values": [0]},
+            {"types": "strict", "discretize": {"age": [50.0]}},
+        ]  # fmt: skip
+        for options in said:
+            table = komb.table(data, cluster=client, exclude=["n"], **options)
+            assert table.parts.where == "on a cluster"
+            assert table.cluster is client
+            whole = komb.table(frame, exclude=["n"], **options)
+            assert table == replace(whole, numbers={})
+            assert (table.types, table.reading) == (whole.types, whole.reading)
+        for name, value in (("groups", GENE), ("weights", "n")):
             with pytest.raises(ParameterError, match="must be left out for a dataframe of Dask"):
-                komb.table(data, cluster=client, **options)
+                komb.table(data, cluster=client, **{name: value})  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="'groups' must be left out for a table on a clus"):
             komb.table(table, groups=GENE)
 

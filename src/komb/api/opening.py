@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, NoReturn
 from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle, find_oracle
 from komb.citests.registry import find_test, make_test, name_of_test
-from komb.data.arrange.covariates import Held, hold_fixed
-from komb.data.encode.column_errors import and_more
-from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
+from komb.data.covariates import Held, hold_fixed
+from komb.data.kinds import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name, list_names
+from komb.data.problems import and_more
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError

@@ -9,7 +9,7 @@ from typing import Any
 from komb.api.options import Search
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
-from komb.data.encode.treatment import MDL
+from komb.data.options import MDL
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
 from komb.errors import DataError

@@ -21,7 +21,7 @@ from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
-from komb.data.encode.column_types import IDENTIFIER, RANKS
+from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from komb.citests.contract import CITest, RuleTest
 from komb.citests.registry import TestChoice, find_test, make_test
-from komb.data.encode.column_types import NUMERIC
+from komb.data.kinds import NUMERIC
 from komb.data.table import DiscreteTable
 from komb.engine.block_engine import LONG_ROWS, BlockEngine
 from komb.engine.engine import Engine

@@ -13,7 +13,8 @@ from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
 _TAKEN = (
-    "exclude", "discretize", "bins", "missing", "memory_limit", "delimiter", "no_header",
+    "types", "missing", "na_values", "exclude", "discretize", "bins", "memory_limit", "delimiter",
+    "no_header",
 )  # fmt: skip
 
 
@@ -46,10 +47,10 @@ def encode(
     memory count it piece by piece.
     """
     reading = options.to_reading(asked, _TAKEN)
-    from komb.data.stored import encoding
+    from komb.data.stored.encode import encode as encode_table
 
     with ProgressBar() as bar:
-        table = encoding.encode(
+        table = encode_table(
             data,
             out,
             target=target,

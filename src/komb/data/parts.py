@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray, Name, code_dtype
+from komb.data.levels import CodeArray, code_dtype
+from komb.data.names import Name
 from komb.errors import DataError
 
 Int64Array = npt.NDArray[np.int64]

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.arrays import Later, encode_array, encode_matrix
-from komb.data.encode.codes import CodeArray, Levels, Name, compact
-from komb.data.encode.column_errors import Missing, explain
-from komb.data.encode.column_types import ColumnType
-from komb.data.encode.inputs import Request, check_shape, convert
-from komb.data.encode.treatment import (
+from komb.data.encoder import encode_data
+from komb.data.frozen_mapping import FrozenMapping
+from komb.data.inputs import check_shape, open_source
+from komb.data.kinds import ColumnType
+from komb.data.levels import CodeArray, Levels, compact
+from komb.data.names import Name, list_names
+from komb.data.options import (
     DEFAULT_BINS,
     STRICT,
     Bins,
     Discretize,
     NaValues,
-    Treatment,
+    ReadOptions,
     TypeOption,
-    check_treatment,
+    check_options,
 )
-from komb.data.frozen_mapping import FrozenMapping
-from komb.data.names import list_names
 from komb.data.parts import CodesHere, Parts, narrow
+from komb.data.problems import Missing, explain
 from komb.errors import ParameterError, UnknownNameError
 
 MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
@@ -96,7 +98,7 @@ class DiscreteTable:
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        for values in self.numbers.values():  # they are the table's own: see AutomaticEncoder
+        for values in self.numbers.values():  # they are the table's own: copied by the encoder
             values.flags.writeable = False
         for part in ("cuts", "numbers", "types", "reading", "notes"):
             object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
@@ -127,15 +129,17 @@ class DiscreteTable:
         >>> DiscreteTable.from_data(np.array([[0, 2], [1, 3], [1, 4]]))
         DiscreteTable(3 rows x 2 columns, 2-3 levels)
         """
-        treatment = check_treatment(discretize, bins, missing, types, na_values)
-        return encode_table(data, treatment, exclude=exclude, target=target)
+        options = check_options(
+            discretize, bins, missing, types, na_values, exclude=exclude, target=target
+        )
+        return encode_table(data, options)
 
-    def _check_untreated(self, treatment: Treatment) -> None:
+    def _check_unread(self, options: ReadOptions) -> None:
         """Raise if something is asked for that only raw data can give."""
-        marks = ["missing"] if treatment.missing == "level" and self.has_missing else []
+        marks = ["missing"] if options.missing == "level" and self.has_missing else []
         rule = "be left out for a DiscreteTable, which is encoded already"
         remedy = "Pass it when the table is made: komb.table(data, {}=...)."
-        treatment.refuse(["discretize", "types", "na_values", *marks], rule, remedy)
+        options.refuse(["discretize", "types", "na_values", *marks], rule, remedy)
 
     @classmethod
     def from_codes(
@@ -168,7 +172,7 @@ class DiscreteTable:
         ((('a', 'c'), ('e',)), [[0, 1], [0, 0]])
         """
         values = np.asarray(codes)
-        treatment = check_treatment(missing=missing)
+        options = check_options(missing=missing)
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
@@ -181,12 +185,8 @@ class DiscreteTable:
                 remedy = "Add or remove some."
                 raise ParameterError.because(parameter, rule, f"{len(given)} entries", remedy)
         check_shape(labels, len(values))
-        if treatment.missing == "error":
-            encoded = encode_matrix(values, labels)
-        else:
-            masked = np.ma.masked_equal(values, -1)
-            columns = {name: Later(encode_array, masked[:, i]) for i, name in enumerate(labels)}
-            encoded = Request((), treatment).encode(columns, len(values))
+        known = values if options.missing == "error" else np.ma.masked_equal(values, -1)
+        encoded = encode_data(open_source(known).renamed(labels), options)
         found = encoded.levels
         if levels is not None:
             found = tuple(_look_up(labels, found, levels))
@@ -349,7 +349,7 @@ class DiscreteTable:
             left = tuple(old[code] for code in seen if code < len(old))
             levels.append(left)
             if not left:
-                empty[self.names[position]] = Missing(np.ones(codes.shape[1], bool))
+                empty[self.names[position]] = Missing(codes.shape[1], 0, codes.shape[1])
         if empty:
             raise explain(empty)
         numbers = {name: values[chosen] for name, values in self.numbers.items()}
@@ -436,23 +436,29 @@ def _look_up(
         yield tuple(values[number] for number in numbers) + missing
 
 
-def encode_table(
-    data: object,
-    treatment: Treatment,
-    *,
-    exclude: Collection[Name] = (),
-    target: Name = None,
-    only: Collection[Name] | None = None,
-) -> DiscreteTable:
-    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked."""
+def encode_table(data: object, options: ReadOptions) -> DiscreteTable:
+    """Encode a table, as :meth:`DiscreteTable.from_data` does, by options that are checked."""
     if isinstance(data, DiscreteTable):
-        data._check_untreated(treatment)
-        if not exclude and only is None:
+        data._check_unread(options)
+        if not options.exclude and options.only is None:
             return data
-        return data.select(Request(exclude, Treatment(), None, only).names_left(data.names))
-    encoded = convert(data, Request(exclude, treatment, target, only))
+        which = ReadOptions(exclude=options.exclude, only=options.only)
+        return data.select(which.names_left(data.names))
+    encoded = encode_data(data, options)
     parts = CodesHere(encoded.codes)
-    return DiscreteTable(encoded.names, parts, *encoded[2:], reading=treatment.describe())
+    return DiscreteTable(encoded.names, parts, *encoded[2:], reading=options.describe())
+
+
+def column_numbers(table: DiscreteTable, name: Name) -> npt.NDArray[np.float64] | None:
+    """Return a column as numbers, NaN where values are missing; ``None`` if it holds others."""
+    if name in table.numbers:
+        return table.numbers[name]
+    position = table.index(name)
+    levels = [math.nan if level is None else level for level in table.levels[position]]
+    if not all(isinstance(level, Real) and not isinstance(level, bool) for level in levels):
+        return None
+    numbers: npt.NDArray[np.float64] = np.array([*levels, math.nan])[table.codes[position]]
+    return numbers
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.data.encode.codes import CodeArray
+from komb.data.levels import CodeArray
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.stored.format import BYTES_PER_ROW, CodesOnDisk
 from komb.data.table import DiscreteTable

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray
+from komb.data.levels import CodeArray
 from komb.engine.fixed_point import Int64Array
 
 Columns = tuple[int, ...]

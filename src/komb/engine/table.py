@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import CodeArray
+from komb.data.levels import CodeArray
 from komb.data.table import DiscreteTable
 from komb.engine.buffers import Buffers, borrow, return_after
 from komb.engine.engine import AllSets, Query, Witness

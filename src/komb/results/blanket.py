@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.kinds import ColumnType
 from komb.data.names import Name
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.results.effects import Effects

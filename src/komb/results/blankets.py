@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import ParameterError
 from komb.results.blanket import Blanket
 from komb.results.export import Result

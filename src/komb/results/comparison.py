@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.export import Result
 from komb.results.record import Record

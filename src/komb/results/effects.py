@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
 from komb.results.record import Record

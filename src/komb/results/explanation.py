@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
 from komb.results.record import MERGED, Record

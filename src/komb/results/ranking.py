@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
 from komb.results.record import Record

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.results.record import Record
 from komb.search.task import Leak, Omission, Sight
 from komb.views.choices_text import omission_in_words

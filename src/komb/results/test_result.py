@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from komb.citests.registry import statistic_symbol
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.results.record import Record
 from komb.views.text import show_freedom, show_name, show_names, show_p_value
 

@@ -12,14 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from komb.data.encode.codes import CodeArray, code_dtype
-from komb.data.encode.inputs import Request
+from komb.data.batches import DaskPartitions
+from komb.data.encoder import TablePlan, plan_table
+from komb.data.levels import CodeArray
 from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.options import ReadOptions
 from komb.data.parts import ArrayPiece, Int64Array, count_codes, sum_of
-from komb.data.stored.batches import DaskPartitions
-from komb.data.stored.column_plans import ColumnPlan
-from komb.data.stored.encoding import encode_columns, plan_columns
-from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder
+from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder, stored_columns
 from komb.data.table import DiscreteTable
 from komb.errors import (
     Argument,
@@ -170,37 +169,35 @@ def explained(error: BaseException) -> BaseException:
 # Codes on workers
 
 
-def hold_table(connection: Connection, data: Any, request: Request) -> DiscreteTable:
-    """Encode a dataframe of Dask where it is; none of its rows comes here.
+def hold_table(connection: Connection, data: Any, options: ReadOptions) -> DiscreteTable:
+    """Encode a dataframe of Dask where it is; its codes stay with the workers.
 
-    Two passes over the partitions: one for the levels of the columns, one for their codes, which
-    stay with the workers. A worker that is lost has its part made again, from what the dataframe is
-    made of.
+    Passes over the partitions say what the columns are, and where numbers are cut. A worker that is
+    lost has its part made again, from what the dataframe is made of.
     """
-    rule = "be left out for a dataframe of Dask"
-    remedy = "Encode the dataframe first: komb.encode(data, 'table.komb', {}=...)."
-    request.treatment.refuse(["discretize"], rule, remedy)
-    request.treatment.refuse(["types", "na_values"], rule, "Change the dataframe instead.")
     with connection.client.as_current():
-        plans, rows = plan_columns(DaskPartitions(data), request)
-        held = _hold_codes(connection.client, data, plans)
-    columns = [plan.entry for plan in plans]
+        batches = DaskPartitions(data)
+        names = options.names_left(batches.names)
+        plan = plan_table(batches, names, options, limit=check_limit())
+        held = _hold_codes(connection.client, data, plan)
+    columns = stored_columns(plan)
     return DiscreteTable(
         tuple(column.name for column in columns),
-        CodesOnWorkers(columns, range(len(columns)), sum(rows), held),
+        CodesOnWorkers(columns, range(len(columns)), sum(plan.rows), held),
         tuple(column.levels for column in columns),
+        {column.name: column.cuts for column in columns if column.cuts is not None},
         has_missing=any(column.n_missing for column in columns),
-        reading=request.treatment.describe(),
+        types=plan.types,
+        reading=options.describe(),
         connection=connection,
     )
 
 
-def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any]:
+def _hold_codes(client: Any, data: Any, plan: TablePlan) -> list[Any]:
     """Have every partition encoded, and its codes kept, by a worker."""
     dask, distributed = import_module("dask"), import_module("distributed")
-    partitions = data[[plan.name for plan in plans]].to_delayed()
-    dtype = code_dtype(max(plan.entry.n_codes for plan in plans))
-    encode = dask.delayed(partial(_encode_partition, tuple(plans), dtype), pure=False)
+    partitions = data[[own.name for own in plan.plans]].to_delayed()
+    encode = dask.delayed(partial(_encode_partition, plan), pure=False)
     held: list[Any] = client.compute([encode(partition) for partition in partitions])
     distributed.wait(held)
     for future in held:
@@ -209,9 +206,9 @@ def _hold_codes(client: Any, data: Any, plans: Sequence[ColumnPlan]) -> list[Any
     return held
 
 
-def _encode_partition(plans: Sequence[ColumnPlan], dtype: np.dtype[Any], frame: Any) -> ArrayPiece:
+def _encode_partition(plan: TablePlan, frame: Any) -> ArrayPiece:
     """Encode some rows, on a worker."""
-    return ArrayPiece(np.stack(encode_columns(plans, frame)).astype(dtype, copy=False))
+    return ArrayPiece(plan.encode(frame)[0])
 
 
 class CodesOnWorkers(CodesElsewhere):

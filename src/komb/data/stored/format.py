@@ -21,11 +21,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import Array, CodeArray, Levels, Name, code_dtype
-from komb.data.encode.column_errors import MAX_LEVELS
-from komb.data.encode.column_types import ColumnType
+from komb.data.encoder import TablePlan
+from komb.data.kinds import ColumnType
+from komb.data.levels import Array, CodeArray, Levels, code_dtype
 from komb.data.memory_limit import check_limit, refuse_beyond
+from komb.data.names import Name
 from komb.data.parts import Int64Array, Parts, cut_rows, narrow
+from komb.data.problems import MAX_LEVELS
 from komb.data.read.file_bytes import shorten
 from komb.data.stored.plain_values import from_json, to_json
 from komb.data.table import DiscreteTable
@@ -60,6 +62,14 @@ class StoredColumn:
     def n_codes(self) -> int:
         """Levels, and one more if values are missing."""
         return len(self.levels) + (self.n_missing > 0)
+
+
+def stored_columns(plan: TablePlan) -> tuple[StoredColumn, ...]:
+    """Return what a header says of columns that are encoded by a plan."""
+    return tuple(
+        StoredColumn(own.name, own.levels, own.cuts, own.n_missing, own.has_numbers)
+        for own in plan.plans
+    )
 
 
 @dataclass(frozen=True, slots=True)
