@@ -30,7 +30,6 @@ CONSTANTS: dict[str, Any] = {
     "citests.engines.LONG_ROWS": 1,
     "engine.block_engine.FIRST_WORDS": 8,
     "engine.plain.REMEMBERED_BYTES": 0,
-    "engine.plain.TESTS_AT_ONCE": 1,
     "engine.state.BITMAP_BYTES": 0,
     "engine.state.DEPTH": 1,
     "engine.state.FEWEST_CELLS": 16,
