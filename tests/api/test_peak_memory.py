@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells the peak of a process"
 )
 
-FIXED = 64 << 20  # what does not depend on the data: threads, buffers, what allocators keep
+FIXED = 256 << 20  # what does not depend on the data: kernels, threads, buffers, blocks
 BYTES_PER_ROW = 250
 
 MEASURE = """

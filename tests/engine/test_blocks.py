@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from komb.counts import joint_counts
 
 import komb
 from komb.data import parts as parts_of_tables
 from komb.data.table import DiscreteTable
 from komb.engine import blocks as blocks_module
+from komb.engine import joint_counts
 from komb.engine.blocks import Blocks, ThreadCounter, merge_sets
 from komb.engine.joint_counts import Columns, JointCounts, words_of
 from komb.engine.threads import use_threads

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from komb.counts import cluster_screens
 
 import komb
-from komb.engine import screens, sweep
+from komb.engine import cluster_screens, screens, sweep
 from komb.engine.cluster_screens import find_workers, use_workers
 from tests.local_cluster import local_client
 

@@ -83,7 +83,7 @@ def run(
 
 def block(copy: Path) -> dict[str, object]:
     """Put a file where the folder beside the kernels would have to be, and have no home."""
-    (copy / "komb" / "counts" / "__pycache__").write_text("")
+    (copy / "komb" / "engine" / "__pycache__").write_text("")
     return {"HOME": NOWHERE}
 
 
@@ -100,7 +100,7 @@ class TestFolders:
             done = run(copy, ONE_KERNEL, HOME=tmp_path / "home")
             assert done.stdout.split() == [expected(), str(hits)]
             assert (kernel_cache.NOTICE in done.stderr) == (hits == 0)
-        assert len(list((copy / "komb/counts/__pycache__").glob("*.nbc"))) == 1
+        assert len(list((copy / "komb/engine/__pycache__").glob("*.nbc"))) == 1
         assert not list((tmp_path / "home").rglob("*.nbc"))
 
     def test_where_the_user_says(self, copy: Path, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ class TestFolders:
         monkeypatch.setenv("KOMB_CACHE_DIR", NOWHERE)
         folders = kernel_cache.find_folders()
         assert folders[0].parent == Path(NOWHERE)
-        assert folders[1] == SOURCE / "counts" / "__pycache__"
+        assert folders[1] == SOURCE / "engine" / "__pycache__"
 
     def test_then_the_cache_folder_of_the_user(self, copy: Path, tmp_path: Path) -> None:
         done = run(copy, TWICE, **block(copy), XDG_CACHE_HOME=tmp_path / "cache")
@@ -139,7 +139,7 @@ class TestFolders:
         (tmp_path / "file").write_text("")
         done = run(copy, ONE_KERNEL, KOMB_CACHE_DIR=tmp_path / "file")
         assert done.stdout.split() == [expected(), "0"]
-        assert list((copy / "komb/counts/__pycache__").glob("*.nbc"))
+        assert list((copy / "komb/engine/__pycache__").glob("*.nbc"))
 
     def test_a_read_only_copy_with_kernels_in_it(self, copy: Path) -> None:
         """As in the image of a container: made by root, used by others."""
@@ -213,9 +213,9 @@ class TestFiles:
     @pytest.mark.parametrize(
         "changed",
         [
-            "counts/fixedpoint.py",
-            "counts/contingency_kernels/bitmaps.py",
-            "sessions/formula_kernels/lots.py",
+            "engine/fixed_point.py",
+            "engine/kernels/bitmaps.py",
+            "engine/kernels/loops.py",
         ],
     )
     def test_other_sources_have_other_files(
@@ -299,7 +299,7 @@ class TestPrivateFolders:
 
 def test_kernels_go_through_one_policy() -> None:
     """Numba's own cache stops komb where it cannot write."""
-    for file in (SOURCE / "counts").rglob("*.py"):
+    for file in (SOURCE / "engine").rglob("*.py"):
         if file.name not in ("compiling.py", "kernel_cache.py"):
             assert "njit" not in file.read_text(), file.name
 

@@ -39,7 +39,7 @@ from typing import ClassVar
 
 from komb.citests.contract import RuleTest
 from komb.citests.registry import register_test
-from komb.engine.features.components import COMPONENTS
+from komb.engine.features import COMPONENTS
 from komb.engine.rule import Rule
 
 BY_G, BY_X2 = "g", "x2"

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from komb.citests.contract import CITest, RuleTest
 from komb.citests.registry import TestChoice, find_test, make_test
 from komb.data.kinds import NUMERIC
 from komb.data.table import DiscreteTable
-from komb.engine.block_engine import LONG_ROWS, BlockEngine
 from komb.engine.engine import Engine
-from komb.engine.features.columns import FeatureColumns
-from komb.engine.features.feature_engine import FeatureEngine
 from komb.engine.fixed_point import FloatArray
-from komb.engine.journal import Journal
-from komb.engine.plugin import MeasuredEngine
 from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import Rule
-from komb.engine.table import TableEngine
+
+if TYPE_CHECKING:
+    from komb.engine.features.columns import FeatureColumns
+    from komb.engine.features.feature_engine import FeatureEngine
+    from komb.engine.journal import Journal
+    from komb.engine.table import TableEngine
+
+LONG_ROWS = 1 << 16
+"""Rows from which on a table in memory is counted in blocks, too."""
 
 
 def ranked_numbers(table: DiscreteTable, test: TestChoice) -> dict[int, FloatArray]:
@@ -36,6 +41,9 @@ def open_engine(
     journal: Journal | None = None,
 ) -> Engine:
     """Open the engine of a search on a table, given covariates."""
+    from komb.engine.features.feature_engine import FeatureEngine
+    from komb.engine.plugin import MeasuredEngine
+
     made = make_test(test, df, seed, alpha=alpha)
     kind = _kind_for(table)
     if isinstance(made, CITest):
@@ -59,15 +67,22 @@ def open_counts(table: DiscreteTable) -> TableEngine:
 
 def open_features(table: DiscreteTable, *, alpha: float, given: Variables = EMPTY) -> FeatureEngine:
     """Open an engine that tests on features only, which takes conditions by the dozen."""
+    from komb.engine.features.feature_engine import FeatureEngine
+
     return FeatureEngine(_feature_columns(table), alpha=alpha, fixed=given)
 
 
 def _kind_for(table: DiscreteTable) -> type[TableEngine]:
+    from komb.engine.block_engine import BlockEngine
+    from komb.engine.table import TableEngine
+
     is_long = not table.is_in_memory or table.n_rows >= LONG_ROWS
     return BlockEngine if is_long else TableEngine
 
 
 def _feature_columns(table: DiscreteTable) -> FeatureColumns:
+    from komb.engine.features.columns import FeatureColumns
+
     ordered = [
         table.index(name)
         for name, found in table.types.items()

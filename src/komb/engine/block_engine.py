@@ -34,9 +34,6 @@ from komb.engine.state import (
 )
 from komb.engine.table import TableEngine
 
-LONG_ROWS = 1 << 16
-"""Rows from which on a table in memory is counted in blocks, too."""
-
 FIRST_WORDS = 1 << 10
 """Of the tests that are noted before the first of them are counted; then twice as many each time:
 more make better use of a pass over the rows, and more of them may turn out to be needless."""

@@ -12,3 +12,5 @@ of the test is that of the component with most evidence, corrected for the choic
 The test draws no random numbers and does not change if a numeric column is transformed
 monotonically.
 """
+
+COMPONENTS = ("linear", "quadratic", "higher", "interaction")

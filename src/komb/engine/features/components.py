@@ -33,6 +33,7 @@ from itertools import accumulate, combinations, product
 import numpy as np
 import numpy.typing as npt
 
+from komb.engine.features import COMPONENTS
 from komb.engine.features.columns import Rows
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.work import Work
@@ -41,8 +42,6 @@ from komb.engine.kernels import gram as kernels
 from komb.engine.kernels.tails import tail_functions
 from komb.engine.kernels.tiles import NONE
 from komb.engine.records import Record
-
-COMPONENTS = ("linear", "quadratic", "higher", "interaction")
 
 WEIGHTS = np.array([0.76, 0.09, 0.07, 0.08])
 """Of the components. Most is linear, or nearly, so that costs least."""
