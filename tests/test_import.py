@@ -51,6 +51,7 @@ PUBLIC = [
     "MarkovField",
     "Member",
     "Option",
+    "StoredTable",
     "TestResult",
     "__version__",
     "algorithms",

@@ -112,7 +112,8 @@ def _stored(folder: Path) -> Data:
 
 def _limited(folder: Path) -> Data:
     table = calls.store(Data(_frame()), folder / "l.komb", LITTLE_MEMORY)
-    assert not table.is_in_memory
+    assert isinstance(table, komb.StoredTable)
+    assert not table.fits
     return Data(table, {"memory_limit": LITTLE_MEMORY})
 
 

@@ -12,8 +12,9 @@ from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
-_OF_COLUMNS = ("types", "missing", "na_values", "exclude", "discretize", "bins")
-_TAKEN = (*_OF_COLUMNS, "memory_limit", "delimiter", "no_header")
+_TAKEN = (
+    "exclude", "discretize", "bins", "missing", "memory_limit", "delimiter", "no_header",
+)  # fmt: skip
 
 
 @exit_codes(overwrite="--force", path="--out")
@@ -42,13 +43,13 @@ def encode(
     """Encode a table of any size into a folder, which all commands take as DATA.
 
     It is read in batches, so that memory is bounded; searches of a table that does not fit into
-    memory count it piece by piece.
+    memory count it shard by shard.
     """
     reading = options.to_reading(asked, _TAKEN)
-    from komb.data.stored.encode import encode as encode_table
+    from komb.data.stored import encoding
 
     with ProgressBar() as bar:
-        table = encode_table(
+        table = encoding.encode(
             data,
             out,
             target=target,
@@ -56,4 +57,7 @@ def encode(
             progress=bar.show,
             **reading,
         )
-    write(f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')}")
+    write(
+        f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')} "
+        f"in {plural(table.n_shards, 'shard')}"
+    )

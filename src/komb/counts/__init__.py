@@ -1,0 +1,1 @@
+"""Counting: compiled kernels and the contingency tables that hide them."""

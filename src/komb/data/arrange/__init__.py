@@ -1,0 +1,1 @@
+"""Tables made for one search: rows weighted, columns grouped, covariates put into strata."""

@@ -1,0 +1,1 @@
+"""From values to codes: arrays, frames and Python objects, discretization, missing values."""

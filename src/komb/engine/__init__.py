@@ -1,1 +1,0 @@
-"""Questions about dependence, and who answers them: counts, graphs, distributions, features."""
