@@ -27,10 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from common import print_table
-from komb.citests.decision import is_dependent
-from komb.citests.measure import Measurement
+from komb.citests.engines import open_engine
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
+from komb.engine.questions import Outcome
 
 LEVELS, CONDITIONS, ROWS = (2, 3, 5, 10, 20), (0, 1, 2, 3), (100, 500, 1000, 5000)
 QUICK = (2, 3, 10), (0, 1, 2), (100, 1000)
@@ -121,16 +120,19 @@ def draw_data(cell: Cell, has_dependence: bool, rng: np.random.Generator) -> Cod
 def our_decisions(data: Codes, seed: int) -> Decisions:
     table = DiscreteTable.from_codes(data)
     given = frozenset(range(1 + CANDIDATES, data.shape[1]))
+    tests = [(candidate, given) for candidate in range(1, 1 + CANDIDATES)]
     found: Decisions = {}
     for label, (test, df) in OURS.items():
-        session = DataSession(table, test, df=df, seed=seed)
-        measured = session.source.measure(0, range(1, 1 + CANDIDATES), given)
-        found[label] = partial(_decide, measured)
+        outcomes = open_engine(table, test, df=df, seed=seed).outcomes(0, tests)
+        found[label] = partial(_decide, outcomes)
     return found
 
 
-def _decide(measured: Measurement, alpha: float) -> list[bool]:
-    return list(is_dependent(measured, alpha).tolist())
+def _decide(outcomes: Sequence[Outcome], alpha: float) -> list[bool]:
+    """Compare p-values with a level; a test without one has decided."""
+    return [
+        not each.independent if each.p_value is None else each.p_value <= alpha for each in outcomes
+    ]
 
 
 def peer_decisions(data: Codes, cell: Cell) -> Decisions:

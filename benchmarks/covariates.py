@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 import komb
 from common import print_table
-from komb.data.arrange.strata import count_strata, cut_into_strata
-from komb.data.arrange.weights import effective_size
+from komb.data.covariates import count_strata, find_strata
+from komb.data.weights import effective_size
 
 Floats = npt.NDArray[np.float64]
 People = tuple[Any, Floats, Any]  # genotypes, ancestry, target
@@ -240,8 +240,8 @@ def run_values(arguments: argparse.Namespace) -> None:
                     "y": correlation * covariate + np.sqrt(1 - correlation**2) * y,
                     "z": covariate,
                 }
-                strata = cut_into_strata([("z", covariate)], count_strata(n_rows, 1), "error")
-                held_fixed = {"z": strata.codes.astype(str)}
+                strata = find_strata(covariate.reshape(-1, 1), count_strata(n_rows, 1))
+                held_fixed = {"z": strata.astype(str)}
                 cut = {name: quarters(data[name]) for name in ("x", "y")}
                 tables = {"bins": cut | held_fixed, "ranks": data | held_fixed, "values": data}
                 for kind, held in tables.items():

@@ -21,7 +21,7 @@ import numpy as np
 
 import komb
 from common import best_of, print_table
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from measures.cost import IAMB, copies_table
 from measures.methods import AUTO, MMMB, Options

@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 import komb
 from common import NETWORKS, Samples, print_table
+from komb.citests.engines import open_engine
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -51,7 +52,8 @@ def with_missing(codes: npt.NDArray[Any], is_missing: Mask) -> DiscreteTable:
         columns.append(coded)
         levels.append(tuple(found.tolist()))
     dtype = np.uint8 if max(map(len, levels)) < 256 else np.uint16
-    return DiscreteTable(tuple(range(len(levels))), np.array(columns).astype(dtype), tuple(levels))
+    parts = CodesHere(np.array(columns).astype(dtype))
+    return DiscreteTable(tuple(range(len(levels))), parts, tuple(levels))
 
 
 def delete_at_random(table: DiscreteTable, share: float) -> DiscreteTable:
@@ -165,7 +167,7 @@ def rejections(mechanism: str, effect: float, draws: int) -> dict[str, npt.NDArr
         codes = draw(rng, effect)
         gone = MECHANISMS[mechanism](codes, rng)
         for treatment, make in TREATMENTS.items():
-            p_value = DataSession(make(codes, gone), "g").outcome(Y, X, [Z]).p_value
+            p_value = open_engine(make(codes, gone), "g").outcome(Y, X, frozenset({Z})).p_value
             assert p_value is not None
             p_values[treatment].append(p_value)
     return {treatment: np.array(mine) for treatment, mine in p_values.items()}

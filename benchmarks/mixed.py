@@ -37,12 +37,13 @@ import numpy.typing as npt
 
 import komb
 from common import best_of, f1_score, print_table
+from komb.citests.engines import open_engine
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.features.columns import FeatureColumns
+from komb.engine.features.feature_engine import FeatureEngine
 from komb.search.auto import find_blanket
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.mixed import MixedSession
-from komb.sessions.session import Session
 
 Values = npt.NDArray[Any]
 ALPHAS = (0.05, 0.01)
@@ -82,29 +83,33 @@ def codes_of(column: Column, bins: int = BINS) -> Values:
     return np.searchsorted(np.unique(cuts), column.values, side="right")
 
 
-def mixed_session(columns: Sequence[Column], alpha: float = 0.01) -> MixedSession:
+def mixed_engine(columns: Sequence[Column], alpha: float = 0.01) -> Engine:
     table = DiscreteTable.from_codes(np.column_stack([codes_of(each) for each in columns]))
     numbers = {i: each.values.astype(float) for i, each in enumerate(columns) if each.is_number}
-    return MixedSession(table, numbers, alpha=alpha)
+    return FeatureEngine(
+        FeatureColumns(table, numbers, ()),
+        open_engine(table, test="auto", alpha=alpha, df="adjusted"),
+        alpha=alpha,
+    )
 
 
-def binned_session(columns: Sequence[Column], alpha: float = 0.01) -> DataSession:
+def binned_engine(columns: Sequence[Column], alpha: float = 0.01) -> Engine:
     table = DiscreteTable.from_codes(np.column_stack([codes_of(each) for each in columns]))
-    return DataSession(table, "auto", alpha=alpha, df="adjusted")
+    return open_engine(table, test="auto", alpha=alpha, df="adjusted")
 
 
-def p_value_of(session: Session, case: Case) -> float:
-    p_value = session.outcome(0, 1, range(2, len(case.columns))).p_value
+def p_value_of(engine: Engine, case: Case) -> float:
+    p_value = engine.outcome(0, 1, frozenset(range(2, len(case.columns)))).p_value
     assert p_value is not None
     return p_value
 
 
 def komb_mixed(case: Case) -> float:
-    return p_value_of(mixed_session(case.columns), case)
+    return p_value_of(mixed_engine(case.columns), case)
 
 
 def komb_binned(case: Case) -> float:
-    return p_value_of(binned_session(case.columns), case)
+    return p_value_of(binned_engine(case.columns), case)
 
 
 def causal_learn(kind: str, case: Case) -> float:
@@ -392,7 +397,7 @@ def power(options: argparse.Namespace) -> None:
 
 
 def speed(options: argparse.Namespace) -> None:
-    """Time one test in a session that has many to do, and KCI on the same columns."""
+    """Time one test of an engine that has many to do, and KCI on the same columns."""
     lines = []
     for n_rows, n_given in product(options.rows, (0, 1, 3)):
         rng = np.random.default_rng(n_rows)
@@ -400,15 +405,15 @@ def speed(options: argparse.Namespace) -> None:
         data[:, 0] += 0.5 * data[:, 1:].sum(axis=1) / np.sqrt(40)
         columns = [Column(values) for values in data.T]
         candidates, given = list(range(1, 40)), frozenset(range(40, 40 + n_given))
-        session = mixed_session(columns)
-        session.source.weigh(0, [(candidates[:2], frozenset())], is_counted=True)  # compiles
+        engine = mixed_engine(columns)
+        engine.evidence(0, [(set(candidates[:2]), frozenset())])  # compiles
 
         def ours(
             columns: Sequence[Column] = columns,
             candidates: list[int] = candidates,
             given: frozenset[int] = given,
         ) -> None:
-            mixed_session(columns).source.weigh(0, [(candidates, given)], is_counted=True)
+            mixed_engine(columns).evidence(0, [(set(candidates), given)])
 
         chosen = tuple(columns[z] for z in sorted(given))
         case = Case(columns[0], columns[1], chosen)
@@ -477,14 +482,14 @@ def _draw_child(rng: np.random.Generator, parents: Sequence[Column], n_rows: int
     return Column(np.exp(values) if kind == "skewed" else values)
 
 
-def komb_blanket(make: Callable[..., Session], columns: Sequence[Column]) -> list[set[int]]:
-    """Find all blankets in one session."""
+def komb_blanket(make: Callable[..., Engine], columns: Sequence[Column]) -> list[set[int]]:
+    """Find all blankets with one engine."""
     from komb.search._thresholds import choose_alpha
 
     n_rows, everything = len(columns[0].values), frozenset(range(len(columns)))
-    session = make(columns, choose_alpha(n_rows, len(columns)).value)
+    engine = make(columns, choose_alpha(n_rows, len(columns)).value)
     return [
-        set(find_blanket(session, Task(target=y, candidates=everything - {y})).witnesses)
+        set(find_blanket(engine, Task(target=y, candidates=everything - {y})).witnesses)
         for y in sorted(everything)
     ]
 
@@ -520,8 +525,8 @@ def score_network(seed: int, n_rows: int, has_kci: bool) -> dict[str, tuple[floa
     """Measure the mean F1 of each way, and its seconds, on one network."""
     columns, truth = draw_network(seed, n_rows)
     ways: dict[str, Callable[[], list[set[int]]]] = {
-        "komb, mixed": partial(komb_blanket, mixed_session, columns),
-        f"komb, {BINS} quantiles": partial(komb_blanket, binned_session, columns),
+        "komb, mixed": partial(komb_blanket, mixed_engine, columns),
+        f"komb, {BINS} quantiles": partial(komb_blanket, binned_engine, columns),
         "IAMB, Fisher z": partial(iamb, "fisherz", columns),
         "IAMB, RCIT": partial(iamb, "rcit", columns),
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import komb
 from common import NETWORKS, Samples, print_table
-from komb.counts.threads import use_threads
+from komb.engine.threads import use_threads
 
 ORDERS = BOUNDS = range(1, 4)
 

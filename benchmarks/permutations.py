@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from common import best_of, print_table
+from komb.citests.engines import open_engine
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
 
 ROWS, SHUFFLES = 5000, 999
 INDEPENDENT = 20  # pairs of which the mean time is taken
@@ -35,10 +35,10 @@ def draw(levels: int, conditions: int, is_dependent: bool, seed: int) -> Codes:
 
 
 def time_komb(columns: Codes) -> float:
-    session = DataSession(DiscreteTable.from_codes(columns.T), "perm")
-    given = range(2, len(columns))
-    session.outcome(0, 1, given)  # prepared once a search
-    return best_of(3, lambda: session.outcome(0, 1, given), process_time)
+    engine = open_engine(DiscreteTable.from_codes(columns.T), "perm")
+    given = frozenset(range(2, len(columns)))
+    engine.outcome(0, 1, given)  # prepared once a search
+    return best_of(3, lambda: engine.outcome(0, 1, given), process_time)
 
 
 def time_numpy(columns: Codes) -> float:

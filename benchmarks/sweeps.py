@@ -4,9 +4,10 @@
 
 Columns are genotypes, of three levels, that have nothing to do with the target, as most columns of
 a genome have not; a sweep tests each of them given each other (pairs), or given two others
-(triples). PLINK 1.9 (``plink1.9`` or ``plink`` on the PATH) searches the same pairs with
-``--fast-epistasis boost``, which tests the interaction of two genotypes. Its time is that of the
-whole program, komb's that of the sweep, without reading the table.
+(triples), for dependences that are significant among so many. PLINK 1.9 (``plink1.9`` or ``plink``
+on the PATH) searches the same pairs with ``--fast-epistasis boost``, which tests the interaction of
+two genotypes. Its time is that of the whole program, komb's that of the sweep, without reading the
+table.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ import numpy as np
 import numpy.typing as npt
 
 from common import best_of, print_table
-from komb.counts.threads import use_threads
+from komb.citests.engines import open_engine
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
+from komb.engine.engine import AllSets
+from komb.engine.threads import use_threads
 
 Genotypes = npt.NDArray[np.uint8]
 
 REPEATS = 3
+LEAST_BITS = 30.0  # as dependences need among a thousand million tests
 MISSING = 3  # the code that follows the last genotype
 #: part -> columns, rows, conditions, share of values that are missing
 PARTS = {
@@ -53,7 +57,7 @@ def draw(n_columns: int, n_rows: int, share: float) -> tuple[Genotypes, npt.NDAr
 def as_table(genotypes: Genotypes, target: npt.NDArray[np.uint8]) -> DiscreteTable:
     codes = np.vstack((genotypes, target))
     levels = (*((0, 1, 2),) * len(genotypes), (0, 1))
-    return DiscreteTable(tuple(range(len(codes))), codes, levels)
+    return DiscreteTable(tuple(range(len(codes))), CodesHere(codes), levels)
 
 
 def sweep_seconds(table: DiscreteTable, test: str, size: int, repeats: int) -> float:
@@ -61,9 +65,9 @@ def sweep_seconds(table: DiscreteTable, test: str, size: int, repeats: int) -> f
     pool = frozenset(range(target))
 
     def work() -> None:
-        DataSession(table, test).sweep(target, pool, size)
+        open_engine(table, test).strong(target, AllSets(pool, pool, size), LEAST_BITS)
 
-    DataSession(table, test).sweep(target, frozenset(range(5)), size)  # kernels are loaded
+    work()  # kernels are loaded
     return best_of(repeats, work)
 
 

@@ -69,9 +69,9 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
     (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text|TestOption)"),
     (r"py:.*", r"(.*\.)?(Moments|Resampled|Summaries|Tests|Variables|Contingency|BoolArray)"),
-    (r"py:.*", r"(.*\.)?(C|F|FloatArray|Int64Array|Session|PValueFunction)"),
+    (r"py:.*", r"(.*\.)?(C|F|FloatArray|Int64Array|PValueFunction)"),
     # What is no page of the reference, or a sentence where a type could stand.
-    (r"py:class", r"komb\.(data|results|search|sessions)\..*"),
+    (r"py:class", r"komb\.(data|engine|results|search)\..*"),
     (r"py:class", r"distributed\..*|Symmetry|True|False|alone_low|added_low"),
     (r"py:class", r"(What|Of) .*"),
 ]

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, FancyArrowPatch, Rectangle
 
 import komb
-from komb.sessions.data import DataSession
+from komb.citests.engines import open_engine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,12 +129,12 @@ def draw_questions(theme: Theme) -> Figure:
     """Draw the p-value of every column against the lamp: marginally, and given each other."""
     table = komb.read_table(LAMP)
     names = [str(name) for name in table.names if name != "lamp"]
-    session = DataSession(table, "g", alpha=0.01, df="observed")
+    engine = open_engine(table, "g", alpha=0.01)
     target = table.index("lamp")
 
     def p_value(name: str, given: str | None) -> float:
         condition = frozenset() if given is None else frozenset({table.index(given)})
-        found = session.outcome(target, table.index(name), condition).p_value
+        found = engine.outcome(target, table.index(name), condition).p_value
         assert found is not None
         return found
 

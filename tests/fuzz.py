@@ -30,17 +30,18 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import komb
 from komb.citests import tests as registered
 from komb.cli import main
+from komb.data import batches as reading
+from komb.engine.journal import Journal, Noted
 from komb.errors import InputError
 from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
-from komb.sessions.listed_tests import Listed
-from komb.sessions.sweep_journal import SweepJournal
 from tests import naive
 from tests.citests.twins import check_some_against_twins
-from tests.counts.tables import ANY_KIND, LOW_KIND, columns_of, make_table
+from tests.engine.tables import ANY_KIND, LOW_KIND, columns_of, make_table
 from tests.naive.plink import write_cohort
 
 Random = np.random.Generator
@@ -235,11 +236,61 @@ def bif(rng: Random, folder: Path) -> None:
         refused_or_read(lambda: komb.read_bif(loose, memory_limit=MEMORY))
 
 
-@campaign(1)
-def parquet(rng: Random, folder: Path) -> None:
-    """Damaged Parquet; each takes a process."""
-    import polars as pl
+@campaign(20)
+def batches(rng: Random, folder: Path) -> None:
+    """A file that is encoded in batches is the table that is read at once."""
+    columns = _odd_columns(rng, int(rng.integers(1, 60)))
+    frame = pl.DataFrame(columns, strict=False)
+    path = folder / str(rng.choice(["x.csv", "x.parquet"]))
+    frame.write_csv(path) if path.suffix == ".csv" else frame.write_parquet(path)
+    options: dict[str, Any] = {"missing": str(rng.choice(["level", "testwise", "error"]))}
+    options["types"] = str(rng.choice(["auto", "strict"]))
+    if rng.random() < 0.3:
+        options["discretize"] = str(rng.choice(["quantile", "uniform"]))
 
+    def outcome(read: Callable[[], komb.DiscreteTable]) -> Any:
+        try:
+            return read()
+        except InputError as error:
+            return type(error)
+
+    rows, before = int(rng.integers(1, 20)), reading.rows_per_batch
+    reading.rows_per_batch = lambda *_: rows
+    try:
+        stored = outcome(lambda: komb.encode(path, folder / "t.komb", **options))
+    finally:
+        reading.rows_per_batch = before
+    whole = outcome(lambda: komb.read_table(path, **options))
+    if stored != whole or (isinstance(whole, komb.DiscreteTable) and stored.types != whole.types):
+        raise WrongError(f"{stored!r} is not {whole!r}")
+
+
+def _odd_columns(rng: Random, n_rows: int) -> dict[str, list[Any]]:
+    """Columns of numbers, text, dates and what may be either, with gaps."""
+    words = ["a", "b c", "?", "NA", "7", "007", "2,5", "1.5", "2024-01-03", "3.1.2024", "true", ""]
+    few = [words[i] for i in rng.integers(0, len(words), 3)]
+    makers: list[Callable[[], list[Any]]] = [
+        lambda: rng.integers(0, rng.choice([3, 40, 10**6]), n_rows).tolist(),
+        lambda: rng.normal(size=n_rows).round(int(rng.integers(0, 4))).tolist(),
+        lambda: rng.permutation(n_rows).tolist(),
+        lambda: [few[i] for i in rng.integers(0, 3, n_rows)],
+        lambda: [f"{x:.2f}" for x in rng.normal(size=n_rows)],
+        lambda: [f"{x % 28 + 1}.{x % 12 + 1}.2024" for x in rng.integers(0, 400, n_rows).tolist()],
+        lambda: [f"person {x} of them all" for x in rng.integers(0, 10**5, n_rows).tolist()],
+    ]
+    columns = {}
+    for number in range(int(rng.integers(1, 5))):
+        values = makers[rng.integers(len(makers))]()
+        gaps = rng.random(n_rows) < float(rng.choice([0, 0, 0.2]))
+        columns[f"{rng.choice(['x', 'id', 'year'])}{number or ''}"] = [
+            None if gap else value for gap, value in zip(gaps, values, strict=True)
+        ]
+    return columns
+
+
+@campaign(20)
+def parquet(rng: Random, folder: Path) -> None:
+    """Damaged Parquet."""
     buffer = io.BytesIO()
     values = rng.integers(0, 3, 200)
     pl.DataFrame({"a": values, "b": values.astype(str), "c": values / 2}).write_parquet(buffer)
@@ -252,12 +303,13 @@ def parquet(rng: Random, folder: Path) -> None:
 def stored(rng: Random, folder: Path) -> None:
     """A damaged table on disk is refused, or is the table that was written."""
     table = _table_to_search(rng)
-    path = komb.encode(table, folder / "t.komb", overwrite=True).path
+    path = folder / "t.komb"
+    komb.encode(table, path, overwrite=True)
     file = str(rng.choice(sorted(os.listdir(path))))
     (path / file).write_bytes(mutate(rng, (path / file).read_bytes()))
     try:
         found = komb.read_table(path)
-        found.verify()  # type: ignore[attr-defined]
+        found.verify()
     except InputError:
         return
     if found != table:
@@ -282,17 +334,15 @@ def plink(rng: Random, folder: Path) -> None:
 def sweep_journal(rng: Random, folder: Path) -> None:
     """Damaged journals of sweeps."""
     path, identity = folder / "x.journal", {"table": "x"}
-    arrays = rng.integers(0, 9, (3, 4))
-    with SweepJournal(path, identity) as written:
-        for number in range(3):
-            written.add("pairs", 2 * number, 2, Listed(9, 9, *arrays))
+    part = Noted(9, 9, rng.integers(0, 9, (3, 4)))
+    with Journal(path, identity) as written:
+        list(written.run("pairs", lambda done: iter([part] * 3)))
     path.write_bytes(mutate(rng, path.read_bytes()))
 
     def read() -> None:
-        with SweepJournal(path, identity) as found:
-            assert all(
-                np.array_equal(each.ranks, arrays[0]) for each in found.section("pairs").done
-            )
+        with Journal(path, identity) as found:
+            for each in found.run("pairs", lambda done: iter([])):
+                assert np.array_equal(each.numbers, part.numbers)
 
     refused_or_read(read)
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from komb.counts.kernel_cache import is_kept, is_to_be_kept
+from komb.engine.engine import AllSets
+from komb.engine.kernel_cache import is_kept, is_to_be_kept
 from komb.search.komb import find_blanket
 from komb.search.task import Task
-from komb.sessions import screened_sweep
-from komb.sessions.data import DataSession
-from tests.counts.tables import make_table, with_missing
+from tests.engine.engines import on_table
+from tests.engine.tables import make_table, with_missing
 
 ROWS = {"uint8": 250, "uint16": 400}  # as many as there are levels
-LAST = "summarise_thin_present"
+LAST = "run_shuffles"
 
 
 def compile_kernels() -> None:
@@ -39,15 +39,14 @@ def use_kernels(dtype: str) -> None:
     complete = make_table(kinds, ROWS[dtype], seed=0)
     incomplete = with_missing(complete, [0.0, *[0.1] * 5, 0.0], seed=0)
     others = frozenset(range(len(kinds))) - {2}
-    screened_sweep.LEAST_WORK = 1 if dtype == "uint8" else 1 << 62  # bitmaps have no codes
     for table in (complete, incomplete):
         assert table.dtype == dtype
         for test in ("g-sci", "auto"):
-            session = DataSession(table, test, alpha=0.1)
-            session.sweep(2, others - {6}, 1)
-            session.outcome(2, 0, [1, 6])
-            find_blanket(DataSession(table, test), Task(2, others), order=1, max_separator=1)
-        DataSession(table, "perm").outcome(2, 0, [1])
+            engine = on_table(table, test, alpha=0.1)
+            engine.strong(2, AllSets(others - {6}, others - {6}, 1), 1.0)
+            engine.outcome(2, 0, frozenset({1, 6}))
+            find_blanket(engine, Task(2, others), order=1, max_separator=1)
+        on_table(table, "perm").outcome(2, 0, frozenset({1}))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,6 @@ PUBLIC = [
     "MarkovField",
     "Member",
     "Option",
-    "StoredTable",
     "TestResult",
     "__version__",
     "algorithms",

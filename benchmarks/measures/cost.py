@@ -12,7 +12,7 @@ import numpy as np
 
 import komb
 from common import best_of, print_table
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from measures.methods import AUTO, MMMB, Method, Options, find_each, warm_up
 from measures.options import add_network_options

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 import komb
-from komb.data.encode.codes import Name
 from komb.data.models.boolean_functions import boolean_table
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
 
 __all__ = ["AUTO", "MMMB", "Method", "list_methods", "warm_up"]

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import komb
 from common import print_table
 from komb.data.models.bayesian_network import DiscreteNetwork
+from komb.engine.oracle import DistributionEngine
 from komb.search.auto import find_blanket as search_auto
 from komb.search.komb import find_blanket as search_komb
 from komb.search.task import Task
-from komb.sessions.distribution import DistributionOracle
 from measures.methods import AUTO, Options
 
 __all__ = ["add_options", "run"]
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
         style = STYLES[number % len(STYLES)]
         rng = np.random.default_rng([arguments.seed, number])
         network = draw_network(rng, style)
-        oracle = DistributionOracle(network.joint())
+        oracle = DistributionEngine(network.joint())
         for target, answers in answer(network, number, arguments.rows).items():
             truth = true_boundary(oracle, target)
             for label, found in answers.items():
@@ -104,8 +104,8 @@ def ask_distribution(network: DiscreteNetwork) -> dict[int, Answers]:
     answers = {}
     for target in everything:
         task = Task(target, everything - {target})
-        auto = search_auto(DistributionOracle(joint), task, order=ORDER)
-        fixed = search_komb(DistributionOracle(joint), task, order=ORDER, max_separator=SEPARATOR)
+        auto = search_auto(DistributionEngine(joint), task, order=ORDER)
+        fixed = search_komb(DistributionEngine(joint), task, order=ORDER, max_separator=SEPARATOR)
         found = (set(auto.witnesses), set(fixed.witnesses))
         answers[target] = dict(zip(LABELS, found, strict=True))
     return answers
@@ -124,7 +124,7 @@ def ask_sample(network: DiscreteNetwork, seed: int, n_rows: int) -> dict[int, An
     return answers
 
 
-def true_boundary(oracle: DistributionOracle, target: int) -> set[int]:
+def true_boundary(oracle: DistributionEngine, target: int) -> set[int]:
     """Return the Markov boundary by its definition: drop what is independent given the rest.
 
     In a positive distribution, and these are, there is only one.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from common import NETWORKS
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.reproduction.datasets import BundledNetwork, Dataset, open_dataset
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from komb.api.single_test import ci_test
     from komb.citests import register_test, tests
     from komb.citests.option import Option
-    from komb.data.encode.column_types import ColumnType
     from komb.data.examples import example
+    from komb.data.kinds import ColumnType
     from komb.data.knowledge import Knowledge
     from komb.data.models.bayesian_network import DiscreteNetwork
     from komb.data.models.boolean_functions import boolean_network, boolean_table
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from komb.data.read.bif import read_bif
     from komb.data.read.table_files import read_table
     from komb.data.reading import table
-    from komb.data.stored.encoding import encode
-    from komb.data.stored.stored_table import StoredTable
+    from komb.data.stored.encode import encode
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
@@ -60,7 +59,6 @@ __all__ = [
     "MarkovField",
     "Member",
     "Option",
-    "StoredTable",
     "TestResult",
     "__version__",
     "algorithms",
@@ -87,7 +85,7 @@ _HOMES = {
     "Blanket": "komb.results.blanket",
     "BlanketPath": "komb.results.path",
     "Blankets": "komb.results.blankets",
-    "ColumnType": "komb.data.encode.column_types",
+    "ColumnType": "komb.data.kinds",
     "Comparison": "komb.results.comparison",
     "DiscreteNetwork": "komb.data.models.bayesian_network",
     "DiscreteTable": "komb.data.table",
@@ -97,7 +95,6 @@ _HOMES = {
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
     "Option": "komb.citests.option",
-    "StoredTable": "komb.data.stored.stored_table",
     "TestResult": "komb.results.test_result",
     "algorithms": "komb.search",
     "blanket_path": "komb.api.path",
@@ -105,7 +102,7 @@ _HOMES = {
     "boolean_table": "komb.data.models.boolean_functions",
     "ci_test": "komb.api.single_test",
     "compare": "komb.api.compare",
-    "encode": "komb.data.stored.encoding",
+    "encode": "komb.data.stored.encode",
     "example": "komb.data.examples",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",

@@ -8,14 +8,15 @@ import signal
 import threading
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import komb
-from komb.data.stored import clients as clusters
-from komb.data.stored.stored_table import is_table_folder
+from komb.data.stored import dask as clusters
+from komb.data.stored.format import is_table_folder
 from komb.errors import DataError, ParameterError
 from tests.local_cluster import LOOPBACK, local_client
 from tests.optional import pandas as pd
@@ -39,10 +40,15 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return komb.encode(
-        make_frame(), tmp_path_factory.mktemp("t") / "table.komb", memory_limit=LIMIT
-    )
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found: Path = tmp_path_factory.mktemp("t") / "table.komb"
+    komb.encode(make_frame(), found)
+    return found
+
+
+@pytest.fixture
+def stored(path: Path) -> komb.DiscreteTable:
+    return komb.read_table(path, memory_limit=LIMIT)
 
 
 def facts(blanket: komb.Blanket) -> list[object]:
@@ -57,7 +63,7 @@ EXPECTED = {"method": "auto"}, {"method": "mmmb"}, {"method": "komb", "order": 1
 
 @pytest.mark.parametrize("options", EXPECTED)
 def test_a_table_on_disk(client: Any, stored: Any, options: Any) -> None:
-    assert not stored.fits
+    assert not stored.is_in_memory
     expected = komb.markov_blanket(make_frame(), "y", **options)
     found = komb.markov_blanket(komb.table(stored, cluster=client), "y", **options)
     assert facts(found) == facts(expected)
@@ -74,7 +80,7 @@ def test_a_dataframe_stays_where_it_is(client: Any, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("rows came here")
 
-    monkeypatch.setattr("komb.data.stored.cluster_table.ClusterTable.codes", property(refuse))
+    monkeypatch.setattr(clusters.CodesOnWorkers, "whole", property(refuse))
     found = komb.markov_blankets(data, ["y", "child"])  # the active client
     for target, blanket in expected.items():
         assert facts(found[target]) == facts(blanket)
@@ -82,18 +88,13 @@ def test_a_dataframe_stays_where_it_is(client: Any, monkeypatch: pytest.MonkeyPa
 
 def test_a_table_on_a_cluster_is_like_others(client: Any) -> None:
     frames = pytest.importorskip("dask.dataframe")
-    from komb.data.encode.inputs import Request
-    from komb.data.encode.treatment import Treatment
-    from komb.data.stored.cluster_table import hold_table
-
     frame = make_frame(1000)
-    data = frames.from_pandas(frame, npartitions=3)
-    table = hold_table(clusters.Connection(client), data, Request((), Treatment()))
+    table = komb.table(frames.from_pandas(frame, npartitions=3), types="strict", cluster=client)
     expected = komb.DiscreteTable.from_data(frame)
     assert table == expected
     assert table.levels == expected.levels
     assert table.nbytes == expected.nbytes
-    assert repr(table).startswith("ClusterTable(1000 rows x 6 columns")
+    assert repr(table) == "DiscreteTable(1000 rows x 6 columns, 2-4 levels, on a cluster)"
     chosen = table.select(["child", "a"])
     assert chosen == expected.select(["child", "a"])
     assert chosen.level_counts(0).tolist() == expected.select(["child"]).level_counts(0).tolist()
@@ -116,9 +117,9 @@ def test_many_targets_of_a_table_on_disk(client: Any, stored: Any) -> None:
     assert [facts(found[name]) for name in found] == [facts(expected[name]) for name in expected]
 
 
-def test_the_command_line(client: Any, stored: Any, run: Any) -> None:
+def test_the_command_line(client: Any, path: Path, run: Any) -> None:
     code, out, err = run(
-        "find", stored.path, "-t", "y", "--cluster", client.scheduler.address, "--quiet",
+        "find", path, "-t", "y", "--cluster", client.scheduler.address, "--quiet",
         "--memory-limit", LIMIT,
     )  # fmt: skip
     assert (code, out.split()) == (0, ["a", "b", "c", "d", "child"]), err
@@ -193,9 +194,6 @@ class TestBadInput:
     def test_a_dataframe_without_a_client(self) -> None:
         frames = pytest.importorskip("dask.dataframe")
         data = frames.from_pandas(make_frame(100), npartitions=2)
-        if clusters.active_client() is not None:
-            with pytest.raises(ParameterError, match="'discretize' must be left out"):
-                komb.table(data, discretize="quantile")
-        else:
+        if clusters.active_client() is None:
             with pytest.raises(ParameterError, match="'cluster' must be given"):
                 komb.markov_blanket(data, "y")

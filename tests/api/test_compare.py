@@ -42,7 +42,7 @@ def recorder() -> Iterator[list[dict[str, Any]]]:
     """Register a method without options that finds nothing; yields what it is called with."""
     calls: list[dict[str, Any]] = []
 
-    def find_blanket(session: Any, task: Task, **options: Any) -> Found:
+    def find_blanket(engine: Any, task: Task, **options: Any) -> Found:
         calls.append(options)
         return Found({})
 
@@ -270,7 +270,7 @@ class TestBadInput:
         parts: list[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("komb.api.run.open_table", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.open_engine", lambda *_, **__: pytest.fail("counted"))
         arguments: dict[str, Any] = {"target": "Y", **changes}
         with pytest.raises(kind) as caught:
             komb.compare(XOR, **arguments)

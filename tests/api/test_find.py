@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import joblib
@@ -15,6 +16,7 @@ import komb
 from komb.api import warmup
 from komb.api.progress import Progress
 from komb.api.run import Run
+from komb.engine.engine import Engine
 from komb.errors import (
     DataError,
     InputError,
@@ -23,8 +25,7 @@ from komb.errors import (
     UnknownNameError,
 )
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.session import Session
+from tests.engine.engines import on_table
 from tests.optional import pandas as pd
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
@@ -107,12 +108,12 @@ class TestResult:
         assert (blanket.parameters["order"], blanket.parameters["max_separator"]) == (1, 1)
         assert not blanket.choices
         assert blanket.parameters["alpha"] == 0.01
-        session = DataSession(XOR, "g-sci", alpha=0.01)
+        engine = on_table(XOR, "g-sci", alpha=0.01)
         target = XOR.index("Y")
         task = Task(target, frozenset(range(XOR.n_columns)) - {target})
-        found = komb.algorithms()["komb"].search(session, task, order=1, max_separator=1)
+        found = komb.algorithms()["komb"].search(engine, task, order=1, max_separator=1)
         assert blanket.members == tuple(XOR.names[x] for x in found.witnesses)
-        assert blanket.tests == session.counts.tests
+        assert blanket.tests == engine.work.tests
 
     def test_include_start_and_exclude(self) -> None:
         included = komb.markov_blanket(XOR, "Y", include=["E1"])
@@ -435,7 +436,7 @@ class TestBadInput:
     def test_nothing_is_counted_before_all_is_checked(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("komb.api.run.open_table", lambda *_, **__: pytest.fail("counted"))
+        monkeypatch.setattr("komb.api.run.open_engine", lambda *_, **__: pytest.fail("counted"))
         with pytest.raises(InputError):
             komb.markov_blankets(XOR, ["Y", "X1", "nobody"])
 
@@ -487,7 +488,7 @@ def test_identifiers_are_named() -> None:
 
 
 class TestSharing:
-    """Targets of one call share a session, which changes the work but no answer."""
+    """Targets of one call share an engine, which changes the work but no answer."""
 
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("options", [{}, {"include": ["X3"], "order": 1}])
@@ -504,25 +505,31 @@ class TestSharing:
     ) -> None:
         table = komb.DiscreteNetwork.random(9, degree=3, seed=1).sample(400, 1)
         plain = dict(komb.markov_blankets(table))
-        trim = DataSession.trim
-        monkeypatch.setattr(DataSession, "trim", lambda session: trim(session, 0))
+        open_engine = Run.open_engine
+
+        def forgetful(run: Run, *arguments: Any) -> Engine:
+            engine = open_engine(run, *arguments)
+            monkeypatch.setattr(engine, "trim", partial(engine.trim, 0))
+            return engine
+
+        monkeypatch.setattr(Run, "open_engine", forgetful)
         assert dict(komb.markov_blankets(table)) == plain
 
-    @pytest.mark.parametrize(("method", "n_sessions"), [("auto", 1), ("mmmb", 3)])
-    def test_one_session_where_it_helps(
-        self, method: str, n_sessions: int, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(("method", "n_engines"), [("auto", 1), ("mmmb", 3)])
+    def test_one_engine_where_it_helps(
+        self, method: str, n_engines: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         komb.markov_blanket(XOR, "Y", method=method)  # kernels are ready
         opened: list[object] = []
-        open_session = Run.open_session
+        open_engine = Run.open_engine
 
-        def count(run: Run, *arguments: Any) -> Session:
+        def count(run: Run, *arguments: Any) -> Engine:
             opened.append(run)
-            return open_session(run, *arguments)
+            return open_engine(run, *arguments)
 
-        monkeypatch.setattr(Run, "open_session", count)
+        monkeypatch.setattr(Run, "open_engine", count)
         komb.markov_blankets(XOR, ["Y", "X1", "X2"], method=method)
-        assert len(opened) == n_sessions
+        assert len(opened) == n_engines
 
     def test_workers_share_as_well(self) -> None:
         table = komb.DiscreteNetwork.random(20, degree=2, seed=1).sample(300, 1)

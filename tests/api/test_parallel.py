@@ -124,7 +124,7 @@ class TestSameResults:
 
         names: tuple[Any, ...] = tuple(Label() for _ in TARGETS)
         levels = tuple(tuple(Label() for _ in column) for column in TABLE.levels)
-        table = komb.DiscreteTable(names, TABLE.codes, levels)
+        table = komb.DiscreteTable(names, TABLE.parts, levels)
         with joblib.parallel_config(backend="multiprocessing"):
             found = komb.markov_blankets(table, n_jobs=2)
         for name, label in zip(TARGETS, names, strict=True):
@@ -145,7 +145,7 @@ class TestSameResults:
 
 def look(_: int, __: object, ___: object, *table: Any) -> tuple[bool, bool, int]:
     """Say whether a worker's table is on mapped memory and protected, and which process it is."""
-    codes = komb.DiscreteTable(*table).codes
+    codes = table[1]
     base: Any = codes
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
         base = base.base

@@ -13,13 +13,14 @@ import pytest
 import komb
 from komb.data.read.bif import BYTES_PER_CELL
 from komb.data.read.parquet import BYTES_PER_VALUE
-from komb.data.read.table_files import BYTES_PER_BYTE, BYTES_PER_COLUMN, BYTES_PER_FIELD
+from komb.data.read.table_files import BYTES_PER_BYTE, BYTES_PER_FIELD
+from komb.data.read.text import BYTES_PER_COLUMN
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells the peak of a process"
 )
 
-FIXED = 64 << 20  # what does not depend on the data: threads, buffers, what allocators keep
+FIXED = 256 << 20  # what does not depend on the data: kernels, threads, buffers, blocks
 BYTES_PER_ROW = 250
 
 MEASURE = """

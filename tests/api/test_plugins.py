@@ -32,8 +32,8 @@ class Halved(CITest):
         return Measurement(np.maximum(g, 0) / 2, freedom, sums.is_thick, "halved")
 
 
-def find_alone(session: Any, task: Any) -> Found:
-    members = session.dependents(task.target, task.candidates, frozenset())
+def find_alone(engine: Any, task: Any) -> Found:
+    members = engine.dependents(task.target, task.candidates, frozenset())
     return Found({member: frozenset() for member in [*members, *sorted(task.include)]})
 
 
@@ -103,9 +103,9 @@ class TestOwnOptions:
     def calls(self) -> Iterator[list[int]]:
         seen: list[int] = []
 
-        def find(session: Any, task: Any, *, depth: int = 2) -> Found:
+        def find(engine: Any, task: Any, *, depth: int = 2) -> Found:
             seen.append(depth)
-            return find_alone(session, task)
+            return find_alone(engine, task)
 
         options = (self.depth,)
         komb.register_algorithm("deep", summary="Looks deep.", options=options)(find)
@@ -150,7 +150,7 @@ class TestOwnOptions:
         assert calls == []
 
     def test_the_function_must_take_it_with_a_default(self) -> None:
-        for wrong in (find_alone, lambda session, task, depth: Found({})):
+        for wrong in (find_alone, lambda engine, task, depth: Found({})):
             with pytest.raises(ParameterError, match=r"function of a|each with its default"):
                 komb.register_algorithm("wrong", summary="", options=(self.depth,))(wrong)
 
@@ -160,7 +160,7 @@ import komb
 from komb.search import Found
 
 @komb.register_algorithm("nothing", summary="Finds nothing, quickly.")
-def find_nothing(session, task):
+def find_nothing(engine, task):
     return Found({})
 """
 
@@ -204,7 +204,7 @@ def test_an_installed_package_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_what_an_algorithm_returns_is_checked(returned: Any, words: str) -> None:
-    def find(session: Any, task: Any) -> Any:
+    def find(engine: Any, task: Any) -> Any:
         return returned
 
     komb.register_algorithm("odd", summary="Wrong.")(find)
@@ -228,8 +228,8 @@ def test_what_cannot_be_registered() -> None:
     for wrong in (3, find_alone, dict, CITest):
         with pytest.raises(ParameterError, match="derived from CITest"):
             komb.register_test("wrong", summary="")(wrong)
-    for wrong in (3, lambda session: session):
-        with pytest.raises(ParameterError, match="function of a session and a task"):
+    for wrong in (3, lambda engine: engine):
+        with pytest.raises(ParameterError, match="function of an engine and a task"):
             komb.register_algorithm("wrong", summary="")(wrong)
     for wrong in ("order", ("foo",), ["order"]):
         with pytest.raises(ParameterError, match=r"tuple of komb\.Option"):

@@ -69,14 +69,14 @@ def test_every_search_hands_them_over(find: str) -> None:
 
 
 @pytest.mark.parametrize("data", [XOR, komb.boolean_network("and")], ids=["table", "model"])
-def test_showing_it_opens_no_session(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_showing_it_opens_no_engine(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     many = komb.markov_blankets(data, ["Y"])
     compared = komb.compare(data, "Y", methods=["gs"])
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("opened")
 
-    monkeypatch.setattr(Run, "open_session", refuse)
+    monkeypatch.setattr(Run, "open_engine", refuse)
     monkeypatch.setattr(explain, "explain_blanket", refuse)
     for result in (many["Y"], many, compared):
         texts = str(result), repr(result), result._repr_html_(), result.to_csv(), result.to_json()

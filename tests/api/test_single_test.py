@@ -9,8 +9,8 @@ import pytest
 
 import komb
 from komb.errors import InputError, ParameterError, UnknownNameError
-from komb.sessions.data import DataSession
-from tests.counts.tables import make_table
+from tests.engine.engines import on_table
+from tests.engine.tables import make_table
 
 TABLE = make_table([2, 3, "parity", 4], 300, seed=3)
 
@@ -20,7 +20,7 @@ TABLE = make_table([2, 3, "parity", 4], 300, seed=3)
 def test_it_is_the_test_of_the_searches(test: str, given: list[int]) -> None:
     names = [TABLE.names[v] for v in given]
     result = komb.ci_test(TABLE, TABLE.names[3], TABLE.names[2], names, test=test, alpha=0.05)
-    outcome = DataSession(TABLE, test, alpha=0.05).outcome(2, 3, given)
+    outcome = on_table(TABLE, test, alpha=0.05).outcome(2, 3, frozenset(given))
     for key in ("independent", "statistic", "df", "p_value", "test", "reliable"):
         assert getattr(result, key) == getattr(outcome, key)
     assert result.given == tuple(names)

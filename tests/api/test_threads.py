@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import komb
-from komb.sessions import mixed
-from tests.counts.tables import make_table
+from komb.engine.features import feature_engine
+from tests.engine.tables import make_table
 
 METHODS = [{"method": "komb", "order": 2, "max_separator": 2}] + [
     {"method": name} for name in ("gs", "iamb", "mmmb", "pcmb", "hiton-mb", "lrh", "stmb", "bamb")
@@ -37,7 +37,7 @@ def test_witnesses_and_statistics(options: dict[str, object], test: str) -> None
 
 
 def test_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixed, "ROWS_FOR_THREADS", 1)
+    monkeypatch.setattr(feature_engine, "ROWS_FOR_THREADS", 1)
     rng = np.random.default_rng(1)
     numbers = rng.normal(size=(9, 300))
     numbers[8] += 2 * numbers[0] * numbers[1] + numbers[2]

@@ -18,48 +18,40 @@ import pytest
 
 import komb
 from komb.data.table import DiscreteTable
+from komb.engine import buffers
 from komb.search.task import Task
 from tests import naive
-from tests.counts.tables import columns_of, make_table, with_missing
+from tests.engine.tables import columns_of, make_table, with_missing
 from tests.search import automatic_twin
 from tests.search.running import NaiveOnTable, Witnesses
 
 #: What decides which way answers are found, with values that have small tables go the other way.
 CONSTANTS: dict[str, Any] = {
-    "counts.contingency.MAX_BITMAP_LEVELS": 0,
-    "counts.contingency.STRATA_BYTES": 1,
-    "counts.contingency.WORK_PER_THREAD": 1,
-    "counts.union_tables.MOST_CELLS": 8,
-    "sessions.data.SWEEP_BYTES": 0,
-    "sessions.data._TESTS_PER_BATCH": 1,
-    "sessions.formula_memory.REMEMBERED_BYTES": 1,
-    "sessions.formula_memory._PLACES_AT_FIRST": 8,
-    "sessions.formula_tests._COLUMNS_AT_FIRST": 1,
-    "sessions.formula_tests._ROWS_PER_CALL": 1,
-    "sessions.formula_walk._MOST_BYTES": 1,
-    "sessions.lot_buffers._COLUMNS_AT_FIRST": 1,
-    "sessions.lot_buffers._ITEMS_AT_FIRST": 1,
-    "sessions.lot_buffers._STACK_CELLS": 0,
-    "sessions.memory.ROWS_REMEMBERED_BYTES": 0,
-    "sessions.screened_sweep.LEAST_WORK": 1,
-    "sessions.separator_memory.DEPENDENCES_REMEMBERED": 1,
-    "sessions.separators._TESTS_PER_BATCH": 1,
-    "sessions.sweep_counting.UNIONS_PER_CHUNK": 3,
-    "sessions.tabled_sweep.LONG_ROWS": 1,
-    "sessions.workspace.LONG_ROWS": 1,
+    "citests.engines.LONG_ROWS": 1,
+    "engine.block_engine.FIRST_WORDS": 8,
+    "engine.plain.REMEMBERED_BYTES": 0,
+    "engine.state.BITMAP_BYTES": 0,
+    "engine.state.DEPTH": 1,
+    "engine.state.FEWEST_CELLS": 16,
+    "engine.state.MOST_BITMAP_LEVELS": 0,
+    "engine.state.MOST_BITMAP_STRATA": 1,
+    "engine.state.MOST_BITMAP_WORK": 0,
+    "engine.state.STRATA_BYTES": 1,
+    "engine.sweep.LEAST_WORK": 1,
+    "engine.sweep.WORK_PER_THREAD": 1,
+    "engine.table.PREPARED_BYTES": 0,
+    "engine.table.REMEMBERED_BYTES": 1,
 }
 
 #: Ways to find out more quickly, and the constants that have small tables go there.
 SHORTCUTS = {
-    "counts.union_screen.UnionScreen.screen": ["sessions.screened_sweep.LEAST_WORK"],
-    "sessions.tabled_sweep.TabledSweep.count": [
-        "sessions.tabled_sweep.LONG_ROWS",
-        "sessions.workspace.LONG_ROWS",
-    ],
+    "engine.screens.Screen.run": ["engine.sweep.LEAST_WORK"],
+    "engine.blocks.Blocks.count": ["citests.engines.LONG_ROWS"],
 }
 
 
 def have_small(patch: pytest.MonkeyPatch, names: Sequence[str]) -> None:
+    patch.setattr(buffers, "_spares", {})  # those made before have other sizes
     for name in names:
         patch.setattr(f"komb.{name}", CONSTANTS[name])
 
@@ -163,12 +155,8 @@ def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) 
 
 def search_without_room() -> None:
     """Have everything start small, and search in one blanket and from nothing."""
-    names = [
-        "formula_tests._COLUMNS_AT_FIRST", "formula_walk._MOST_BYTES",
-        "lot_buffers._COLUMNS_AT_FIRST", "lot_buffers._ITEMS_AT_FIRST",
-    ]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        have_small(patch, [f"sessions.{name}" for name in names])
+        have_small(patch, ["engine.state.DEPTH", "engine.state.FEWEST_CELLS"])
         table = make_deep_table(4, 3, 60)
         for start in (range(1, 8), ()):
             check("komb", table, 0, test="g", alpha=0.01, start=start, order=3, max_separator=3)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.citests import CITest, Measurement, TestOptions, TestSums
 from komb.citests import tests as registered
-from komb.citests.contract import CITest, TestOptions
-from komb.citests.decision import is_dependent
-from komb.citests.g import degrees_of_freedom, g_statistic
-from komb.citests.measure import BoolArray, Measurement, TestSums
+from komb.citests.contract import AnyTest
 from komb.citests.registry import make_test, statistic_symbol
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession, TableSource
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
-from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, LOW_KIND, make_table, tables, with_missing
+from komb.engine.engine import AllSets, Power
+from komb.engine.questions import EMPTY, subsets
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, make_table, tables, with_missing
 
 every_name = pytest.mark.parametrize("name", list(registered()))
-every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
-MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
 
 
 # ---------------------------------------------------------------------------------------- promises
@@ -33,7 +29,7 @@ MIXED: list[int | str] = [2, 3, "parity", 2, 20, "copy", "parity", 1, "id"]
 @every_name
 def test_every_test_derives_from_the_contract(name: str) -> None:
     info = registered()[name]
-    assert issubclass(info.implementation, CITest)
+    assert issubclass(info.implementation, AnyTest)
     assert isinstance(make_test(name), info.implementation)
     assert info.is_random == info.implementation.is_random
     note = info.implementation.unreliable_note.format(tests="3 of 120 tests", test=name)
@@ -45,49 +41,8 @@ def test_every_test_derives_from_the_contract(name: str) -> None:
 def test_no_p_value_is_smaller_than_the_smallest(name: str) -> None:
     smallest = make_test(name).smallest_p_value
     assert 0 <= smallest < 0.01
-    p_value = DataSession(make_table([2, "copy"], 2000, seed=0), name).outcome(0, 1, []).p_value
+    p_value = on_table(make_table([2, "copy"], 2000, seed=0), name).outcome(0, 1, EMPTY).p_value
     assert p_value is None or p_value >= smallest
-
-
-class Watched(TableSource):
-    """Compares the screen of a test with its decision, whenever something is counted."""
-
-    n_possible = n_ruled_out = 0
-
-    def _decide_sums(self, sums: TestSums) -> BoolArray:
-        depends = super()._decide_sums(sums)
-        is_possible = self._test.screen(sums, self._alpha)
-        assert not (depends & ~is_possible).any()
-        self.n_possible += int(np.count_nonzero(is_possible))
-        self.n_ruled_out += int(np.count_nonzero(~is_possible))
-        return depends
-
-
-def watch(table: DiscreteTable, test: str, df: str, alpha: float) -> Watched:
-    """Ask for all tests of the first column with up to two conditions."""
-    source = Watched(table, make_test(test, df, alpha=alpha), alpha)
-    pool = frozenset(range(1, table.n_columns))
-    sets = [frozenset(z) for size in range(3) for z in combinations(sorted(pool), size)]
-    Session(source).ask(0, [(pool, z) for z in sets])
-    return source
-
-
-@every_test
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(
-    tables(kinds=ANY_KIND, n_rows=(5, 300), n_columns=(3, 6)),
-    st.sampled_from([0.3, 0.01, 1e-6]),
-)
-def test_a_screen_never_rules_out_a_dependence(
-    test: str, df: str, table: DiscreteTable, alpha: float
-) -> None:
-    watch(table, test, df, alpha)
-
-
-@every_test
-def test_a_screen_rules_out_something_if_it_can(test: str, df: str) -> None:
-    watched = watch(make_table([2] * 6, 500, seed=0), test, df, 0.01)
-    assert (watched.n_ruled_out > 0) == registered()[test].implementation.can_screen
 
 
 # ------------------------------------------------------------------------------ a test of one's own
@@ -97,8 +52,38 @@ class OnlyMeasure(CITest):
     """G, without anything that a test need not have."""
 
     def measure(self, sums: TestSums) -> Measurement:
-        statistic, freedom = g_statistic(sums), degrees_of_freedom(sums, "observed")
-        return Measurement(statistic, freedom, sums.is_thick, "mine")
+        freedom = (sums.levels - 1) * (sums.target_levels - 1) * sums.strata
+        g = np.maximum(2 * math.log(2) * sums.gain, 0)
+        return Measurement(g, freedom, sums.is_thick, "mine")
+
+
+class WithFallback(CITest):
+    """Code lengths where a table has few rows, as in test g-sci."""
+
+    fallback = "sci"
+
+    def measure(self, sums: TestSums) -> Measurement:
+        by_g = OnlyMeasure(self.options).measure(sums)
+        saved = sums.gain + np.maximum(sums.candidate_saving, sums.target_saving)
+        saved[np.abs(saved) < 1e-9] = 0.0
+        return Measurement(
+            np.where(sums.is_thick, by_g.statistic, saved),
+            np.where(sums.is_thick, by_g.freedom, -1),
+            sums.has_rows_per_cell(1.0),
+            np.where(sums.is_thick, "g", "sci"),
+        )
+
+
+class AdjustedPearson(CITest):
+    """Pearson's statistic by the sums over tables."""
+
+    def measure(self, sums: TestSums) -> Measurement:
+        statistic = np.maximum(sums.pearson, 0.0)
+        return Measurement(statistic, sums.adjusted_freedom, sums.is_thick, "chi2")
+
+
+OWN = [(OnlyMeasure, "g", "observed"), (WithFallback, "g-sci", "observed"),
+       (AdjustedPearson, "chi2", "adjusted")]  # fmt: skip
 
 
 def test_a_test_without_measure_is_none() -> None:
@@ -112,43 +97,87 @@ def test_a_test_without_measure_is_none() -> None:
 def test_the_contract_has_defaults_for_the_rest() -> None:
     test = OnlyMeasure(TestOptions(alpha=0.05))
     assert test.options.alpha == 0.05
-    assert not any((test.needs_tables, test.can_screen, test.has_df_rule, test.is_random))
-    assert test.length_below == test.smallest_p_value == 0
+    assert not any((test.takes_numbers, test.has_df_rule, test.is_random))
+    assert test.smallest_p_value == 0
     assert test.fallback is None
     assert statistic_symbol("mine") == "mine"
-    source = Watched(make_table(MIXED, 50, seed=0), test, 0.05)
-    Session(source).dependents(0, {1, 2, 3}, EMPTY)
-    assert (source.n_possible, source.n_ruled_out) == (3, 0)
 
 
+@pytest.mark.parametrize(("own", "name", "df"), OWN)
 @pytest.mark.parametrize("share", [0.0, 0.1])
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(tables(kinds=LOW_KIND, n_rows=(20, 200), n_columns=(4, 6)), st.integers(0, 10**6))
-def test_only_measure_is_enough(share: float, table: DiscreteTable, seed: int) -> None:
-    """For questions, strengths and sweeps."""
+def test_it_answers_as_the_test_of_komb(
+    own: Any, name: str, df: str, share: float, table: DiscreteTable, seed: int
+) -> None:
+    """All questions, of a test that measures the same from sums."""
     if share:
         table = with_missing(table, [share] * table.n_columns, seed)
-    own = DataSession(table, OnlyMeasure(TestOptions()), alpha=0.1)
-    g = DataSession(table, "g", alpha=0.1)
+    mine, theirs = on_table(table, own, alpha=0.1), on_table(table, name, df=df, alpha=0.1)
     pool = frozenset(range(1, table.n_columns))
-    questions = [(pool, frozenset({z})) for z in sorted(pool)]
-    assert own.strengths(0, questions) == g.strengths(0, questions)
-    own.sweep(0, pool, 2)
-    for members in combinations(sorted(pool), 2):
-        z = frozenset(members)
-        assert own.dependents(0, pool, z) == g.dependents(0, pool, z)
-    assert own.separators.find(0, pool, pool, 2) == g.separators.find(0, pool, pool, 2)
-    bits = 4.0
-    assert own.strong_dependences(0, pool, pool, 1, bits) == g.strong_dependences(
-        0, pool, pool, 1, bits
-    )
+    questions = [(pool, z) for z in subsets(pool, 2)]
+    for found, expected in zip(
+        mine.evidence(0, questions), theirs.evidence(0, questions), strict=True
+    ):
+        assert found == pytest.approx(expected, rel=1e-9)
+        assert list(found) == list(expected)
+    for counted in ("tests", "fallbacks", "unreliable"):
+        assert getattr(mine.work, counted) == getattr(theirs.work, counted)
+    assert mine.separators(0, pool, pool, 2) == theirs.separators(0, pool, pool, 2)
+    everything = AllSets(pool, pool, 1)
+    strong = [engine.strong(0, everything, 4.0, is_conservative=True) for engine in (mine, theirs)]
+    assert {test[1:] for test in strong[0]} == {test[1:] for test in strong[1]}
+    tests = [(x, z) for _, z in questions for x in sorted(pool - z)]
+    for (x, z), ours, other in zip(
+        tests, mine.outcomes(0, tests), theirs.outcomes(0, tests), strict=True
+    ):
+        assert (ours.independent, ours.reliable) == (other.independent, other.reliable)
+        assert ours.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-9)
+        assert ours.df == other.df
+        assert (ours.p_value is None) == (other.p_value is None)
+        assert ours.p_value is None or ours.p_value == pytest.approx(other.p_value, rel=1e-9)
+        for share_seen in (0.05, 0.5):
+            power = Power(share_seen, 3 * share_seen, 50.0)
+            witness = z - {max(z)} if z else z
+            assert mine.can_detect(0, x, z, witness, power) == theirs.can_detect(
+                0, x, z, witness, power
+            )
+    for z in (frozenset({1}), frozenset({1, 2})):
+        assert mine.determines(z, 0, 1.0) == theirs.determines(z, 0, 1.0)
+    assert mine.explained_shares(0, sorted(pool)) == theirs.explained_shares(0, sorted(pool))
+    assert (mine.n_rows, mine.alpha) == (theirs.n_rows, theirs.alpha)
+    assert list(mine.n_levels) == list(theirs.n_levels)
 
 
-def test_measurements_are_decided_at_the_level_of_the_session() -> None:
-    """A test compares nothing: the same measurement is a dependence at one level and not at all."""
-    table = make_table([2, 2, 2], 60, seed=4)
-    measured = DataSession(table, OnlyMeasure(TestOptions())).source.measure(0, [1, 2], EMPTY)
-    p_values = [DataSession(table, "g").outcome(0, x, []).p_value for x in (1, 2)]
-    for alpha in (0.01, 0.2, 0.5, 0.9):
-        expected = [p is not None and p <= alpha for p in p_values]
-        assert is_dependent(measured, alpha).tolist() == expected
+def test_covariates_are_given() -> None:
+    table = make_table([2, 3, "parity", 2, 2], 300, seed=5)
+    held, plain = on_table(table, OnlyMeasure, given=frozenset({3})), on_table(table, OnlyMeasure)
+    assert held.outcome(2, 0, EMPTY) == plain.outcome(2, 0, frozenset({3}))
+    assert held.n_strata == 2
+    power = Power(0.1, 0.3, 50.0)
+    expected = plain.can_detect(2, 0, frozenset({1, 3}), frozenset({3}), power)
+    assert held.can_detect(2, 0, frozenset({1}), EMPTY, power) == expected
+    copy = make_table([2, "copy", 2], 100, seed=0)
+    assert on_table(copy, OnlyMeasure, given=frozenset({0})).determines(frozenset({2}), 1, 1.0)
+    assert not on_table(copy, OnlyMeasure).determines(frozenset({2}), 1, 1.0)
+
+
+def test_what_one_batch_was_asked_for_is_counted_at_once_in_the_next() -> None:
+    calls: list[tuple[bool, bool]] = []
+
+    class Greedy(WithFallback):
+        def measure(self, sums: TestSums) -> Measurement:
+            count = sums.source.counter.count
+
+            def counted(*args: Any, wants_pearson: bool, wants_lengths: bool) -> Any:
+                calls.append((wants_pearson, wants_lengths))
+                return count(*args, wants_pearson=wants_pearson, wants_lengths=wants_lengths)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sums.source.counter, "count", counted)
+                return super().measure(sums)
+
+    engine = on_table(make_table([3] * 5, 60, seed=0), Greedy)
+    engine.dependents(0, {1, 2}, EMPTY)
+    engine.dependents(0, {1, 2}, frozenset({3}))
+    assert calls == [(False, False), (False, True), (False, True)]

@@ -13,8 +13,8 @@ import komb
 from komb.citests.contract import CITest
 from komb.citests.function import SMALLEST
 from komb.errors import ParameterError, UnknownNameError
-from komb.sessions.data import DataSession
-from tests.counts.tables import make_table, with_missing
+from tests.engine.engines import on_table
+from tests.engine.tables import make_table, with_missing
 
 Codes = npt.NDArray[np.int64]
 
@@ -54,7 +54,7 @@ def test_p_values_are_those_of_the_function(share: float) -> None:
     table = make_table([2, 3, "parity", 4, 2], 200, seed=1)
     if share:
         table = with_missing(table, [share] * 5, seed=1)
-    asked = DataSession(table, likelihood_ratio)
+    asked = on_table(table, likelihood_ratio)
     for given in (frozenset[int](), frozenset({3}), frozenset({1, 3})):
         rows = [[table.codes[v].astype(int) for v in (0, 4, *sorted(given))]]
         present = np.all([c < table.cardinalities[v] for c, v in
@@ -62,7 +62,7 @@ def test_p_values_are_those_of_the_function(share: float) -> None:
         y, x, *z = (column[present] for column in rows[0])
         conditions = np.stack(z, axis=1) if z else np.empty((len(y), 0), dtype=int)
         expected = likelihood_ratio(x, y, conditions)
-        assert asked.outcome(0, 4, given).p_value == pytest.approx(expected, rel=1e-12)
+        assert asked.outcome(0, 4, frozenset(given)).p_value == pytest.approx(expected, rel=1e-12)
 
 
 def test_every_test_is_computed_once() -> None:
@@ -125,7 +125,7 @@ def test_cell_counts_are_those_of_the_twin() -> None:
     for given in (frozenset[int](), frozenset({1, 3})):
         seen.clear()
         with pytest.raises(InterruptedError):
-            DataSession(table, Shown).is_dependent(0, 4, given)
+            on_table(table, Shown).is_dependent(0, 4, given)
         [counts] = seen
         columns = [table.codes[v].astype(int) for v in (0, 4, *sorted(given))]
         levels = table.cardinalities[[0, 4, *sorted(given)]]

@@ -15,22 +15,24 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2, hypergeom
 
 import komb
-from komb.citests import decision, perm
-from komb.citests.measure import NO_FREEDOM, Measurement, Resampled
+from komb.citests import perm
 from komb.citests.perm import shuffles_for
 from komb.citests.registry import make_test
-from komb.counts import permutations as shuffler_module
-from komb.counts.fixedpoint import entropy_table, scale_for
-from komb.counts.permutations import Shuffler, Shuffles
 from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine import measurement, shuffle
+from komb.engine.fixed_point import entropies, scale_for
+from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
+from komb.engine.questions import EMPTY
+from komb.engine.shuffle import Shuffler, Shuffles
 from komb.errors import ParameterError
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
-from tests.counts.tables import columns_of, make_table, tables
+from tests.engine.engines import on_table
+from tests.engine.tables import columns_of, make_table, tables
+
+GIVEN = frozenset({2})
 
 thorough = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -61,13 +63,13 @@ def run(
 @given(tables(n_rows=(1, 90), n_columns=(2, 5)), st.integers(0, 10**6))
 def test_p_values_equal_their_twins(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    session = DataSession(table, "perm", seed=seed)
+    session = on_table(table, "perm", seed=seed)
     for _ in range(3):
         target, x, members = draw_test(table.n_columns, rng)
         twin = naive.decision.run_test(
             columns_of(table), target, x, members, "perm", 0.01, "observed", seed
         )
-        outcome = session.outcome(target, x, members)
+        outcome = session.outcome(target, x, frozenset(members))
         assert outcome.p_value == twin.p_value  # to the last bit
         assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
         assert (outcome.df, outcome.test) == (None, "perm")
@@ -90,7 +92,7 @@ def test_thick_tables_equal_their_twins(
     made = run(columns, levels, 0, 1, [2], seed=seed, most=15)
     twin = naive.permutation.permute([c.tolist() for c in columns], 0, 1, [2], seed, most=15)
     assert perm.p_values(made)[0] == twin.p_value
-    assert made.shuffles[0] == len(twin.statistics)
+    assert made.made[0] == len(twin.statistics)
 
 
 @thorough
@@ -123,7 +125,7 @@ def test_a_column_of_missing_values_leaves_nothing_to_permute() -> None:
     assert run(codes, levels, 0, 1, []).varies[0]
     for target, x, members in [(0, 1, [2]), (0, 2, []), (2, 0, [1])]:
         made = run(codes, levels, target, x, members)
-        assert (made.varies[0], made.shuffles[0], perm.p_values(made)[0]) == (False, 0, 1.0)
+        assert (made.varies[0], made.made[0], perm.p_values(made)[0]) == (False, 0, 1.0)
 
 
 @thorough
@@ -214,8 +216,8 @@ def test_p_values_are_uniform_under_independence(n_levels: int) -> None:
         z = rng.integers(0, n_levels, 150)
         x, y = ((z + rng.integers(0, n_levels, 150) ** 2) % n_levels for _ in range(2))
         table = DiscreteTable.from_codes(np.column_stack([x, y, z]))
-        p_values.append(DataSession(table, "perm", seed=seed).outcome(0, 1, [2]).p_value)
-        by_g.append(DataSession(table, "g").outcome(0, 1, [2]).p_value)
+        p_values.append(on_table(table, "perm", seed=seed).outcome(0, 1, frozenset({2})).p_value)
+        by_g.append(on_table(table, "g").outcome(0, 1, frozenset({2})).p_value)
     for level in (0.01, 0.05, 0.2, 0.5):
         n_below = sum(p is not None and p <= level for p in p_values)
         assert binomtest(n_below, 300, level).pvalue > 1e-3, level
@@ -232,63 +234,65 @@ def test_p_values_are_uniform_under_independence(n_levels: int) -> None:
 def test_the_order_of_columns_does_not_matter(table: DiscreteTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     target, x, members = draw_test(table.n_columns, rng)
-    p_value = DataSession(table, "perm").outcome(target, x, members).p_value
-    assert DataSession(table, "perm").outcome(x, target, members).p_value == p_value
+    p_value = on_table(table, "perm").outcome(target, x, frozenset(members)).p_value
+    assert on_table(table, "perm").outcome(x, target, frozenset(members)).p_value == p_value
     order = rng.permutation(table.n_columns)
     place = np.argsort(order)
     moved = DiscreteTable.from_codes(table.codes[order].T)
     target, x, *members = place[[target, x, *members]].tolist()
-    assert DataSession(moved, "perm").outcome(target, x, members).p_value == p_value
+    assert on_table(moved, "perm").outcome(target, x, frozenset(members)).p_value == p_value
 
 
-def test_batches_and_sweeps_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table([2, 3, "parity", "copy", 4, "parity"], 60, seed=0)
     sets = list(naive.steps.subsets(frozenset(range(1, 6)), 2))
     everyone = set(range(1, 6))
     alone = {
-        z: [x for x in everyone - z if DataSession(table, "perm").is_dependent(0, x, z)]
-        for z in sets
+        z: [x for x in everyone - z if on_table(table, "perm").is_dependent(0, x, z)] for z in sets
     }
     assert any(alone.values())
     assert not all(len(alone[z]) == len(everyone - z) for z in sets)
-    for rows_per_call in (1, 200, 1 << 20):
-        monkeypatch.setattr(shuffler_module, "ROWS_PER_CALL", rows_per_call)
-        together = DataSession(table, "perm")
-        assert together.ask(0, [(everyone, z) for z in sets]) == list(alone.values())
-        swept = DataSession(table, "perm")
-        for size in (1, 2):
-            swept.sweep(0, frozenset(everyone), size)
-        assert swept.ask(0, [(everyone, z) for z in sets]) == list(alone.values())
-        backwards = DataSession(table, "perm")
-        answers = backwards.ask(0, [(everyone, z) for z in reversed(sets)])
-        assert answers == list(alone.values())[::-1]
+    for rows_per_call in (1, 200, 1 << 24):
+        monkeypatch.setattr(shuffle, "ROWS_PER_CALL", rows_per_call)
+        together = on_table(table, "perm")
+        found = together.evidence(0, [(everyone, z) for z in sets])
+        assert list(map(list, found)) == list(alone.values())
+        backwards = on_table(table, "perm")
+        found = backwards.evidence(0, [(everyone, z) for z in reversed(sets)])
+        assert list(map(list, found)) == list(alone.values())[::-1]
 
 
-def test_many_targets_share_a_session() -> None:
+def test_many_targets_share_an_engine() -> None:
     """More than are kept ready."""
     table = make_table([2, 3, "parity", "copy", 2, 2, 3], 80, seed=0)
-    asked = DataSession(table, "perm")
+    asked = on_table(table, "perm")
     for _ in range(2):
         for target in range(7):
             x = (target + 1) % 7
-            expected = DataSession(table, "perm").outcome(target, x, [])
-            assert asked.outcome(target, x, []) == expected
+            expected = on_table(table, "perm").outcome(target, x, EMPTY)
+            assert asked.outcome(target, x, EMPTY) == expected
 
 
 def test_another_seed_gives_other_random_numbers() -> None:
     table = make_table([3, 3, 2], 100, seed=0)
-    found = {DataSession(table, "perm", seed=seed).outcome(0, 1, [2]).p_value for seed in range(9)}
+    found = {
+        on_table(table, "perm", seed=seed).outcome(0, 1, frozenset({2})).p_value
+        for seed in range(9)
+    }
     assert len(found) > 3
     assert max(found) < 10 * min(found)  # type: ignore[type-var, operator]
-    again = DataSession(table, "perm", seed=0).outcome(0, 1, [2])
-    assert again == DataSession(table, "perm").outcome(0, 1, [2])
+    again = on_table(table, "perm", seed=0).outcome(0, 1, frozenset({2}))
+    assert again == on_table(table, "perm").outcome(0, 1, frozenset({2}))
 
 
 def test_the_stream_is_part_of_the_interface() -> None:
     """The same p-values in every version and on every machine."""
     table = boolean_table("and", 300, n_irrelevant=1, noise=0.3, seed=5)
-    session = DataSession(table, "perm")
-    p_values = [session.outcome(3, x, z).p_value for x, z in [(0, []), (4, []), (0, [1]), (4, [2])]]
+    session = on_table(table, "perm")
+    p_values = [
+        session.outcome(3, x, frozenset(z)).p_value
+        for x, z in [(0, []), (4, []), (0, [1]), (4, [2])]
+    ]
     assert p_values == [2 / 25, 10 / 271, 10 / 107, 5 / 38]
 
 
@@ -298,8 +302,8 @@ def test_the_stream_is_part_of_the_interface() -> None:
 def test_the_statistic_is_g() -> None:
     table = make_table([3, 4, "parity", "id", 20, "copy"], 200, seed=1)
     for members in ([], [2], [2, 3], [4, 5]):
-        by_g = DataSession(table, "g").outcome(0, 1, members)
-        assert DataSession(table, "perm").outcome(0, 1, members).statistic == by_g.statistic
+        by_g = on_table(table, "g").outcome(0, 1, frozenset(members))
+        assert on_table(table, "perm").outcome(0, 1, frozenset(members)).statistic == by_g.statistic
 
 
 def test_equal_statistics_count_as_equal() -> None:
@@ -308,36 +312,38 @@ def test_equal_statistics_count_as_equal() -> None:
     In fixed point they may differ by rounding, and must still count as equal.
     """
     for n_rows in (12, 5000, 100_000):
-        entropy = entropy_table(n_rows, scale_for(n_rows))
+        entropy = entropies(n_rows, scale_for(n_rows))
         difference = entropy[6] - 3 * entropy[2] - 2 * entropy[3]
         empty = np.zeros((2, n_rows), dtype=np.uint8)
-        assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._slack
+        assert abs(difference) <= Shuffler(empty, np.array([1, 1]))._strata.slack
 
 
 def test_nothing_to_permute() -> None:
     table = make_table(["id", 2, "copy", 1], 50, seed=1)
     for target, x, members in [(1, 2, [0]), (1, 3, []), (3, 1, [])]:
-        outcome = DataSession(table, "perm").outcome(target, x, members)
+        outcome = on_table(table, "perm").outcome(target, x, frozenset(members))
         assert (outcome.p_value, outcome.independent, outcome.reliable) == (1.0, True, False)
-    asked = DataSession(table, "perm")
+    asked = on_table(table, "perm")
     asked.dependents(1, {2, 3}, frozenset({0}))
-    assert asked.counts.unreliable == 2
-    assert DataSession(table, "perm").outcome(1, 2, []).reliable
-    one_row = DataSession(DiscreteTable.from_codes([[0, 0]]), "perm")
-    assert one_row.outcome(0, 1, []).p_value == 1.0
+    assert asked.work.unreliable == 2
+    assert on_table(table, "perm").outcome(1, 2, EMPTY).reliable
+    one_row = on_table(DiscreteTable.from_codes([[0, 0]]), "perm")
+    assert one_row.outcome(0, 1, EMPTY).p_value == 1.0
 
 
 def test_a_smaller_alpha_takes_more_shuffles() -> None:
     table = boolean_table("and", 300, seed=0)
     for alpha, smallest in [(0.2, 1e-3), (0.01, 1e-3), (0.001, 1e-4), (0.0002, 2e-5)]:
-        outcome = DataSession(table, "perm", alpha=alpha).outcome(3, 0, [])
+        outcome = on_table(table, "perm", alpha=alpha).outcome(3, 0, EMPTY)
         assert outcome.p_value == smallest <= alpha
         assert not outcome.independent
 
 
 def test_what_stopped_early_is_the_same_for_any_alpha() -> None:
     table = make_table([3, 3, 2], 100, seed=0)
-    p_values = {DataSession(table, "perm", alpha=a).outcome(0, 1, [2]).p_value for a in (0.3, 1e-4)}
+    p_values = {
+        on_table(table, "perm", alpha=a).outcome(0, 1, frozenset({2})).p_value for a in (0.3, 1e-4)
+    }
     assert len(p_values) == 1
 
 
@@ -371,16 +377,14 @@ def measured(statistic: list[float], p: list[float], mean: list[float]) -> Measu
 
 
 def test_strengths_are_bits_of_the_p_value() -> None:
-    found = decision.strengths(measured([5, 9, 3], [0.25, 0.005, 0.5], [1, 1, 1]), 0.3)
+    found = measurement.weigh(measured([5, 9, 3], [0.25, 0.005, 0.5], [1, 1, 1]), 0.3)
     assert found.tolist() == [2.0, -math.log2(0.005), 0.0]
 
 
 def test_ties_at_the_smallest_p_value_are_broken_by_the_tail() -> None:
     """A statistic of 60 with a mean of 1 is rarer than one of 80 with a mean of 16."""
     statistics, means = [60.0, 80.0, 61.0, 20.0], [1.0, 16.0, 1.0, 1.0]
-    found = decision.strengths(
-        measured([*statistics, 12.0], [1e-3] * 4 + [2e-3], [*means, 1]), 0.01
-    )
+    found = measurement.weigh(measured([*statistics, 12.0], [1e-3] * 4 + [2e-3], [*means, 1]), 0.01)
     tails = [chi2.sf(g, mean) for g, mean in zip(statistics, means, strict=True)]
     assert np.argsort(-found[:4]).tolist() == np.argsort(tails).tolist()
     floor = math.log2(1000)
@@ -390,9 +394,9 @@ def test_ties_at_the_smallest_p_value_are_broken_by_the_tail() -> None:
 
 def test_strengths_agree_with_the_twin() -> None:
     table = make_table([2, "copy", 3, "parity", 2, "parity"], 60, seed=2)
-    asked = DataSession(table, "perm", alpha=0.2)
+    asked = on_table(table, "perm", alpha=0.2)
     for z in [EMPTY, frozenset({4})]:
-        [answer] = asked.strengths(0, [({1, 2, 3, 5}, z)])
+        [answer] = asked.evidence(0, [({1, 2, 3, 5}, z)])
         for x in {1, 2, 3, 5}:
             twin = naive.decision.run_test(columns_of(table), 0, x, z, "perm", 0.2, "observed")
             assert twin.p_value is not None
@@ -403,9 +407,7 @@ def test_strengths_agree_with_the_twin() -> None:
             else:
                 assert 0 < answer[x] - math.log2(1000) < 1
         assert list(answer) == asked.dependents(0, {1, 2, 3, 5}, z)
-    assert asked.strengths(0, [({1}, EMPTY)])[0][1] > asked.strengths(0, [({5}, EMPTY)])[0].get(
-        5, 0
-    )
+    assert asked.evidence(0, [({1}, EMPTY)])[0][1] > asked.evidence(0, [({5}, EMPTY)])[0].get(5, 0)
 
 
 # --------------------------------------------------------------------------------------- searches
@@ -428,7 +430,7 @@ def test_a_search_equals_its_twin() -> None:
         table = make_table([2, 3, "parity", 2, "parity"], 40, seed=seed)
         task = Task(target=4, candidates=frozenset(range(4)))
         found = find_algorithm("komb").search(
-            DataSession(table, "perm", alpha=0.05), task, order=1, max_separator=1
+            on_table(table, "perm", alpha=0.05), task, order=1, max_separator=1
         )
         twin = naive.sessions.DataSession(columns_of(table), "perm", alpha=0.05)
         assert found.witnesses == naive.komb.komb(twin, range(4), 4, 1, 1)
@@ -440,9 +442,9 @@ def test_many_levels_and_rows_of_two_bytes() -> None:
     codes = np.column_stack([column, column % 300, rng.permutation(3000)])
     table = DiscreteTable.from_codes(codes)
     assert table.codes.dtype == np.uint16
-    session = DataSession(table, "perm")
-    assert session.outcome(0, 1, []).p_value == 0.001
-    assert session.outcome(0, 2, []).p_value == 1.0  # all orders of an identifier are alike
+    session = on_table(table, "perm")
+    assert session.outcome(0, 1, EMPTY).p_value == 0.001
+    assert session.outcome(0, 2, EMPTY).p_value == 1.0  # all orders of an identifier are alike
 
 
 def test_products_of_cardinalities_do_not_overflow() -> None:
@@ -452,7 +454,7 @@ def test_products_of_cardinalities_do_not_overflow() -> None:
     pairs = np.repeat(np.arange(300), 2)
     conditions = np.column_stack([rng.permutation(300)[pairs] for _ in range(9)])
     table = DiscreteTable.from_codes(np.column_stack([codes, conditions]))
-    many = DataSession(table, "perm").outcome(0, 1, range(2, 11))
-    one = DataSession(table, "g").outcome(0, 1, [2])
+    many = on_table(table, "perm").outcome(0, 1, frozenset(range(2, 11)))
+    one = on_table(table, "g").outcome(0, 1, frozenset({2}))
     assert many.statistic == one.statistic  # each condition tells the same pairs apart
     assert many.reliable

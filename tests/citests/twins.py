@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import chi2
 
 from komb.data.table import DiscreteTable
-from komb.sessions.data import DataSession
+from komb.engine.engine import Engine
 from tests import naive
-from tests.counts.tables import columns_of
+from tests.engine.engines import on_table
+from tests.engine.tables import columns_of
 
 
 def check_against_twin(
@@ -19,11 +20,11 @@ def check_against_twin(
     target: int,
     x: int,
     members: frozenset[int],
-    session: DataSession,
+    session: Engine,
     **kind: Any,
 ) -> None:
     twin = naive.decision.run_test(columns_of(table), target, x, members, **kind)
-    outcome = session.outcome(target, x, members)
+    outcome = session.outcome(target, x, frozenset(members))
     assert outcome.statistic == pytest.approx(twin.statistic, rel=1e-9, abs=1e-9)
     assert outcome.df == (twin.df and pytest.approx(twin.df, rel=1e-9))
     if twin.df is None or twin.p_value is None:
@@ -44,7 +45,7 @@ def check_some_against_twins(
 ) -> None:
     """Compare the outcomes of some tests, drawn at random, with what is obvious."""
     rng = np.random.default_rng(seed)
-    session = DataSession(table, test, alpha=alpha, df=df)
+    session = on_table(table, test, alpha=alpha, df=df)
     for _ in range(6):
         target, x, *others = rng.permutation(table.n_columns).tolist()
         members = frozenset(others[: rng.integers(0, min(4, len(others)) + 1)])

@@ -36,7 +36,8 @@ def test_a_file_of_phenotypes(run: Run, bed: Path, tmp_path: Path) -> None:
     rows = [f"f{i} p{i} {y + rng.normal():.3f}\n" for i, y in enumerate(genotypes)]
     file.write_text("FID IID height\n" + "".join(rows))
     arguments = ("find", bed, "-t", "height", "--phenotype", file, "-q")
-    code, out, err = run(*arguments)
+    assert run(*arguments) == (0, "rs2\n", "")
+    code, out, err = run(*arguments, "--type", "strict")
     assert (code, out) == (2, "")
     assert err.count("cohort.bed") == 1
     assert "Column 'height' looks continuous" in err

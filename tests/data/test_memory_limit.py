@@ -12,7 +12,8 @@ import pytest
 from komb.data import memory_limit
 from komb.data.memory_limit import check_limit, free_memory, show_size
 from komb.data.read.bif import read_bif
-from komb.data.read.table_files import BYTES_PER_COLUMN, read_table
+from komb.data.read.table_files import read_table
+from komb.data.read.text import BYTES_PER_COLUMN
 from komb.errors import FileError, MemoryLimitError, ParameterError
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, MissingValuesError, ParameterError, UnknownNameError
 from tests.optional import pandas as pd
@@ -130,7 +131,7 @@ def test_pickling_keeps_the_protection() -> None:
 
 def test_the_constructor_leaves_the_callers_array_writeable() -> None:
     codes = np.array([[0, 1]], np.uint8)
-    DiscreteTable(("x",), codes, ((0, 1),))
+    DiscreteTable(("x",), CodesHere(codes), ((0, 1),))
     assert codes.flags.writeable
 
 

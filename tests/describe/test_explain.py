@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import komb
 from komb.data.table import DiscreteTable
 from komb.describe.explain import explain, tried_separator
+from komb.engine.questions import EMPTY
 from komb.results.explanation import Evidence, Explanation, Reason
 from komb.search import separated
 from komb.search.task import Found, Task
-from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY
 from tests import naive
-from tests.counts.tables import LOW_KIND, tables
 from tests.describe.small_tables import CHAIN, COLLIDER, PAPER, PARITY, XOR, coin, flip
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, tables
 
 Witnesses = Mapping[int, frozenset[int] | None]
 
@@ -36,13 +36,13 @@ def explain_found(
     """Explain what some search may have found, with separators as they are completed."""
     parameters = parameters or {}
     options = {key: parameters[key] for key in ("test", "alpha") if key in parameters}
-    session = DataSession(table, **options)
+    engine = on_table(table, **options)
     task = Task(target, frozenset(range(table.n_columns)) - {target})
     found = Found(witnesses)
     size = tried_separator(parameters)
-    known = separated.complete_separators(session, task, found, size)
+    known = separated.complete_separators(engine, task, found, size)
     found = replace(found, separators=known)
-    return explain(session, table.names, task, found, method=method, parameters=parameters)
+    return explain(engine, table.names, task, found, method=method, parameters=parameters)
 
 
 class TestWords:
@@ -125,9 +125,9 @@ class TestWords:
 
     def test_separators_outside_the_blanket(self) -> None:
         """A search may have found a column independent given others that are no members."""
-        session, task = DataSession(CHAIN), Task(0, frozenset({1, 2, 3}))
+        engine, task = on_table(CHAIN), Task(0, frozenset({1, 2, 3}))
         found = Found({3: None}, separators={2: frozenset({1})})
-        explanation = explain(session, CHAIN.names, task, found, method="auto", parameters={})
+        explanation = explain(engine, CHAIN.names, task, found, method="auto", parameters={})
         weather = explanation["weather"]
         assert weather.separator is not None
         assert weather.separator.given == ("hall",)
@@ -214,7 +214,7 @@ class TestNumbers:
     def test_they_are_those_of_the_session(self, table: DiscreteTable, method: str) -> None:
         bounds: dict[str, Any] = {"order": 1, "max_separator": 1} if method == "komb" else {}
         blanket = komb.markov_blanket(table, "Y", method=method, test="g-sci", **bounds)
-        session, explanation = DataSession(table), blanket.explain()
+        engine, explanation = on_table(table), blanket.explain()
         tests = [
             (reason.name, test)
             for reason in (*explanation.reasons, *explanation.rejected)
@@ -222,8 +222,8 @@ class TestNumbers:
             if test is not None
         ]
         for name, test in tests:
-            condition = [table.index(other) for other in test.given]
-            outcome = session.outcome(table.index("Y"), table.index(name), condition)
+            condition = frozenset(map(table.index, test.given))
+            outcome = engine.outcome(table.index("Y"), table.index(name), condition)
             assert test == Evidence(
                 test.given,
                 not outcome.independent,

@@ -8,13 +8,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from komb.describe.network import find_network
 from komb.describe.partial_graph import Directions
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import EMPTY
+from komb.describe.structure import find_network
+from komb.engine.oracle import DistributionEngine, DSeparationEngine
+from komb.engine.questions import EMPTY
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
-from tests.search.running import QuickOracle
 
 
 def blankets_of(graph: Any) -> dict[int, dict[int, frozenset[int] | None]]:
@@ -24,7 +23,7 @@ def blankets_of(graph: Any) -> dict[int, dict[int, frozenset[int] | None]]:
 @pytest.mark.parametrize("symmetry", ["and", "or"])
 def test_all_graphs_of_four_nodes(symmetry: Any) -> None:
     for graph in all_dags(4):
-        network = find_network(QuickOracle(graph), blankets_of(graph), 4, symmetry)
+        network = find_network(DSeparationEngine(graph), blankets_of(graph), 4, symmetry)
         assert set(network.edges) == {(min(edge), max(edge)) for edge in graph.edges}
         assert network.directed == shared_directions(graph)
         assert network.groups == ()
@@ -35,13 +34,13 @@ def test_random_graphs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_dag(8, 0.25, rng)
     if graph.number_of_edges() <= 10:
-        network = find_network(QuickOracle(graph), blankets_of(graph), 8)
+        network = find_network(DSeparationEngine(graph), blankets_of(graph), 8)
         assert network.directed == shared_directions(graph)
 
 
 def test_asia() -> None:
     graph = nx.convert_node_labels_to_integers(NETWORKS["asia"])
-    network = find_network(QuickOracle(graph), blankets_of(graph), 4)
+    network = find_network(DSeparationEngine(graph), blankets_of(graph), 4)
     assert network.directed == shared_directions(graph)
 
 
@@ -51,7 +50,7 @@ def test_some_targets_only() -> None:
     graph.add_nodes_from(range(3))
     graph.add_edges_from([(0, 2), (1, 2)])
     blankets: dict[int, Any] = {2: dict.fromkeys((0, 1), EMPTY)}
-    network = find_network(QuickOracle(graph), blankets, 3)
+    network = find_network(DSeparationEngine(graph), blankets, 3)
     assert network.directed == {(0, 2), (1, 2)}
 
 
@@ -61,7 +60,7 @@ def test_symmetry() -> None:
     graph.add_nodes_from(range(2))
     graph.add_edge(0, 1)
     blankets: dict[int, Any] = {0: {1: EMPTY}, 1: {}}
-    oracle = QuickOracle(graph)
+    oracle = DSeparationEngine(graph)
     assert find_network(oracle, blankets, 3, "and").edges == ()
     assert find_network(oracle, blankets, 3, "or").edges == ((0, 1),)
 
@@ -71,7 +70,7 @@ def test_known_directions() -> None:
     graph.add_nodes_from(range(3))
     graph.add_edges_from([(0, 1), (1, 2)])
     known = Directions(forbidden=frozenset({(1, 0)}))
-    network = find_network(QuickOracle(graph), blankets_of(graph), 3, directions=known)
+    network = find_network(DSeparationEngine(graph), blankets_of(graph), 3, directions=known)
     assert network.directed == {(0, 1), (1, 2)}
 
 
@@ -83,6 +82,6 @@ def test_parity_is_a_group_without_edges() -> None:
     blankets: dict[int, Any] = {
         y: {x: frozenset({3 - x - y}) for x in range(3) if x != y} for y in range(3)
     }
-    network = find_network(DistributionOracle(joint), blankets, 3)
+    network = find_network(DistributionEngine(joint), blankets, 3)
     assert network.edges == ()
     assert network.groups == (frozenset({0, 1, 2}),)

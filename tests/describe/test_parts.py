@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.describe.partial_graph import Directions
-from komb.describe.roles import Part, find_parts
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
+from komb.describe.structure import Part, find_parts
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine
+from komb.engine.questions import EMPTY
 from tests import naive
-from tests.counts.tables import LOW_KIND, tables
 from tests.data.models.equivalence import shared_directions
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
-from tests.search.running import OneByOne, QuickOracle
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, tables
+from tests.search.running import OneByOne
 
 
-def parts_in(graph: Any, oracle: Session, target: int, bound: int) -> dict[int, Part]:
+def parts_in(graph: Any, oracle: Engine, target: int, bound: int) -> dict[int, Part]:
     witnesses = dict.fromkeys(sorted(true_blanket(graph, target)), EMPTY)
     return find_parts(oracle, target, witnesses, bound)
 
 
-def check_against(graph: Any, oracle: Session, target: int, parts: dict[int, Part]) -> int:
+def check_against(graph: Any, oracle: Engine, target: int, parts: dict[int, Part]) -> int:
     """Compare roles with a graph of numbered nodes; returns how many directions were found."""
     found = 0
     for x, part in parts.items():
@@ -55,7 +55,7 @@ class TestOracle:
     def test_all_graphs_of_four_nodes(self) -> None:
         """No direction is claimed that the equivalence class does not share."""
         for graph in all_dags(4):
-            oracle, shared = QuickOracle(graph), shared_directions(graph)
+            oracle, shared = DSeparationEngine(graph), shared_directions(graph)
             for target in range(4):
                 parts = parts_in(graph, oracle, target, 4)
                 check_against(graph, oracle, target, parts)
@@ -69,7 +69,7 @@ class TestOracle:
             rng = np.random.default_rng(seed)
             n = 5 + int(rng.integers(6))
             graph = random_dag(n, float(rng.uniform(1, 2.6)) / (n - 1), rng)
-            oracle = QuickOracle(graph)
+            oracle = DSeparationEngine(graph)
             for target in range(n):
                 check_against(graph, oracle, target, parts_in(graph, oracle, target, n))
 
@@ -77,7 +77,7 @@ class TestOracle:
     def test_networks(self, name: str, found: int) -> None:
         """How many directions the blankets alone tell; whole networks tell 10, 26 and 84."""
         graph = numbered(NETWORKS[name])
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         n_found = sum(
             check_against(graph, oracle, target, parts_in(graph, oracle, target, 4))
             for target in graph
@@ -87,7 +87,7 @@ class TestOracle:
     def test_directions_that_only_others_could_tell_are_undecided(self) -> None:
         """0 -> 2 <- 1 points the way of 2 -> 3 -> 4, but the blanket of 4 is 3 alone."""
         graph = nx.DiGraph([(0, 2), (1, 2), (2, 3), (3, 4)])
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         position = {node: number for number, node in enumerate(graph)}
         parts = find_parts(oracle, position[4], {position[3]: EMPTY}, 3)
         assert parts[position[3]].direction == "undecided"
@@ -97,7 +97,7 @@ class TestOracle:
         graph.add_nodes_from(range(3))
         graph.add_edges_from([(0, 1), (1, 2)])
         known = Directions(required=frozenset({(0, 1)}))
-        parts = find_parts(QuickOracle(graph), 1, {0: EMPTY, 2: EMPTY}, 3, known)
+        parts = find_parts(DSeparationEngine(graph), 1, {0: EMPTY, 2: EMPTY}, 3, known)
         assert [part.direction for part in parts.values()] == ["cause", "effect"]
 
     def test_a_cause_makes_an_effect_of_what_it_is_separated_from(self) -> None:
@@ -105,7 +105,7 @@ class TestOracle:
         graph = nx.DiGraph()
         graph.add_nodes_from(range(4))
         graph.add_edges_from([(0, 2), (1, 2), (2, 3)])
-        parts = find_parts(QuickOracle(graph), 2, dict.fromkeys((0, 1, 3), EMPTY), 3)
+        parts = find_parts(DSeparationEngine(graph), 2, dict.fromkeys((0, 1, 3), EMPTY), 3)
         assert [part.direction for part in parts.values()] == ["cause", "cause", "effect"]
 
 
@@ -116,7 +116,7 @@ class TestGroups:
             for b in range(2):
                 joint[a, b, a ^ b] = 0.25
         witnesses = {0: frozenset({1}), 1: frozenset({0})}
-        parts = find_parts(DistributionOracle(joint), 2, witnesses, 3)
+        parts = find_parts(DistributionEngine(joint), 2, witnesses, 3)
         assert parts[0] == Part("partner", None, EMPTY, (), (1,))
         assert parts[1] == Part("partner", None, EMPTY, (), (0,))
 
@@ -126,7 +126,7 @@ class TestGroups:
         for a, p in enumerate((0.3, 0.7)):
             for b in range(2):
                 joint[a, b, a ^ b] = p / 2
-        oracle = DistributionOracle(joint)
+        oracle = DistributionEngine(joint)
         assert oracle.dependents(2, {0, 1}, EMPTY) == [1]
         parts = find_parts(oracle, 2, {0: frozenset({1}), 1: EMPTY}, 3)
         assert (parts[0].kind, parts[0].partners) == ("partner", (1,))
@@ -141,7 +141,7 @@ class TestGroups:
                 "c": [[[0.9, 0.1], [0.6, 0.4]], [[0.5, 0.5], [0.2, 0.8]]],
             },
         )
-        oracle = DistributionOracle(network.joint())
+        oracle = DistributionEngine(network.joint())
         parts = find_parts(oracle, 1, {0: frozenset({2}), 2: EMPTY}, 3)
         assert parts[0] == Part("spouse", None, EMPTY, (2,))
         assert parts[2].direction == "effect"
@@ -150,7 +150,7 @@ class TestGroups:
         graph = nx.DiGraph()
         graph.add_nodes_from(range(3))
         graph.add_edge(0, 1)
-        parts = find_parts(QuickOracle(graph), 1, {0: None, 2: None}, 3)
+        parts = find_parts(DSeparationEngine(graph), 1, {0: None, 2: None}, 3)
         assert [part.kind for part in parts.values()] == ["neighbour", "by request"]
 
 
@@ -159,7 +159,7 @@ class TestGroups:
 def test_twin(data: Any) -> None:
     """On random tables, with random members and witnesses: kinds, separators, children, groups."""
     table = data.draw(tables(kinds=LOW_KIND, n_rows=(20, 300), n_columns=(3, 6)))
-    session = DataSession(table, "auto", alpha=0.1)
+    engine = on_table(table, "auto", alpha=0.1)
     others = frozenset(range(1, table.n_columns))
     members = data.draw(st.sets(st.sampled_from(sorted(others)), min_size=1))
     witnesses: dict[int, frozenset[int] | None] = {}
@@ -167,8 +167,8 @@ def test_twin(data: Any) -> None:
         some = st.frozensets(st.sampled_from(sorted(others)), max_size=2)
         drawn = data.draw(st.none() | some)
         witnesses[x] = None if drawn is None else drawn - {x}
-    found = find_parts(session, 0, witnesses, 2)
-    expected = naive.parts.find_parts(OneByOne(session), 0, witnesses, 2)
+    found = find_parts(engine, 0, witnesses, 2)
+    expected = naive.parts.find_parts(OneByOne(engine), 0, witnesses, 2)
     assert {
         x: (part.kind, part.separator, part.children, part.partners) for x, part in found.items()
     } == {x: tuple(part) for x, part in expected.items()}

@@ -8,11 +8,10 @@ from scipy.stats import chi2
 
 from komb.data.table import DiscreteTable
 from komb.describe.predictors import CHANCE, FALSE_SHARE, add_predictors
-from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
-from komb.sessions.table_session import open_features
+from komb.engine.oracle import DSeparationEngine
+from komb.engine.questions import EMPTY
 from tests.data.models.graphs import random_dag, true_blanket
+from tests.engine.engines import on_features
 
 
 def weak_table(seed: int, n_rows: int = 150) -> DiscreteTable:
@@ -36,9 +35,9 @@ def added_naively(
     added: list[int] = []
     while True:
         left = [x for x in sizes if x not in added]
-        session = open_features(table, alpha=0.999)
+        engine = on_features(table, alpha=0.999)
         p_values = {
-            x: session.outcome(table.n_columns - 1, x, blanket.union(added)).p_value or 1.0
+            x: engine.outcome(table.n_columns - 1, x, blanket.union(added)).p_value or 1.0
             for x in left
         }
         if (
@@ -62,18 +61,18 @@ def test_the_rule(seed: int) -> None:
     table = weak_table(seed)
     sizes = {x: 1 + x % 2 for x in range(1, 8)}
     for room in (2, 20):
-        session = open_features(table, alpha=0.999)
-        found = add_predictors(session, 8, frozenset({0}), sizes, room)
+        engine = on_features(table, alpha=0.999)
+        found = add_predictors(engine, 8, frozenset({0}), sizes, room)
         assert found == added_naively(table, frozenset({0}), sizes, room)
 
 
 def test_nothing_helps_beyond_a_true_blanket() -> None:
     graph = random_dag(9, 0.3, np.random.default_rng(3))
-    session = Session(DirectedGraphSource(graph))
+    engine = DSeparationEngine(graph)
     for target in range(9):
         blanket = frozenset(true_blanket(graph, target))
         others = dict.fromkeys({*range(9)} - blanket - {target}, 1)
-        assert add_predictors(session, target, blanket, others, 9) == []
+        assert add_predictors(engine, target, blanket, others, 9) == []
 
 
 def test_noise_is_added_to_few_tables() -> None:
@@ -82,8 +81,8 @@ def test_noise_is_added_to_few_tables() -> None:
         rng = np.random.default_rng(seed)
         codes = rng.integers(0, 3, (10, 120))
         table = DiscreteTable.from_data({f"x{i}": column for i, column in enumerate(codes)})
-        session = open_features(table, alpha=0.999)
-        n_wrong += bool(add_predictors(session, 9, EMPTY, dict.fromkeys(range(9), 1), 9))
+        engine = on_features(table, alpha=0.999)
+        n_wrong += bool(add_predictors(engine, 9, EMPTY, dict.fromkeys(range(9), 1), 9))
     assert 0 < n_wrong <= CHANCE * n_tables + 2 * (CHANCE * (1 - CHANCE) * n_tables) ** 0.5
 
 
@@ -92,7 +91,7 @@ def test_columns_that_were_chosen_for_their_evidence() -> None:
     table = weak_table(1)
     sizes = dict.fromkeys(range(1, 8), 1)
     few, many = (
-        add_predictors(open_features(table, alpha=0.999), 8, frozenset({0}), sizes, 9, n_others=n)
+        add_predictors(on_features(table, alpha=0.999), 8, frozenset({0}), sizes, 9, n_others=n)
         for n in (0, 10**9)
     )
     assert few

@@ -16,8 +16,8 @@ import komb
 from komb import cli
 from komb.api.options import Search
 from komb.api.run import Run
+from komb.engine.engine import Engine
 from komb.errors import InputError
-from komb.sessions.session import Session
 
 NO_TEST = "-"  # of a model, which knows
 
@@ -177,16 +177,17 @@ def names_of_methods() -> list[str]:
 
 def ask(data: Data, test: str, queries: Sequence[Query]) -> list[Answer]:
     """Make many tests. One by one, ``komb.ci_test`` would encode the table each time."""
-    names, session = _open(data, test)
+    names, engine = _open(data, test)
     position = {name: place for place, name in enumerate(names)}
     answers: dict[Query, Answer] = {}
     for target in dict.fromkeys(query[0] for query in queries):
         own = [query for query in queries if query[0] == target]
         y = position[target]
         tests = [(position[x], frozenset(map(position.__getitem__, z))) for _, x, z in own]
-        decided = session.ask_each(y, tests)
-        weighed = session.strengths(y, [({x}, z) for x, z in tests])
-        outcomes = session.outcomes(y, tests)
+        questions = [({x}, z) for x, z in tests]
+        decided = engine.evidence(y, questions, wants_bits=False)
+        weighed = engine.evidence(y, questions)
+        outcomes = engine.outcomes(y, tests)
         for query, (x, _), outcome, depends, bits in zip(
             own, tests, outcomes, decided, weighed, strict=True
         ):
@@ -197,11 +198,11 @@ def ask(data: Data, test: str, queries: Sequence[Query]) -> list[Answer]:
     return [answers[query] for query in queries]
 
 
-def _open(data: Data, test: str) -> tuple[Sequence[Any], Session]:
-    """Open the session that a search would have, or ask the model."""
+def _open(data: Data, test: str) -> tuple[Sequence[Any], Engine]:
+    """Open the engine that a search would have, or ask the model."""
     asked = data.known if test == NO_TEST else {"test": test, **data.known}
     run, _ = Run.open(data.read(), None, Search.of(method="komb", **asked))
-    return run.names, run.open_session()
+    return run.names, run.open_engine()
 
 
 def small_tables() -> dict[str, Data]:
@@ -215,7 +216,7 @@ def small_tables() -> dict[str, Data]:
 
 def kernel_uses() -> dict[str, tuple[int, int]]:
     """How often each kernel in memory was read from disk, and how often it was compiled."""
-    from komb.counts.kernel_cache import KernelCache
+    from komb.engine.kernel_cache import KernelCache
 
     uses = {}
     for name, module in list(sys.modules.items()):
@@ -229,6 +230,6 @@ def kernel_uses() -> dict[str, tuple[int, int]]:
 
 def load_all_kernels() -> None:
     """Import every module that has kernels; none of them is compiled by that."""
-    for package in ("komb.counts", "komb.sessions"):
+    for package in ("komb.engine",):
         for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(found.name)

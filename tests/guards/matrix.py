@@ -112,8 +112,7 @@ def _stored(folder: Path) -> Data:
 
 def _limited(folder: Path) -> Data:
     table = calls.store(Data(_frame()), folder / "l.komb", LITTLE_MEMORY)
-    assert isinstance(table, komb.StoredTable)
-    assert not table.fits
+    assert not table.is_in_memory
     return Data(table, {"memory_limit": LITTLE_MEMORY})
 
 

@@ -69,7 +69,7 @@ def test_all_searches(kinds: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["levels", "gaps", "stored", "numbers", "mixed"])
 def test_a_single_test_says_the_same(kinds: Any, name: str) -> None:
-    """By the public function, which opens a session of its own."""
+    """By the public function, which opens an engine of its own."""
     kind = kinds(name)
     for place, (y, x, z) in enumerate(freeze.draw_queries(kind.names)[:5]):
         was = TESTS[f"{name}/auto"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
 from komb.search import _region, _thresholds, auto
 from komb.search.auto import find_blanket
 from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Task
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
 from tests import naive
 from tests.search.running import Witnesses
 
@@ -53,14 +53,14 @@ def search_naively(
 
 
 def check_twin(
-    session: Session,
+    engine: Engine,
     twin: naive.sessions.DoubtingSession,
     task: Task,
     alpha: float | None = ALPHA,
     **options: Any,
 ) -> Witnesses:
     """Search with both, and compare all that can be seen of them."""
-    found = find_blanket(session, task, alpha=alpha, **options)
+    found = find_blanket(engine, task, alpha=alpha, **options)
     witnesses, separators = search_naively(twin, task, alpha, **options)
     assert dict(found.witnesses) == witnesses
     largest = max(map(len, separators.values()), default=0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.sessions.session import Session
+from komb.engine.engine import Engine
 
 Joint = npt.NDArray[np.float64]
 
@@ -75,23 +75,23 @@ def with_copy(joint: Joint, variable: int) -> Joint:
     return with_function(joint, (variable,), np.arange(joint.shape[variable]))
 
 
-def boundary(session: Session, target: int) -> set[int]:
+def boundary(engine: Engine, target: int) -> set[int]:
     """All others, less those that the rest makes independent, one at a time."""
-    members = set(range(session.n_variables)) - {target}
+    members = set(range(engine.n_variables)) - {target}
     while True:
         for x in sorted(members):
-            if not session.is_dependent(target, x, frozenset(members - {x})):
+            if not engine.is_dependent(target, x, frozenset(members - {x})):
                 members.remove(x)
                 break
         else:
             return members
 
 
-def is_minimal_blanket(session: Session, target: int, members: set[int]) -> bool:
+def is_minimal_blanket(engine: Engine, target: int, members: set[int]) -> bool:
     """Whether all others are independent of the target given the members, and no member is."""
     given = frozenset(members)
-    for x in sorted(set(range(session.n_variables)) - members - {target}):
-        if session.is_dependent(target, x, given):
+    for x in sorted(set(range(engine.n_variables)) - members - {target}):
+        if engine.is_dependent(target, x, given):
             return False
         given |= {x}  # the chain rule: all of them together, one after the other
-    return all(session.is_dependent(target, x, frozenset(members - {x})) for x in members)
+    return all(engine.is_dependent(target, x, frozenset(members - {x})) for x in members)

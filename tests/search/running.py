@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 import komb
 from komb.data.table import DiscreteTable
-from komb.search._power import power_to_see
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
+from komb.search._thresholds import power_to_detect
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 from tests import naive
-from tests.counts.tables import LOW_KIND, columns_of, tables
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, columns_of, tables
 
 Witnesses = dict[int, frozenset[int] | None]
 
@@ -31,9 +30,9 @@ SPECIAL = {"auto", "komb"}
 CLASSICS = [name for name in METHODS if name not in SPECIAL]
 
 
-def everyone(session: Session, target: int) -> Task:
+def everyone(engine: Engine, target: int) -> Task:
     """Find the blanket of a target among all other variables."""
-    return Task(target, frozenset(range(session.n_variables)) - {target})
+    return Task(target, frozenset(range(engine.n_variables)) - {target})
 
 
 def is_bounded(name: str) -> bool:
@@ -51,10 +50,10 @@ def unbounded(name: str, n_variables: int) -> int | None:
     return n_variables if is_bounded(name) else None
 
 
-def search(name: str, session: Session, task: Task, bound: int | None) -> Witnesses:
+def search(name: str, engine: Engine, task: Task, bound: int | None) -> Witnesses:
     """Run a classic search."""
     find_blanket = komb.algorithms()[name].search
-    return dict(find_blanket(session, task, max_conditioning=bound).witnesses)
+    return dict(find_blanket(engine, task, max_conditioning=bound).witnesses)
 
 
 def search_naively(
@@ -69,28 +68,29 @@ def search_naively(
 class OneByOne:
     """The answers of a komb session, one at a time, as a naive search asks for them."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
-        return not self.session.is_dependent(y, x, given)
+        return not self.engine.is_dependent(y, x, given)
 
     def strength(self, y: int, x: int, given: Variables) -> float:
-        return self.session.strengths(y, [({x}, given)])[0].get(x, 0.0)
+        return self.engine.evidence(y, [({x}, given)])[0].get(x, 0.0)
 
     def can_detect(
         self, y: int, x: int, given: Variables, witness: Variables, share: float
     ) -> bool:
-        return self.session.can_detect(y, x, given, witness, power_to_see(share))
+        return self.engine.can_detect(y, x, given, witness, power_to_detect(share))
 
     def confirmed(self, y: int, x: int, given: Variables) -> float:
-        return self.session.confirmed_strengths(y, [({x}, given)])[0].get(x, 0.0)
+        [bits] = self.engine.evidence(y, [({x}, given)], is_conservative=True)
+        return bits.get(x, 0.0)
 
     def is_large(self, y: int, x: int, given: Variables) -> bool:
         """Whether a table of all levels would have fewer than two rows per cell."""
-        if self.session.n_rows is None:
+        if self.engine.n_rows is None:
             return False
-        return self.session.n_rows < 2 * math.prod(self.session.n_levels[v] for v in (y, x, *given))
+        return self.engine.n_rows < 2 * math.prod(self.engine.n_levels[v] for v in (y, x, *given))
 
 
 class NaiveOnTable(OneByOne):
@@ -100,7 +100,7 @@ class NaiveOnTable(OneByOne):
     """
 
     def __init__(self, table: DiscreteTable, test: str, alpha: float) -> None:
-        super().__init__(DataSession(table, test, alpha=alpha))
+        super().__init__(on_table(table, test, alpha=alpha))
         self.twin = naive.sessions.DataSession(columns_of(table), test, alpha)
 
     def independent(self, y: int, x: int, given: Variables) -> bool:
@@ -108,34 +108,6 @@ class NaiveOnTable(OneByOne):
 
     def strength(self, y: int, x: int, given: Variables) -> float:
         return self.twin.strength(y, x, given)
-
-
-class QuickGraphSource(DirectedGraphSource):
-    """Remembers what can be reached, which is the same for all candidates.
-
-    Not all of it: on a network a search may ask about millions of sets, which takes gigabytes.
-    """
-
-    most_remembered = 100_000
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self._reached: dict[tuple[int, int], int] = {}
-
-    def _reachable(self, source: int, given: int) -> int:
-        key = (source, given)
-        if key not in self._reached:
-            if len(self._reached) >= self.most_remembered:
-                self._reached.clear()
-            self._reached[key] = super()._reachable(source, given)
-        return self._reached[key]
-
-
-class QuickOracle(Session):
-    """Answers as a :class:`~komb.sessions.graph.DSeparationOracle`, only sooner."""
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(QuickGraphSource(graph))
 
 
 @st.composite
@@ -183,7 +155,7 @@ def compare_end_to_end(
     twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
     for name in CLASSICS:
         bound = bounds(name)[which]
-        found = search(name, DataSession(table, test, alpha=alpha, df=df), task, bound)
+        found = search(name, on_table(table, test, alpha=alpha, df=df), task, bound)
         expected = search_naively(name, twin, task, bound)
         assert found == expected or hinges_on_rounding(twin), name
         assert list(found) == sorted(found)

@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 import komb
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.table import DiscreteTable
+from komb.engine.knowledge import KnowledgeEngine
+from komb.engine.oracle import DSeparationEngine
+from komb.engine.questions import EMPTY
 from komb.search.task import Task
-from komb.sessions.given import GivenSource
-from komb.sessions.graph import DirectedGraphSource
-from komb.sessions.informed import InformedSource
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
-from komb.sessions.table_session import open_table
 from tests import naive
-from tests.counts.tables import LOW_KIND
 from tests.data.models.graphs import random_dag, true_blanket
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND
 from tests.search.automatic_twin import check_twin
 from tests.search.running import CLASSICS, METHODS, OneByOne, search, search_naively, tasks
 
@@ -35,7 +33,7 @@ def drop(task: Task, fixed: int) -> Task:
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(drawn=tasks(kinds=LOW_KIND, n_rows=(20, 300), n_columns=(4, 7)), seed=st.integers(0, 99))
 def test_twins_ask_one_by_one(drawn: tuple[DiscreteTable, Task], seed: int) -> None:
-    """Batches, separators and strong dependences of a session that adjusts, all in one."""
+    """Batches, separators and strong dependences of a engine that adjusts, all in one."""
     table, task = drawn
     rng = np.random.default_rng(seed)
     fixed = (task.target + 1) % table.n_columns
@@ -46,19 +44,19 @@ def test_twins_ask_one_by_one(drawn: tuple[DiscreteTable, Task], seed: int) -> N
         pairs = [frozenset({a, b}) for a in range(table.n_columns) for b in range(a)]
         forbidden = frozenset(pair for pair in pairs if rng.random() < 0.2)
         options["knowledge"] = ColumnKnowledge(tuple(tiers), forbidden)
-    one_by_one = OneByOne(open_table(table, **options))
+    one_by_one = OneByOne(on_table(table, **options))
     for name in CLASSICS:
-        found = search(name, open_table(table, **options), task, 2)
+        found = search(name, on_table(table, **options), task, 2)
         assert found == search_naively(name, one_by_one, task, 2), name
     find_by_komb = komb.algorithms()["komb"].search
-    found = dict(find_by_komb(open_table(table, **options), task, order=1).witnesses)
+    found = dict(find_by_komb(on_table(table, **options), task, order=1).witnesses)
     assert found == naive.komb.komb(
         one_by_one, task.candidates, task.target, 1, 1, task.start, task.include
     )
     if "knowledge" not in options and table.n_rows > 100:  # thin tables are left out, by all levels
         is_thin = 2 * np.prod(table.cardinalities) > table.n_rows
         if not is_thin:
-            check_twin(open_table(table, **options), one_by_one, task, alpha=0.1)
+            check_twin(on_table(table, **options), one_by_one, task, alpha=0.1)
 
 
 def true_knowledge(graph: Any, rng: np.random.Generator) -> ColumnKnowledge:
@@ -96,9 +94,9 @@ def test_true_knowledge_leaves_a_sound_search_sound(name: str) -> None:
         known = true_knowledge(graph, rng)
         everything = frozenset(range(n))
         for target in range(n):
-            source = InformedSource(DirectedGraphSource(graph, range(n)), known, everything)
+            engine = KnowledgeEngine(DSeparationEngine(graph, range(n)), known, everything)
             task = Task(target, everything - {target}, EMPTY, known.required_of(target))
-            found = set(find_blanket(Session(source), task, **options_of(name, n)).witnesses)
+            found = set(find_blanket(engine, task, **options_of(name, n)).witnesses)
             truth = true_blanket(graph, target)
             assert truth <= found, seed
             assert truth == found or not komb.algorithms()[name].is_sound, seed
@@ -114,9 +112,9 @@ def test_a_search_given_roots_finds_the_rest_of_the_blanket(name: str) -> None:
         graph = random_dag(n, float(rng.uniform(1, 2.6)) / (n - 1), rng)
         root = next(iter(nx.topological_sort(graph)))
         for target in set(range(n)) - {root}:
-            source = GivenSource(DirectedGraphSource(graph, range(n)), frozenset({root}))
+            engine = DSeparationEngine(graph, range(n), frozenset({root}))
             task = Task(target, frozenset(range(n)) - {target, root})
-            found = set(find_blanket(Session(source), task, **options_of(name, n)).witnesses)
+            found = set(find_blanket(engine, task, **options_of(name, n)).witnesses)
             truth = true_blanket(graph, target) - {root}
             assert truth <= found, seed
             assert truth == found or not komb.algorithms()[name].is_sound, seed
@@ -131,9 +129,9 @@ def test_wrong_knowledge_wins(name: str) -> None:
         forbidden=frozenset({frozenset({1, 2})}),
         required=frozenset({frozenset({1, 3})}),
     )
-    source = InformedSource(DirectedGraphSource(graph, range(5)), known, frozenset(range(5)))
+    engine = KnowledgeEngine(DSeparationEngine(graph, range(5)), known, frozenset(range(5)))
     task = Task(1, frozenset({0, 2, 3, 4}), include=known.required_of(1))
-    found = komb.algorithms()[name].search(Session(source), task, **options_of(name, 5)).witnesses
+    found = komb.algorithms()[name].search(engine, task, **options_of(name, 5)).witnesses
     assert 3 in found
     assert 2 not in found
 

@@ -18,32 +18,31 @@ from hypothesis import strategies as st
 from komb.citests import tests as registered
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine import plain
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine
+from komb.engine.questions import Variables
 from komb.search import _region, auto
-from komb.search._budget import Budget
-from komb.search.auto import find_blanket
+from komb.search.auto import Budget, find_blanket
 from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
-from komb.sessions import separators
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
-from tests.counts.tables import with_missing
 from tests.data.models.graphs import ASIA, CHILD, draw_from
+from tests.engine.answers import SIZES_OF_BATCHES, Dice
+from tests.engine.engines import on_table
+from tests.engine.tables import with_missing
 from tests.search.automatic_twin import ALPHA, check_twin
 from tests.search.running import NaiveOnTable, OneByOne, Witnesses, everyone, tasks
-from tests.sessions.random_answers import Dice
 
 #: The search wants small p-values, which shuffles do not give.
 ACCEPTED = [name for name in registered() if name != "perm"]
 
 
-def search(session: Session, task: Task, alpha: float | None = ALPHA, **options: Any) -> Witnesses:
-    return dict(find_blanket(session, task, alpha=alpha, **options).witnesses)
+def search(engine: Engine, task: Task, alpha: float | None = ALPHA, **options: Any) -> Witnesses:
+    return dict(find_blanket(engine, task, alpha=alpha, **options).witnesses)
 
 
-def on_data(table: DiscreteTable, test: str = "auto", alpha: float = ALPHA) -> DataSession:
-    return DataSession(table, test, alpha=alpha)
+def on_data(table: DiscreteTable, test: str = "auto", alpha: float = ALPHA) -> Engine:
+    return on_table(table, test, alpha=alpha)
 
 
 def check_table(
@@ -177,7 +176,7 @@ def test_tables_with_missing_values(
 )
 @pytest.mark.parametrize("test", ["auto", "g"])
 def test_sampled_tables(table: DiscreteTable, target: int, test: str) -> None:
-    """With every answer of the session, one by one, in place of the naive test."""
+    """With every answer of the engine, one by one, in place of the naive test."""
     twin = OneByOne(on_data(table, test))
     assert check_twin(on_data(table, test), twin, everyone(on_data(table), target))
 
@@ -185,8 +184,8 @@ def test_sampled_tables(table: DiscreteTable, target: int, test: str) -> None:
 @pytest.mark.parametrize("target", [4, 7, 12])
 def test_a_network(target: int) -> None:
     table = draw_from(CHILD, 300, seed=0)
-    session, twin = on_data(table), OneByOne(on_data(table))
-    check_twin(session, twin, everyone(session, target), order=1)
+    engine, twin = on_data(table), OneByOne(on_data(table))
+    check_twin(engine, twin, everyone(engine, target), order=1)
 
 
 @pytest.mark.parametrize("pool", [2, 3])
@@ -194,8 +193,8 @@ def test_a_network_with_small_pools(monkeypatch: pytest.MonkeyPatch, pool: int) 
     monkeypatch.setattr(_region, "LARGEST_POOL", pool)
     table = draw_from(CHILD, 1000, seed=1)
     for target in (4, 6):
-        session, twin = on_data(table, "g"), OneByOne(on_data(table, "g"))
-        assert check_twin(session, twin, everyone(session, target), order=0)
+        engine, twin = on_data(table, "g"), OneByOne(on_data(table, "g"))
+        assert check_twin(engine, twin, everyone(engine, target), order=0)
 
 
 # ---------------------------------------------------------------------------------------- bounds
@@ -204,7 +203,7 @@ def test_a_network_with_small_pools(monkeypatch: pytest.MonkeyPatch, pool: int) 
 @pytest.mark.parametrize("n_parents", [2, 3])
 def test_parents_that_show_only_together(n_parents: int) -> None:
     network = boolean_network("parity", n_parents=n_parents, n_irrelevant=1)
-    oracle = DistributionOracle(network.joint())
+    oracle = DistributionEngine(network.joint())
     task = everyone(oracle, n_parents)
     parents = frozenset(range(n_parents))
     found = check_twin(oracle, OneByOne(oracle), task, None)
@@ -212,7 +211,7 @@ def test_parents_that_show_only_together(n_parents: int) -> None:
 
 
 def test_an_order_that_is_too_low_shows_nothing() -> None:
-    oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
+    oracle = DistributionEngine(boolean_network("parity", n_parents=3).joint())
     found = find_blanket(oracle, everyone(oracle, 3), order=1)
     assert not found.witnesses
     assert (found.choices["order"].value, found.choices["threshold"].value) == (1, None)
@@ -221,7 +220,7 @@ def test_an_order_that_is_too_low_shows_nothing() -> None:
 
 
 def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
+    oracle = DistributionEngine(boolean_network("parity", n_parents=3).joint())
     monkeypatch.setattr(auto, "MOST_TESTS", {1: 100, 2: 2})
     found = find_blanket(oracle, everyone(oracle, 3))
     assert not found.witnesses
@@ -233,7 +232,7 @@ def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_budget_bounds_orders_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle = DistributionOracle(boolean_network("parity", n_parents=3).joint())
+    oracle = DistributionEngine(boolean_network("parity", n_parents=3).joint())
     task = everyone(oracle, 3)
     monkeypatch.setattr(auto, "Budget", partial(Budget, max_tests=5))
     [omitted] = find_blanket(oracle, task, order=2).omissions
@@ -243,26 +242,26 @@ def test_the_budget_bounds_orders_that_are_asked_for(monkeypatch: pytest.MonkeyP
 
 
 def test_no_time_leaves_single_columns() -> None:
-    session = on_data(AND)
-    found = find_blanket(session, everyone(session, 3), time_budget=1e-9)
+    engine = on_data(AND)
+    found = find_blanket(engine, everyone(engine, 3), time_budget=1e-9)
     assert [omitted.order for omitted in found.omissions] == [1]
     assert found.witnesses.keys() == {0, 1, 2}
 
 
 def test_the_order_is_said_with_what_was_looked_at() -> None:
-    session = on_data(AND)
-    found = find_blanket(session, everyone(session, 3), order=1)
+    engine = on_data(AND)
+    found = find_blanket(engine, everyone(engine, 3), order=1)
     assert [seen.order for seen in found.sight] == [0, 1]
     n = AND.n_columns - 1
     assert [seen.n_tests for seen in found.sight] == [n, n * (n - 1)]
     assert found.choices["order"].value == 1
     assert found.choices["max_separator"].value == auto.LARGEST_SEPARATOR
-    assert find_blanket(session, everyone(session, 3), order=0).choices["order"].value == 0
+    assert find_blanket(engine, everyone(engine, 3), order=0).choices["order"].value == 0
 
 
 def test_nobody_to_choose_from() -> None:
-    session = on_data(AND)
-    assert find_blanket(session, Task(3, frozenset())).witnesses == {}
+    engine = on_data(AND)
+    assert find_blanket(engine, Task(3, frozenset())).witnesses == {}
 
 
 # ----------------------------------------------------------------------------- start and include
@@ -271,22 +270,22 @@ AND = boolean_table("and", 500, n_irrelevant=3, seed=1)  # 0, 1, 2 are the paren
 
 
 def test_what_is_included_stays() -> None:
-    session = on_data(AND)
+    engine = on_data(AND)
     others = frozenset(range(AND.n_columns)) - {3}
-    plain = search(session, Task(3, others))
+    plain = search(engine, Task(3, others))
     assert plain.keys() == {0, 1, 2}
-    with_noise = search(session, Task(3, others, include=frozenset({5})))
+    with_noise = search(engine, Task(3, others, include=frozenset({5})))
     assert with_noise.keys() == {0, 1, 2, 5}
     assert with_noise[5] is None
-    assert search(session, Task(3, others, include=frozenset({0}))) == plain
+    assert search(engine, Task(3, others, include=frozenset({0}))) == plain
 
 
 def test_a_start_may_be_dropped_again() -> None:
-    session = on_data(AND)
+    engine = on_data(AND)
     others = frozenset(range(AND.n_columns)) - {3}
-    plain = search(session, Task(3, others))
+    plain = search(engine, Task(3, others))
     for start in ({4}, {2, 5}, {0, 1, 2}, others):
-        assert search(session, Task(3, others, start=frozenset(start))) == plain
+        assert search(engine, Task(3, others, start=frozenset(start))) == plain
 
 
 # ------------------------------------------------------------------ nothing else makes a difference
@@ -294,8 +293,8 @@ def test_a_start_may_be_dropped_again() -> None:
 
 def test_progress_is_reported() -> None:
     seen: list[Progress] = []
-    session = on_data(AND)
-    find_blanket(session, Task(3, frozenset({0, 1, 2, 4}), observer=seen.append), alpha=ALPHA)
+    engine = on_data(AND)
+    find_blanket(engine, Task(3, frozenset({0, 1, 2, 4}), observer=seen.append), alpha=ALPHA)
     assert list(dict.fromkeys(progress.phase for progress in seen)) == [
         "neighbours",
         "spouses",
@@ -311,20 +310,19 @@ def test_progress_is_reported() -> None:
 
 @pytest.mark.parametrize("size", [1, 1000])
 def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    tables = [draw_from(CHILD, 300, seed=0), with_missing(draw_from(ASIA, 300, 1), [0.2] * 8, 1)]
-    plain = [search(on_data(table), everyone(on_data(table), 5), order=1) for table in tables]
-    for name in (
-        "_TESTS_AT_FIRST", "_TESTS_AT_MOST", "_WEIGHED_AT_FIRST", "_WEIGHED_AT_MOST",
-        "_TESTS_PER_BATCH",
-    ):  # fmt: skip
-        monkeypatch.setattr(separators, name, size)
-    batched = [search(on_data(table), everyone(on_data(table), 5), order=1) for table in tables]
-    assert batched == plain
-    assert all(plain)
+    def found() -> list[Witnesses]:
+        throws = [Dice(7, seed, 0.3, sides=20) for seed in range(5)]
+        return [search(dice, everyone(dice, 5), order=1) for dice in throws]
+
+    expected = found()
+    for name in SIZES_OF_BATCHES:
+        monkeypatch.setattr(plain, name, size)
+    assert found() == expected
+    assert any(expected)
 
 
 def check_shared(make: Any, targets: Sequence[int], **options: Any) -> None:
-    """Whatever a session has learnt for other targets, it finds what a new one finds."""
+    """Whatever a engine has learnt for other targets, it finds what a new one finds."""
     shared = make()
     for target in targets:
         fresh = make()

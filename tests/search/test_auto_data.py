@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import komb
-from komb.counts import contingency
-from komb.counts.threads import use_threads
+from komb.citests import engines
 from komb.data.table import DiscreteTable
-from komb.sessions import screened_sweep, tabled_sweep, workspace
-from tests.counts.tables import with_missing
+from komb.engine import sweep
+from komb.engine.threads import use_threads
 from tests.data.models.graphs import ASIA, CHILD, draw_from
+from tests.engine.tables import with_missing
 
 Columns = dict[Any, Any]
 
@@ -211,12 +211,10 @@ def test_the_number_of_threads(seed: int, has_gaps: bool) -> None:
     target = list(columns)[seed % len(columns)]
     found = [find(columns, target)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contingency, "WORK_PER_THREAD", 1)
-        patch.setattr(screened_sweep, "WORK_PER_THREAD", 1)
-        patch.setattr(tabled_sweep, "LONG_ROWS", 1)
-        patch.setattr(workspace, "LONG_ROWS", 1)
+        patch.setattr(sweep, "WORK_PER_THREAD", 1)
+        patch.setattr(engines, "LONG_ROWS", 1)
         for least_work, threads in [(1 << 60, 1), (1 << 60, 2), (1 << 60, 4), (1, 2)]:
-            patch.setattr(screened_sweep, "LEAST_WORK", least_work)
+            patch.setattr(sweep, "LEAST_WORK", least_work)
             with use_threads(threads):
                 found.append(find(columns, target))
     assert all(each == found[0] for each in found)

@@ -16,12 +16,11 @@ import numpy as np
 import pytest
 
 from komb.data.models.boolean_functions import boolean_network
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine, SeparationEngine
 from komb.search import _region
 from komb.search.auto import LARGEST_SEPARATOR, find_blanket
 from komb.search.komb import find_blanket as find_by_komb
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.graph import DSeparationOracle, SeparationOracle
-from komb.sessions.session import Session
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
 from tests.search.distributions import (
     STYLES,
@@ -32,25 +31,25 @@ from tests.search.distributions import (
     with_combination,
     with_copy,
 )
-from tests.search.running import QuickOracle, everyone
+from tests.search.running import everyone
 
 ORDER = 2
 
 
-def found_members(session: Session, target: int, **options: Any) -> set[int]:
+def found_members(engine: Engine, target: int, **options: Any) -> set[int]:
     """Search, and see that every witness lies inside and shows a dependence."""
-    found = find_blanket(session, everyone(session, target), **options)
+    found = find_blanket(engine, everyone(engine, target), **options)
     members = set(found.witnesses)
     for x, witness in found.witnesses.items():
         assert witness is not None
         assert witness <= members - {x}
-        assert session.is_dependent(target, x, witness)
+        assert engine.is_dependent(target, x, witness)
     return members
 
 
-def found_by_komb(session: Session, target: int) -> set[int]:
+def found_by_komb(engine: Engine, target: int) -> set[int]:
     found = find_by_komb(
-        session, everyone(session, target), order=ORDER, max_separator=LARGEST_SEPARATOR
+        engine, everyone(engine, target), order=ORDER, max_separator=LARGEST_SEPARATOR
     )
     return set(found.witnesses)
 
@@ -63,7 +62,7 @@ def check_distributions(style: str, seeds: range) -> None:
     n_targets = n_by_komb = 0
     for seed in seeds:
         rng = np.random.default_rng([seed, STYLES.index(style)])
-        oracle = DistributionOracle(random_joint(style, int(rng.integers(4, 7)), rng))
+        oracle = DistributionEngine(random_joint(style, int(rng.integers(4, 7)), rng))
         for target in range(oracle.n_variables):
             truth = boundary(oracle, target)
             is_found_by_komb = found_by_komb(oracle, target) == truth
@@ -91,13 +90,13 @@ def test_a_witness_may_be_a_member_that_shows_alone() -> None:
     of_y = 0.15 + 0.3 * z + 0.4 * (x ^ w)
     of_x = np.where(x == z, 0.8, 0.2)
     joint = (0.25 * of_x)[..., None] * np.stack([1 - of_y, of_y], axis=-1)
-    assert found_members(DistributionOracle(joint), 3) == {0, 1, 2}
+    assert found_members(DistributionEngine(joint), 3) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("n_parents", [2, 3])
 def test_parities(n_parents: int) -> None:
     joint = boolean_network("parity", n_parents=n_parents, n_irrelevant=1).joint()
-    oracle = DistributionOracle(joint)
+    oracle = DistributionEngine(joint)
     for target in range(oracle.n_variables):
         assert found_members(oracle, target) == boundary(oracle, target)
 
@@ -122,7 +121,7 @@ def redundant_joints(seed: int) -> list[Joint]:
 def check_redundant(seeds: range) -> None:
     for seed in seeds:
         for place, joint in enumerate(redundant_joints(seed)):
-            oracle = DistributionOracle(joint)
+            oracle = DistributionEngine(joint)
             for target in range(oracle.n_variables):
                 found = found_members(oracle, target, order=ORDER)
                 assert is_minimal_blanket(oracle, target, found), (seed, place, target, found)
@@ -141,7 +140,7 @@ def test_a_copy_of_the_target_is_enough() -> None:
     for seed in range(10):
         rng = np.random.default_rng(seed)
         joint = with_copy(random_joint(STYLES[seed % 5], 4, rng), seed % 4)
-        oracle = DistributionOracle(joint)
+        oracle = DistributionEngine(joint)
         assert found_members(oracle, seed % 4) == {4}
         assert found_members(oracle, 4) == {seed % 4}
 
@@ -154,7 +153,7 @@ def check_dags(seeds: range) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 13))
         graph = random_dag(n, float(rng.uniform(1, 3)) / (n - 1), rng)
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(n):
             assert found_members(oracle, target, order=1) == true_blanket(graph, target), seed
 
@@ -171,7 +170,7 @@ def test_hundreds_of_random_dags() -> None:
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_all_dags(n: int) -> None:
     for graph in all_dags(n):
-        oracle = DSeparationOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(n):
             assert found_members(oracle, target) == true_blanket(graph, target)
 
@@ -181,7 +180,7 @@ def test_all_dags(n: int) -> None:
 )
 def test_networks(name: str) -> None:
     graph = NETWORKS[name]
-    oracle = QuickOracle(graph)  # one for all: they have neighbours in common
+    oracle = DSeparationEngine(graph)  # one for all: they have neighbours in common
     for target in range(len(graph)):
         assert found_members(oracle, target, order=1) == true_blanket(graph, target), target
 
@@ -191,7 +190,7 @@ def check_undirected(seeds: range) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 11))
         graph = nx.gnp_random_graph(n, float(rng.uniform(0.5, 3.5)) / (n - 1), seed=seed)
-        oracle = SeparationOracle(graph)
+        oracle = SeparationEngine(graph)
         for target in range(n):
             assert found_members(oracle, target, order=1) == set(graph.neighbors(target)), seed
 
@@ -214,6 +213,6 @@ def test_hubs_with_more_neighbours_than_a_pool_has(
     star = nx.DiGraph([("hub", f"leaf {i}") for i in range(9)])
     star.add_edges_from((f"leaf {i}", f"far {i}") for i in range(3))
     star.add_edges_from((f"spouse {i}", f"leaf {i}") for i in range(3))
-    oracle = QuickOracle(star)
+    oracle = DSeparationEngine(star)
     for target in range(len(star)):
         assert found_members(oracle, target, order=1) == true_blanket(star, target)

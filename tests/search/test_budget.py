@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import komb
-from komb.search._budget import Budget
+from komb.search.auto import Budget
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
 
 
 def test_the_clock_starts_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("komb.search._budget.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("komb.search.auto.time.monotonic", lambda: now[0])
     budget = Budget(10.0)
     assert not budget.is_spent()
     now[0] += 9.0

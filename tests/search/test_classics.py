@@ -16,12 +16,14 @@ import komb
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine import plain
+from komb.engine.questions import Variables
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.questions import Variables
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, columns_of
+from tests.engine.answers import SIZES_OF_BATCHES, Dice
+from tests.engine.engines import on_table, recorder
+from tests.engine.tables import ANY_KIND, columns_of
 from tests.search.running import (
     CLASSICS,
     OneByOne,
@@ -32,7 +34,6 @@ from tests.search.running import (
     search_naively,
     tasks,
 )
-from tests.sessions.random_answers import Dice
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 every_classic = pytest.mark.parametrize("name", CLASSICS)
@@ -45,10 +46,10 @@ def compare_searches(
     table: DiscreteTable, task: Task, which: int, test: str, alpha: float, df: str
 ) -> None:
     """Both get the answers of komb sessions, the twin one by one: nothing can round."""
-    one_by_one = OneByOne(DataSession(table, test, alpha=alpha, df=df))
+    one_by_one = OneByOne(on_table(table, test, alpha=alpha, df=df))
     for name in CLASSICS:
         bound = bounds(name)[which]
-        found = search(name, DataSession(table, test, alpha=alpha, df=df), task, bound)
+        found = search(name, on_table(table, test, alpha=alpha, df=df), task, bound)
         assert found == search_naively(name, one_by_one, task, bound), name
 
 
@@ -137,13 +138,13 @@ def test_samples_of_random_networks(seed: int, test: str, df: str) -> None:
 def test_samples_of_larger_networks(name: str, seed: int) -> None:
     network = DiscreteNetwork.random(10, degree=3, concentration=0.3, seed=seed)
     table = network.sample(1000, seed)
-    one_by_one = OneByOne(DataSession(table))
+    one_by_one = OneByOne(on_table(table))
     sizes, n_spouses = [], 0
     for target in (0, 3, 4, 8):
         for bound in (1, 3):
-            session = DataSession(table)
-            found = search(name, session, everyone(session, target), bound)
-            assert found == search_naively(name, one_by_one, everyone(session, target), bound)
+            engine = on_table(table)
+            found = search(name, engine, everyone(engine, target), bound)
+            assert found == search_naively(name, one_by_one, everyone(engine, target), bound)
             sizes.append(len(found))
             n_spouses += sum(bool(witness) for witness in found.values())
     assert max(sizes) > 2  # not a test of empty sets
@@ -156,32 +157,32 @@ def test_boolean_functions(name: str, function: str) -> None:
     table = boolean_table(function, 200, n_irrelevant=3, seed=7)
     for target in (3, 0):
         for bound in (1, 3):
-            session = DataSession(table)
-            task = everyone(session, target)
+            engine = on_table(table)
+            task = everyone(engine, target)
             twin = naive.sessions.DataSession(columns_of(table))
-            assert search(name, session, task, bound) == search_naively(name, twin, task, bound)
+            assert search(name, engine, task, bound) == search_naively(name, twin, task, bound)
 
 
 @every_classic
-def test_one_session_serves_many_searches(name: str) -> None:
+def test_one_engine_serves_many_searches(name: str) -> None:
     """Whatever was asked before, by whichever search, for whichever target."""
     table = DiscreteNetwork.random(8, degree=3, concentration=0.3, seed=1).sample(500, 1)
-    shared = DataSession(table)
+    shared = on_table(table)
     for other, info in komb.algorithms().items():
         for target in (2, 5):
             task = everyone(shared, target)
             info.search(shared, task)
-            expected = search(name, DataSession(table), task, 2)
+            expected = search(name, on_table(table), task, 2)
             assert search(name, shared, task, 2) == expected, other
 
 
 @every_classic
 def test_forgetting_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = DiscreteNetwork.random(8, degree=3, concentration=0.3, seed=1).sample(500, 1)
-    tasks = [everyone(DataSession(table), target) for target in range(4)]
-    expected = [search(name, DataSession(table), task, 2) for task in tasks]
-    monkeypatch.setattr("komb.sessions.memory.ROWS_REMEMBERED_BYTES", 0)
-    assert [search(name, DataSession(table), task, 2) for task in tasks] == expected
+    tasks = [everyone(on_table(table), target) for target in range(4)]
+    expected = [search(name, recorder(table), task, 2) for task in tasks]
+    monkeypatch.setattr("komb.engine.plain.REMEMBERED_BYTES", 0)
+    assert [search(name, recorder(table), task, 2) for task in tasks] == expected
 
 
 @every_classic
@@ -196,8 +197,8 @@ def test_sizes_of_batches_do_not_matter(
         ]
 
     expected = found()
-    monkeypatch.setattr("komb.sessions.separators._TESTS_AT_FIRST", size)
-    monkeypatch.setattr("komb.sessions.separators._TESTS_AT_MOST", size)
+    for constant in SIZES_OF_BATCHES:
+        monkeypatch.setattr(plain, constant, size)
     assert found() == expected
 
 

@@ -14,10 +14,10 @@ import pytest
 import komb
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.oracle import DistributionEngine
 from komb.search.komb import find_blanket
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
+from tests.engine.engines import on_table
 from tests.search.running import CLASSICS, everyone, search, unbounded
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)
@@ -33,7 +33,7 @@ def sample(n_parents: int, seed: int) -> DiscreteTable:
 @parities
 def test_by_the_exact_distribution_the_classics_find_nothing(name: str, n_parents: int) -> None:
     network = boolean_network("parity", n_parents=n_parents, n_irrelevant=2)
-    oracle = DistributionOracle(network.joint())
+    oracle = DistributionEngine(network.joint())
     for target in range(n_parents + 3):
         assert search(name, oracle, everyone(oracle, target), unbounded(name, 6)) == {}
 
@@ -67,8 +67,8 @@ def test_an_order_below_is_not_enough(n_parents: int) -> None:
 @pytest.mark.parametrize("name", ["gs", "iamb", "lrh"])
 def test_one_parent_to_start_from_shows_the_other(name: str) -> None:
     """They condition on all they have: what kOMB finds by itself, they find with a hint."""
-    session = DataSession(sample(2, 0), alpha=0.001)
+    engine = on_table(sample(2, 0), alpha=0.001)
     task = Task(2, frozenset(range(23)) - {2}, start=frozenset({0}))
-    expected = find_blanket(session, everyone(session, 2), order=1).witnesses
-    assert search(name, session, task, 3) == expected
+    expected = find_blanket(engine, everyone(engine, 2), order=1).witnesses
+    assert search(name, engine, task, 3) == expected
     assert expected == {0: frozenset({1}), 1: frozenset({0})}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,21 +14,17 @@ from hypothesis import strategies as st
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import BOOLEAN_FUNCTIONS, boolean_table
 from komb.data.table import DiscreteTable
-from komb.search import _batched_walk
+from komb.engine.engine import Engine, Query, Witness
+from komb.engine.questions import Variables, subsets
+from komb.search import komb as algorithm
 from komb.search.komb import find_blanket
 from komb.search.task import Progress, Task
-from komb.sessions import separator_memory, separators, sweep_counting
-from komb.sessions.data import DataSession
-from komb.sessions.questions import Question
-from komb.sessions.session import Session
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import ANY_KIND, columns_of, make_table
+from tests.engine.answers import Answers, Coin
+from tests.engine.engines import on_table, recorder
+from tests.engine.tables import ANY_KIND, columns_of, make_table
 from tests.search.running import Witnesses, tasks
-from tests.sessions.batch_sizes import SIZES_OF_BATCHES
-from tests.sessions.random_answers import Coin
-from tests.sessions.recorder import Recorder
-from tests.sessions.sources import DecidingSource
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 
@@ -38,9 +33,9 @@ def search(
     table: DiscreteTable, target: int, k: int, most: int, test: str = "g-sci", **options: Any
 ) -> Witnesses:
     """Find the blanket of ``target`` among all other columns."""
-    session = DataSession(table, test, **options)
+    engine = on_table(table, test, **options)
     task = Task(target, frozenset(range(table.n_columns)) - {target})
-    return dict(find_blanket(session, task, order=k, max_separator=most).witnesses)
+    return dict(find_blanket(engine, task, order=k, max_separator=most).witnesses)
 
 
 def search_naively(
@@ -61,8 +56,8 @@ def test_random_tables(
 ) -> None:
     """A level of 0.2 makes many false alarms, and so more work for every phase."""
     table, task = drawn
-    session = DataSession(table, test, alpha=alpha, df=df)
-    found = find_blanket(session, task, order=k, max_separator=most).witnesses
+    engine = on_table(table, test, alpha=alpha, df=df)
+    found = find_blanket(engine, task, order=k, max_separator=most).witnesses
     twin = naive.komb.komb(
         naive.sessions.DataSession(columns_of(table), test, alpha, df),
         task.candidates,
@@ -83,7 +78,7 @@ def test_random_tables_with_many_levels(
     drawn: tuple[DiscreteTable, Task], k: int, most: int
 ) -> None:
     table, task = drawn
-    found = find_blanket(DataSession(table), task, order=k, max_separator=most).witnesses
+    found = find_blanket(on_table(table), task, order=k, max_separator=most).witnesses
     twin = naive.sessions.DataSession(columns_of(table))
     assert found == naive.komb.komb(
         twin, task.candidates, task.target, k, most, task.start, task.include
@@ -102,7 +97,7 @@ def test_answers_that_are_pure_chance(seed: int) -> None:
     coin = Coin(n, seed, bias)
     found = find_blanket(coin, Task(0, free, start, include), order=k, max_separator=most)
     assert found.witnesses == naive.komb.komb(coin, free, 0, k, most, start, include)
-    assert len(coin.source.computed) == len(set(coin.source.computed)) == coin.counts.tests
+    assert len(coin.asked) == len(set(coin.asked)) == coin.work.tests
 
 
 class Together(Coin):
@@ -123,9 +118,7 @@ class Together(Coin):
         return self._answers[key]
 
 
-def grow(
-    session: Session, task: Task, k: int, most: int
-) -> tuple[list[tuple[int, ...]], Witnesses]:
+def grow(engine: Engine, task: Task, k: int, most: int) -> tuple[list[tuple[int, ...]], Witnesses]:
     """Every blanket on the way up, and the witnesses in the last one."""
     blankets: list[tuple[int, ...]] = []
     first = task.start | task.include
@@ -136,7 +129,7 @@ def grow(
             blankets.append(progress.blanket)
 
     task = Task(task.target, task.candidates, task.start, task.include, observe)
-    found = find_blanket(session, task, order=k, max_separator=most)
+    found = find_blanket(engine, task, order=k, max_separator=most)
     return blankets, dict(found.witnesses)
 
 
@@ -166,19 +159,15 @@ def draw_together(seed: int, sizes: tuple[int, int]) -> tuple[Together, Task, in
 def test_groups_enter_in_the_order_of_the_tree(
     size: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Large groups, many restarts, and whatever is looked at together or remembered."""
+    """Large groups, many restarts, and whatever is asked about together."""
     if size is not None:
-        monkeypatch.setattr(separator_memory, "DEPENDENCES_REMEMBERED", size)
-        for constant in SIZES_OF_BATCHES:
-            monkeypatch.setattr(separators, constant, size)
-        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-            monkeypatch.setattr(_batched_walk, constant, size)
+        monkeypatch.setattr(algorithm, "_GROUPS_AT_ONCE", size)
     n_restarts = 0
     for seed in range(60):
         coin, task, k, most = draw_together(seed, (4, 9))
         expected = grow_naively(coin, task, k, most)
         assert grow(coin, task, k, most) == expected, seed
-        assert len(coin.source.computed) == len(set(coin.source.computed)) == coin.counts.tests
+        assert len(coin.asked) == len(set(coin.asked)) == coin.work.tests
         n_restarts += len(expected[0])
     assert n_restarts > 100
 
@@ -229,10 +218,10 @@ def test_without_separators_every_dependence_counts() -> None:
     """At order 0 with max_separator 0: exactly the marginal dependences."""
     for seed in range(10):
         table = make_table([2, 3, "parity", "copy", 2, 2], 80, seed)
-        session = DataSession(table, alpha=0.1)
+        engine = on_table(table, alpha=0.1)
         others = frozenset(range(1, table.n_columns))
-        found = find_blanket(session, Task(0, others), order=0, max_separator=0).witnesses
-        marginal = session.dependents(0, others, frozenset())
+        found = find_blanket(engine, Task(0, others), order=0, max_separator=0).witnesses
+        marginal = engine.dependents(0, others, frozenset())
         assert found == dict.fromkeys(marginal, frozenset())
 
 
@@ -246,26 +235,26 @@ def test_order_beyond_the_table(k: int) -> None:
 
 
 def test_no_candidates() -> None:
-    session = DataSession(make_table([2, "copy"], 50, seed=0))
-    assert find_blanket(session, Task(0, frozenset()), order=2).witnesses == {}
+    engine = on_table(make_table([2, "copy"], 50, seed=0))
+    assert find_blanket(engine, Task(0, frozenset()), order=2).witnesses == {}
 
 
 def test_fixed_members_stay_and_say_why() -> None:
     """An irrelevant member by request has no witness, unlike one found, and is never dropped."""
     table = boolean_table("parity", 500, n_parents=2, n_irrelevant=1, seed=0)
     task = Task(2, frozenset({0, 1, 3}), include=frozenset({3}))
-    found = find_blanket(DataSession(table), task, order=1).witnesses
+    found = find_blanket(on_table(table), task, order=1).witnesses
     xor = {0: frozenset({1}), 1: frozenset({0})}
     assert found == xor | {3: None}
     dropped = Task(2, frozenset({0, 1, 3}), start=frozenset({3}))
-    assert find_blanket(DataSession(table), dropped, order=1).witnesses == xor
+    assert find_blanket(on_table(table), dropped, order=1).witnesses == xor
 
 
 def test_what_is_left_out_is_never_conditioned_on() -> None:
     table = boolean_table("parity", 500, n_parents=2, seed=0)
-    asked = Recorder(table)
+    asked = recorder(table)
     assert find_blanket(asked, Task(2, frozenset({0})), order=2).witnesses == {}
-    assert all(z <= {0} and x == 0 for _, x, z in asked.source.computed)
+    assert all(z <= {0} and x == 0 for _, x, z in asked.asked)
 
 
 # -------------------------------------------------------------------------------------------- work
@@ -284,20 +273,20 @@ def check_work(table: DiscreteTable, task: Task, k: int, most: int, **options: A
     """
     reports: list[Progress] = []
     task = Task(task.target, task.candidates, task.start, task.include, reports.append)
-    asked = Recorder(table, **options)
+    asked = recorder(table, **options)
     find_blanket(asked, task, order=k, max_separator=most)
-    assert asked.counts.tests == len(asked.source.computed) == len(set(asked.source.computed))
-    assert reports[-1].tests <= asked.counts.tests
+    assert asked.work.tests == len(asked.asked) == len(set(asked.asked))
+    assert reports[-1].tests <= asked.work.tests
 
     n = len(task.candidates)
     largest = max([len(task.start | task.include), *(len(report.blanket) for report in reports)])
     n_groups = len({report.blanket for report in reports if report.phase == "grow"})
-    short = {test for test in asked.source.computed if len(test[2]) <= k}
+    short = {test for test in asked.asked if len(test[2]) <= k}
     n_dependent = sum(asked.is_dependent(y, x, z) for y, x, z in short)
     separators = sum(math.comb(largest, size) for size in range(1, most + 1))
     assert len(short) <= full_sweep(n, k)
-    assert len(asked.source.computed) >= len(short)
-    follow_up = len(set(asked.source.computed)) - len(short)
+    assert len(asked.asked) >= len(short)
+    follow_up = len(set(asked.asked)) - len(short)
     assert follow_up <= (n_dependent + k * n_groups) * separators
     return len(short)
 
@@ -322,59 +311,67 @@ def test_work_on_a_network(k: int) -> None:
 
 def test_work_where_there_is_nothing_to_find() -> None:
     """Coins: the sweep and nothing else."""
-    asked = Recorder(make_table([2] * 12, 2000, seed=3), alpha=1e-6)
+    asked = recorder(make_table([2] * 12, 2000, seed=3), alpha=1e-6)
     task = Task(0, frozenset(range(1, 12)))
     assert find_blanket(asked, task, order=2, max_separator=2).witnesses == {}
-    assert asked.counts.tests == full_sweep(11, 2)
+    assert asked.work.tests == full_sweep(11, 2)
 
 
-class Pairs(Coin):
+class Pairs(Answers):
     """The first variables depend if, and only if, the other of their pair is given."""
 
     def __init__(self, n_variables: int, n_pairs: int) -> None:
-        super().__init__(n_variables, seed=0, bias=0)
+        super().__init__(n_variables)
         self.n_pairs = n_pairs
-        self.asked: Counter[tuple[int, frozenset[int]]] = Counter()
+        self.groups: list[Variables] = []
 
-    def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
+    def independent(self, y: int, x: int, given: Variables) -> bool:
         del y
         return x >= 2 * self.n_pairs or x ^ 1 not in given
 
-    def ask(self, target: int, questions: Sequence[Question]) -> list[list[int]]:
-        for candidates, members in questions:
-            self.asked.update((x, members) for x in candidates - members)
-        return super().ask(target, questions)
+    def first_witness(
+        self, target: int, queries: Sequence[Query], pool: Variables, max_separator: int
+    ) -> Witness | None:
+        found = super().first_witness(target, queries, pool, max_separator)
+        self.groups += [query.group for query in queries[: None if found is None else found.query]]
+        return found
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])
-def test_what_is_settled_is_not_asked_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the search restarts: irrelevant variables are asked about once a witness."""
-    for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-        monkeypatch.setattr(_batched_walk, constant, size)
+def test_full_groups_are_asked_about_in_vain_once(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often the search starts anew."""
+    monkeypatch.setattr(algorithm, "_GROUPS_AT_ONCE", size)
     for k in (1, 2, 3):
         pairs = Pairs(11, n_pairs=3)
-        grown: list[Counter[tuple[int, frozenset[int]]]] = []
-
-        def observe(progress: Progress, pairs: Pairs = pairs, grown: list[Any] = grown) -> None:
-            if progress.phase == "shrink":
-                grown.append(pairs.asked.copy())
-
-        task = Task(10, frozenset(range(10)), observer=observe)
+        task = Task(10, frozenset(range(10)))
         found = find_blanket(pairs, task, order=k, max_separator=1)
         assert found.witnesses == {x: frozenset({x ^ 1}) for x in range(6)}
-        irrelevant = {test: times for test, times in grown[0].items() if test[0] in range(6, 10)}
-        for (_, witness), times in irrelevant.items():
-            n_entered = len({x // 2 for x in witness if x < 6})  # then it is another group's
-            n_repeated = 0 if size == 1 else 3  # with each success, of what was examined with it
-            assert times <= 1 + n_entered + n_repeated
-        assert len(irrelevant) == 4 * sum(math.comb(9, size) for size in range(k + 1))
+        full = [group for group in pairs.groups if len(group) == k]
+        assert len(full) == len(set(full))
+        assert set(full) >= set(subsets(range(6, 10), k, k))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(tasks(), st.integers(1, 3), st.sampled_from([0.01, 0.2]))
+def test_listing_dependences_beforehand_changes_no_answer(
+    drawn: tuple[DiscreteTable, Task], k: int, alpha: float
+) -> None:
+    """As is done where there are very many."""
+    table, task = drawn
+    expected = find_blanket(on_table(table, alpha=alpha), task, order=k).witnesses
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(algorithm, "_FEW_TESTS", 0)
+        for engine in (on_table(table, alpha=alpha), recorder(table, alpha=alpha)):
+            assert find_blanket(engine, task, order=k).witnesses == expected
 
 
 def test_progress_is_reported() -> None:
     table = boolean_table("parity", 300, n_irrelevant=2, seed=0)
     reports: list[Progress] = []
     task = Task(3, frozenset({0, 1, 2, 4, 5}), observer=reports.append)
-    find_blanket(DataSession(table), task, order=2, max_separator=1)
+    find_blanket(on_table(table), task, order=2, max_separator=1)
     assert {"grow", "shrink"} <= {report.phase for report in reports}
     assert reports[-1].blanket == (0, 1, 2)
     assert [report.tests for report in reports] == sorted(report.tests for report in reports)
@@ -424,50 +421,38 @@ def test_names_of_columns_do_not_matter(sample: DiscreteTable) -> None:
 
 
 @pytest.mark.parametrize("test", ["g-sci", "chi2"])
-def test_sizes_of_batches_do_not_matter(
+def test_how_many_groups_are_asked_about_at_once_does_not_matter(
     sample: DiscreteTable, test: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [search(sample, 2, k, most, test) for k, most in ORDERS]
     for size in (1, 2, 3, 10**6):
-        monkeypatch.setattr(sweep_counting, "UNIONS_PER_CHUNK", size)
-        for constant in ("_BRANCHES_AT_FIRST", "_BRANCHES_AT_ONCE", "_BRANCHES_AT_MOST"):
-            monkeypatch.setattr(_batched_walk, constant, size)
-        for constant in SIZES_OF_BATCHES:
-            monkeypatch.setattr(separators, constant, size)
+        monkeypatch.setattr(algorithm, "_GROUPS_AT_ONCE", size)
         assert [search(sample, 2, k, most, test) for k, most in ORDERS] == expected
 
 
-def test_forgetting_does_not_matter(sample: DiscreteTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = [search(sample, 2, k, most) for k, most in ORDERS]
-    monkeypatch.setattr("komb.sessions.memory.ROWS_REMEMBERED_BYTES", 0)
-    monkeypatch.setattr("komb.sessions.separator_memory.DEPENDENCES_REMEMBERED", 1)
-    monkeypatch.setattr("komb.sessions.data.SWEEP_BYTES", 0)
-    assert [search(sample, 2, k, most) for k, most in ORDERS] == expected
-
-
-def test_one_session_serves_many_searches(sample: DiscreteTable) -> None:
+def test_one_engine_serves_many_searches(sample: DiscreteTable) -> None:
     """Whatever was asked before, with whatever order, target or columns left out."""
-    session = DataSession(sample)
+    engine = on_table(sample)
     everyone = frozenset(range(sample.n_columns))
     for k, most in [*ORDERS, (1, 2), (3, 1)]:
         for target in (2, 5, 2):
             for candidates in (everyone - {target}, everyone - {target, 1}):
                 task = Task(target, candidates)
-                again = find_blanket(session, task, order=k, max_separator=most)
-                fresh = find_blanket(DataSession(sample), task, order=k, max_separator=most)
+                again = find_blanket(engine, task, order=k, max_separator=most)
+                fresh = find_blanket(on_table(sample), task, order=k, max_separator=most)
                 assert again.witnesses == fresh.witnesses
 
 
-class Scripted(Session):
+class Scripted(Answers):
     """Answers from a list of dependences; everything else is independent."""
 
     def __init__(self, n_variables: int, dependences: set[tuple[int, frozenset[int]]]) -> None:
-        super().__init__(DecidingSource(n_variables, self))
-        self._dependences = dependences
+        super().__init__(n_variables)
+        self.listed = dependences
 
     def independent(self, y: int, x: int, given: frozenset[int]) -> bool:
         del y
-        return (x, given) not in self._dependences
+        return (x, given) not in self.listed
 
 
 def test_the_first_witness_is_the_first_even_if_a_later_one_is_known_longer() -> None:

@@ -13,25 +13,23 @@ from komb.api.progress import Progress as NamedProgress
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_network, boolean_table
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.session import Session
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import make_table
+from tests.engine.answers import Dice
+from tests.engine.engines import on_table, recorder
+from tests.engine.random_answers import FunctionEngine
+from tests.engine.tables import make_table
 from tests.search.running import (
     CLASSICS,
     METHODS,
     OneByOne,
-    QuickOracle,
     Witnesses,
     everyone,
     search,
 )
-from tests.sessions.random_answers import Dice
-from tests.sessions.recorder import Recorder
-from tests.sessions.sources import DecidingSource
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_classic = pytest.mark.parametrize("name", CLASSICS)
@@ -40,9 +38,9 @@ every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
 AND = boolean_table("and", 2000, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
 
-def run(name: str, session: Session, task: Task) -> Witnesses:
+def run(name: str, engine: Engine, task: Task) -> Witnesses:
     """Run any search with the options it has by default."""
-    return dict(komb.algorithms()[name].search(session, task).witnesses)
+    return dict(komb.algorithms()[name].search(engine, task).witnesses)
 
 
 # ----------------------------------------------------------------------------------------- registry
@@ -61,7 +59,7 @@ def test_it_introduces_itself(name: str) -> None:
     options = {option.name for option in info.options}
     taken = set(options)
     taken |= {"alpha"} if info.choose_alpha is not None else set()
-    assert set(parameters) == {"session", "task", *taken}
+    assert set(parameters) == {"engine", "task", *taken}
     assert all(option.help.endswith(".") for option in info.options)
     assert set(info.defaults) == options
 
@@ -74,11 +72,11 @@ def test_what_is_left_out_is_never_looked_at(name: str) -> None:
     """Neither as a member nor as a condition nor as a target on the way."""
     table = DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(800, 4)
     allowed = frozenset({0, 2, 3, 5, 6, 7})
-    asked = Recorder(table)
+    asked = recorder(table)
     found = run(name, asked, Task(4, allowed))
     assert found.keys() <= allowed
     assert len(found) > 1
-    for y, x, z in asked.source.computed:
+    for y, x, z in asked.asked:
         assert z | {x, y} <= allowed | {4}
         assert x != y
         assert not {x, y} & z
@@ -123,29 +121,29 @@ def test_every_test_will_do(name: str, test: str, df: str) -> None:
 
 @every_method
 def test_no_candidates(name: str) -> None:
-    session = DataSession(make_table([2, "copy"], 50, seed=0))
-    assert run(name, session, Task(0, frozenset())) == {}
-    assert session.counts.tests == 0
+    engine = on_table(make_table([2, "copy"], 50, seed=0))
+    assert run(name, engine, Task(0, frozenset())) == {}
+    assert engine.work.tests == 0
 
 
 @every_method
 def test_one_candidate(name: str) -> None:
-    session = DataSession(make_table([2, "copy", 2], 50, seed=0))
-    assert run(name, session, Task(0, frozenset({1}))) == {1: frozenset()}
-    assert run(name, session, Task(0, frozenset({2}))) == {}
+    engine = on_table(make_table([2, "copy", 2], 50, seed=0))
+    assert run(name, engine, Task(0, frozenset({1}))) == {1: frozenset()}
+    assert run(name, engine, Task(0, frozenset({2}))) == {}
 
 
 # ------------------------------------------------------------------------------------------ sources
 
 
 @every_method
-def test_a_source_that_only_decides_is_enough(name: str) -> None:
+def test_a_function_that_answers_one_by_one_is_enough(name: str) -> None:
     """Yes and no, and nothing quicker: the same as from an oracle that knows more."""
     network = DiscreteNetwork.random(8, degree=2.5, seed=1)
-    xor = DistributionOracle(boolean_network("parity", n_parents=2, n_irrelevant=1).joint())
+    xor = DistributionEngine(boolean_network("parity", n_parents=2, n_irrelevant=1).joint())
     n_found = 0
-    for oracle in (QuickOracle(network.graph), xor):
-        least = Session(DecidingSource(oracle.n_variables, OneByOne(oracle)))
+    for oracle in (DSeparationEngine(network.graph), xor):
+        least = FunctionEngine(oracle.n_variables, OneByOne(oracle).strength)
         for target in range(oracle.n_variables):
             task = everyone(oracle, target)
             found = run(name, least, task)
@@ -204,19 +202,19 @@ def test_the_bound_on_growth_counts_the_start() -> None:
 @every_method
 def test_progress_is_reported(name: str) -> None:
     table = DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(800, 4)
-    session = DataSession(table)
+    engine = on_table(table)
     reports: list[Progress] = []
     include = frozenset({1})
     candidates = frozenset(range(9)) - {4}
     task = Task(4, candidates, include=include, observer=reports.append)
-    found = run(name, session, task)
+    found = run(name, engine, task)
     assert reports
     assert all(report.phase for report in reports)
     assert all(include <= set(report.blanket) <= candidates for report in reports)
     assert all(report.blanket == tuple(sorted(report.blanket)) for report in reports)
     tests = [report.tests for report in reports]
     assert tests == sorted(tests)
-    assert tests[-1] <= session.counts.tests
+    assert tests[-1] <= engine.work.tests
     assert set(found) & set(reports[-1].blanket) > include  # it speaks of what is found
 
 
@@ -243,9 +241,9 @@ def test_an_interrupt_leaves_what_was_grown(name: str) -> None:
 @pytest.mark.parametrize("name", ["komb", *CLASSICS])  # sweeps for groups remember no tests
 def test_every_test_is_counted_once(name: str) -> None:
     table = DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(300, 4)
-    asked = Recorder(table)
+    asked = recorder(table)
     run(name, asked, everyone(asked, 4))
-    assert asked.counts.tests == len(set(asked.source.computed))
+    assert asked.work.tests == len(set(asked.asked))
 
 
 # -------------------------------------------------------------------------------------- invariance
@@ -262,8 +260,8 @@ def sample(request: pytest.FixtureRequest) -> DiscreteTable:
 def search_all(
     table: DiscreteTable, name: str, test: str = "g-sci", df: str = "observed"
 ) -> list[Witnesses]:
-    session = DataSession(table, test, df=df)
-    return [run(name, session, everyone(session, target)) for target in (2, 5)]
+    engine = on_table(table, test, df=df)
+    return [run(name, engine, everyone(engine, target)) for target in (2, 5)]
 
 
 @every_method

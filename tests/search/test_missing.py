@@ -12,10 +12,10 @@ from komb.data.models.boolean_functions import boolean_table
 from komb.data.table import DiscreteTable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
-from komb.sessions.data import DataSession
 from tests import naive
 from tests.citests.kinds import EVERY_TEST
-from tests.counts.tables import LOW_KIND, columns_of, with_missing
+from tests.engine.engines import on_table
+from tests.engine.tables import LOW_KIND, columns_of, with_missing
 from tests.search.running import compare_end_to_end, tasks
 
 every_test = pytest.mark.parametrize(("test", "df"), EVERY_TEST)
@@ -36,9 +36,9 @@ def test_komb(
     test: str, df: str, drawn: tuple[DiscreteTable, Task], k: int, most: int, alpha: float
 ) -> None:
     table, task = drawn
-    session = DataSession(table, test, alpha=alpha, df=df)
+    engine = on_table(table, test, alpha=alpha, df=df)
     twin = naive.sessions.DataSession(columns_of(table), test, alpha, df)
-    assert find_blanket(session, task, order=k, max_separator=most).witnesses == naive.komb.komb(
+    assert find_blanket(engine, task, order=k, max_separator=most).witnesses == naive.komb.komb(
         twin, task.candidates, task.target, k, most, task.start, task.include
     )
 
@@ -60,6 +60,6 @@ def test_an_exclusive_or_is_found_though_few_rows_are_complete() -> None:
     table = with_missing(complete, [0.1] * 12, seed=4)
     target = complete.names.index("Y")
     task = Task(target, frozenset(range(12)) - {target})
-    session = DataSession(table, alpha=1e-4)
-    found = find_blanket(session, task, order=1, max_separator=1).witnesses
+    engine = on_table(table, alpha=1e-4)
+    found = find_blanket(engine, task, order=1, max_separator=1).witnesses
     assert {complete.names[member] for member in found} == {"X1", "X2"}

@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import chi2, ncx2
 
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
 from komb.search import _remarks
 from komb.search._region import Region
 from komb.search._remarks import (
@@ -19,18 +21,16 @@ from komb.search._remarks import (
 )
 from komb.search.auto import find_blanket
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
-from tests.counts.tables import Codes
+from tests.engine.answers import Dice
+from tests.engine.engines import on_table
+from tests.engine.tables import Codes
 from tests.search.running import everyone
-from tests.sessions.random_answers import Dice
 
 N_ROWS = 2000
 
 
-def on(*columns: Codes) -> DataSession:
-    return DataSession(DiscreteTable.from_codes(np.column_stack(columns)), "auto", alpha=0.01)
+def on(*columns: Codes) -> Engine:
+    return on_table(DiscreteTable.from_codes(np.column_stack(columns)), "auto", alpha=0.01)
 
 
 # ------------------------------------------------------------------------------------- equivalents
@@ -44,35 +44,35 @@ def draw_causes(seed: int = 0) -> tuple[Codes, Codes, Codes]:
 
 
 def equivalents(
-    session: Session,
+    engine: Engine,
     target: int,
     witnesses: dict[int, Variables | None],
     separators: dict[int, Variables],
 ) -> dict[int, tuple[Variables, ...]]:
-    task = everyone(session, target)
-    region = Region.of(session, task.candidates | {target}, 3)
+    task = everyone(engine, target)
+    region = Region.of(engine, task.candidates | {target}, 3)
     return find_equivalents(region, task, separators, witnesses)
 
 
 def test_a_copy_stands_in_for_a_member() -> None:
     a, b, y = draw_causes()
-    session = on(a, b, 2 - a, y)
-    found = equivalents(session, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0})})
+    engine = on(a, b, 2 - a, y)
+    found = equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0})})
     assert found == {0: (frozenset({2}),)}
 
 
 def test_two_columns_stand_in_for_what_they_determine() -> None:
     a, b, y = draw_causes()
-    session = on(a, b, 3 * a + b, y)
+    engine = on(a, b, 3 * a + b, y)
     separators = {0: frozenset({2}), 1: frozenset({2})}
-    found = equivalents(session, 3, {2: EMPTY}, separators)
+    found = equivalents(engine, 3, {2: EMPTY}, separators)
     assert found == {2: (frozenset({0, 1}),)}
 
 
 def test_one_column_stands_in_for_each_of_two() -> None:
     a, b, y = draw_causes()
-    session = on(a, b, 3 * a + b, y)
-    found = equivalents(session, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0, 1})})
+    engine = on(a, b, 3 * a + b, y)
+    found = equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0, 1})})
     assert found == {0: (frozenset({2}),), 1: (frozenset({2}),)}
 
 
@@ -80,15 +80,15 @@ def test_what_a_member_explains_need_not_explain_it() -> None:
     rng = np.random.default_rng(0)
     a, _, y = draw_causes()
     noisy = np.where(rng.random(N_ROWS) < 0.3, rng.integers(0, 3, N_ROWS), a)
-    session = on(a, noisy, y)
-    assert equivalents(session, 2, {0: EMPTY}, {1: frozenset({0})}) == {}
+    engine = on(a, noisy, y)
+    assert equivalents(engine, 2, {0: EMPTY}, {1: frozenset({0})}) == {}
 
 
 def test_only_what_the_member_separates_is_examined() -> None:
     a, b, y = draw_causes()
-    session = on(a, b, 2 - a, y)
-    assert equivalents(session, 3, {0: EMPTY, 1: EMPTY}, {2: EMPTY}) == {}
-    assert equivalents(session, 3, {0: None}, {2: frozenset({0})}) == {}  # there by request
+    engine = on(a, b, 2 - a, y)
+    assert equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: EMPTY}) == {}
+    assert equivalents(engine, 3, {0: None}, {2: frozenset({0})}) == {}  # there by request
 
 
 def test_no_more_columns_are_examined_than_there_is_time_for(
@@ -96,9 +96,9 @@ def test_no_more_columns_are_examined_than_there_is_time_for(
 ) -> None:
     monkeypatch.setattr(_remarks, "MOST_STAND_INS", 2)
     a, _, y = draw_causes()
-    session = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
+    engine = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
     separators = {x: frozenset({0}) for x in (1, 2, 3)}
-    assert equivalents(session, 4, {0: EMPTY}, separators) == {0: (frozenset({1}), frozenset({2}))}
+    assert equivalents(engine, 4, {0: EMPTY}, separators) == {0: (frozenset({1}), frozenset({2}))}
 
 
 # -------------------------------------------------------------------------------------------- leaks
@@ -109,9 +109,9 @@ def test_leaks_are_named_the_closest_first() -> None:
     y = rng.integers(0, 2, N_ROWS)
     nearly = np.where(rng.random(N_ROWS) < 0.01, 1 - y, y)
     far = np.where(rng.random(N_ROWS) < 0.1, 1 - y, y)
-    session = on(far, nearly, 3 * y + rng.integers(0, 3, N_ROWS), y)
-    alone = session.strengths(3, [({0, 1, 2}, EMPTY)])[0]
-    found = find_leaks(session, everyone(session, 3), alone)
+    engine = on(far, nearly, 3 * y + rng.integers(0, 3, N_ROWS), y)
+    alone = engine.evidence(3, [({0, 1, 2}, EMPTY)])[0]
+    found = find_leaks(engine, everyone(engine, 3), alone)
     assert [leak.column for leak in found] == [2, 1]
     assert found[0].share == pytest.approx(1.0)
     assert LEAKED_SHARE <= found[1].share < 1
@@ -121,8 +121,8 @@ def test_a_leak_is_a_leak_whatever_the_blanket() -> None:
     """The finer of two columns that determine the target may be outside."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, N_ROWS)
-    session = on(y, 2 * y + rng.integers(0, 2, N_ROWS), y)
-    found = find_blanket(session, everyone(session, 2))
+    engine = on(y, 2 * y + rng.integers(0, 2, N_ROWS), y)
+    found = find_blanket(engine, everyone(engine, 2))
     assert set(found.witnesses) == {0}
     assert {leak.column for leak in found.leaks} == {0, 1}
 
@@ -153,8 +153,8 @@ def test_sight_falls_with_conditions_and_rises_with_rows() -> None:
     rng = np.random.default_rng(0)
     effects = []
     for n_rows in (200, 2000):
-        session = on(*rng.integers(0, 3, (5, n_rows)))
-        seen = [describe_sight(session, everyone(session, 0), k, 4, 10.0) for k in range(3)]
+        engine = on(*rng.integers(0, 3, (5, n_rows)))
+        seen = [describe_sight(engine, everyone(engine, 0), k, 4, 10.0) for k in range(3)]
         assert [sight.order for sight in seen] == [0, 1, 2]
         assert all(sight.threshold == 2.0**-10 for sight in seen)
         effects.append([sight.effect for sight in seen])
@@ -163,5 +163,5 @@ def test_sight_falls_with_conditions_and_rises_with_rows() -> None:
 
 
 def test_nothing_to_look_at() -> None:
-    session = on(*np.random.default_rng(0).integers(0, 3, (2, 100)))
-    assert describe_sight(session, Task(0, EMPTY), 0, 0, 5.0).effect > 0
+    engine = on(*np.random.default_rng(0).integers(0, 3, (2, 100)))
+    assert describe_sight(engine, Task(0, EMPTY), 0, 0, 5.0).effect > 0

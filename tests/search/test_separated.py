@@ -13,45 +13,44 @@ from hypothesis import strategies as st
 import komb
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine, SeparationEngine
+from komb.engine.questions import EMPTY
 from komb.errors import ParameterError
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Found, Task, check_found
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.graph import SeparationOracle
-from komb.sessions.questions import EMPTY
-from komb.sessions.session import Session
 from tests.data.models.graphs import all_dags, random_dag, true_blanket
-from tests.search.running import METHODS, QuickOracle, everyone, is_bounded, tasks
+from tests.engine.engines import on_table
+from tests.search.running import METHODS, everyone, is_bounded, tasks
 
 every_method = pytest.mark.parametrize("name", METHODS)
 KNOWS_NONE = {"komb"}
 """Its walk notes that something separates a column, and forgets what."""
 
 
-def run(name: str, session: Session, task: Task) -> Found:
+def run(name: str, engine: Engine, task: Task) -> Found:
     """Run any search, as far as its bounds allow."""
     options: dict[str, Any] = {}
     if name == "komb":
         options = {"order": 1, "max_separator": len(task.candidates)}
     elif name != "auto" and is_bounded(name):
         options = {"max_conditioning": len(task.candidates)}
-    found: Found = komb.algorithms()[name].search(session, task, **options)
+    found: Found = komb.algorithms()[name].search(engine, task, **options)
     check_found(found, task, name)
     return found
 
 
-def check(name: str, session: Session, task: Task, truth: set[int] | None = None) -> None:
+def check(name: str, engine: Engine, task: Task, truth: set[int] | None = None) -> None:
     """Search; every separator separates, and if the blanket is right every column has one."""
-    found = run(name, session, task)
+    found = run(name, engine, task)
     outside = task.candidates - found.witnesses.keys()
     if name not in KNOWS_NONE:
         assert found.separators.keys() == outside, name
-    completed = complete_separators(session, task, found, len(task.candidates))
+    completed = complete_separators(engine, task, found, len(task.candidates))
     assert found.separators.items() <= completed.items()
     assert list(completed) == sorted(completed)
     for x, separator in completed.items():
-        assert not session.is_dependent(task.target, x, separator), (name, x)
+        assert not engine.is_dependent(task.target, x, separator), (name, x)
     if truth is None or truth == set(found.witnesses):
         assert completed.keys() == outside, name
 
@@ -59,7 +58,7 @@ def check(name: str, session: Session, task: Task, truth: set[int] | None = None
 @every_method
 def test_all_graphs_of_four_nodes(name: str) -> None:
     for graph in all_dags(4)[::7]:
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(4):
             check(name, oracle, everyone(oracle, target), true_blanket(graph, target))
 
@@ -69,7 +68,7 @@ def test_random_graphs(name: str) -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         graph = random_dag(8, 2 / 7, rng)
-        oracle = QuickOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in range(8):
             check(name, oracle, everyone(oracle, target), true_blanket(graph, target))
 
@@ -78,7 +77,7 @@ def test_random_graphs(name: str) -> None:
 def test_undirected_graphs(name: str) -> None:
     for seed in range(6):
         graph = nx.gnp_random_graph(7, 0.35, seed=seed)
-        oracle = SeparationOracle(graph)
+        oracle = SeparationEngine(graph)
         for target in range(7):
             check(name, oracle, everyone(oracle, target), set(graph[target]))
 
@@ -88,7 +87,7 @@ def test_undirected_graphs(name: str) -> None:
 def test_distributions(name: str, function: str) -> None:
     """Also where the blanket that is found is not the true one: all that is said is true."""
     network = boolean_network(function, n_parents=3, n_irrelevant=1)
-    oracle = DistributionOracle(network.joint())
+    oracle = DistributionEngine(network.joint())
     for target in range(len(network.names)):
         check(name, oracle, everyone(oracle, target))
 
@@ -97,18 +96,18 @@ def test_distributions(name: str, function: str) -> None:
 def test_nothing_is_asked_twice_on_data(name: str) -> None:
     """What is handed over was tested in the search, from one side or the other."""
     table = komb.DiscreteNetwork.random(9, degree=3, concentration=0.3, seed=4).sample(300, 4)
-    session = DataSession(table)
-    task = everyone(session, 4)
+    engine = on_table(table)
+    task = everyone(engine, 4)
     options = {} if name in {"auto", "komb"} else {"max_conditioning": 2}
-    found = komb.algorithms()[name].search(session, task, **options)
-    n_tests = session.counts.tests
+    found = komb.algorithms()[name].search(engine, task, **options)
+    n_tests = engine.work.tests
     for x, separator in found.separators.items():
-        answers = [session.is_dependent(4, x, separator)]
-        if name == "pcmb" and session.counts.tests > n_tests:
-            answers.append(session.is_dependent(x, 4, separator))
-            n_tests = session.counts.tests
+        answers = [engine.is_dependent(4, x, separator)]
+        if name == "pcmb" and engine.work.tests > n_tests:
+            answers.append(engine.is_dependent(x, 4, separator))
+            n_tests = engine.work.tests
         assert not all(answers)
-    assert session.counts.tests == n_tests
+    assert engine.work.tests == n_tests
 
 
 @settings(max_examples=25, deadline=None)
@@ -116,16 +115,16 @@ def test_nothing_is_asked_twice_on_data(name: str) -> None:
 def test_data(case: tuple[DiscreteTable, Task], name: str, test: str, bound: int) -> None:
     """With columns left out, fixed and to begin with; tests contradict each other at will."""
     table, task = case
-    session = DataSession(table, test, alpha=0.2)
+    engine = on_table(table, test, alpha=0.2)
     bounds = {"max_separator": bound} if name in {"auto", "komb"} else {"max_conditioning": bound}
-    found = komb.algorithms()[name].search(session, task, **bounds)
+    found = komb.algorithms()[name].search(engine, task, **bounds)
     check_found(found, task, name)
-    for x, separator in complete_separators(session, task, found, bound).items():
-        assert not session.is_dependent(task.target, x, separator), name
+    for x, separator in complete_separators(engine, task, found, bound).items():
+        assert not engine.is_dependent(task.target, x, separator), name
 
 
 def test_few_members_are_tried_first_and_then_all() -> None:
-    oracle = QuickOracle(nx.DiGraph([(0, 2), (0, 3), (1, 3), (2, 4), (3, 4), (1, 5)]))
+    oracle = DSeparationEngine(nx.DiGraph([(0, 2), (0, 3), (1, 3), (2, 4), (3, 4), (1, 5)]))
     task = Task(0, frozenset(range(1, 6)))
     position = {node: index for index, node in enumerate([0, 2, 3, 1, 4, 5])}
     found = Found({position[x]: EMPTY for x in (1, 2, 3)})
@@ -137,7 +136,7 @@ def test_few_members_are_tried_first_and_then_all() -> None:
 
 
 def test_what_nothing_separates_is_left_out() -> None:
-    oracle = QuickOracle(nx.DiGraph([(0, 1)]))
+    oracle = DSeparationEngine(nx.DiGraph([(0, 1)]))
     assert complete_separators(oracle, everyone(oracle, 0), Found({})) == {}
 
 

@@ -21,16 +21,17 @@ import numpy as np
 import pytest
 
 import komb
+from komb.engine.oracle import DSeparationEngine
 from komb.search.komb import find_blanket as find_by_komb
 from tests.data.models.graphs import NETWORKS, all_dags, random_dag, true_blanket
-from tests.search.running import CLASSICS, QuickOracle, everyone, search, unbounded
+from tests.search.running import CLASSICS, everyone, search, unbounded
 
 every_classic = pytest.mark.parametrize("name", CLASSICS)
 SOUND = [name for name in CLASSICS if komb.algorithms()[name].is_sound]
 every_sound = pytest.mark.parametrize("name", SOUND)
 
 
-def found_blanket(name: str, oracle: QuickOracle, target: int, bound: int | None) -> set[int]:
+def found_blanket(name: str, oracle: DSeparationEngine, target: int, bound: int | None) -> set[int]:
     return set(search(name, oracle, everyone(oracle, target), bound))
 
 
@@ -44,7 +45,7 @@ def test_random_graphs(first: int) -> None:
         rng = np.random.default_rng(seed)
         n = 5 + int(rng.integers(8, size=2).min())  # small ones are more frequent
         graph = random_dag(n, float(rng.uniform(1, 2.6)) / (n - 1), rng)
-        oracle = QuickOracle(graph)  # one for all: what one search asks, another need not
+        oracle = DSeparationEngine(graph)  # one for all: what one search asks, another need not
         for target in range(n):
             truth = true_blanket(graph, target)
             for name in CLASSICS:
@@ -57,10 +58,10 @@ def test_random_graphs(first: int) -> None:
 
 
 @cache
-def oracles(n: int) -> list[tuple[Any, QuickOracle, list[set[int]]]]:
+def oracles(n: int) -> list[tuple[Any, DSeparationEngine, list[set[int]]]]:
     """All graphs over n nodes, who answers for them, and the blankets of the nodes."""
     return [
-        (graph, QuickOracle(graph), [true_blanket(graph, target) for target in range(n)])
+        (graph, DSeparationEngine(graph), [true_blanket(graph, target) for target in range(n)])
         for graph in all_dags(n)
     ]
 
@@ -100,7 +101,7 @@ MISLEADING = [(3, 1), (2, 1), (1, 0), (2, 0)]
 def test_the_smallest_graph_with_a_false_neighbour(name: str) -> None:
     """To separate 3 and 0 takes 1 and 2, but 2 is independent of 3 and never in the set."""
     graph = nx.DiGraph(MISLEADING)
-    oracle = QuickOracle(graph)
+    oracle = DSeparationEngine(graph)
     position = {node: index for index, node in enumerate(graph)}
     found = found_blanket(name, oracle, position[3], 4)
     assert found == {position[node] for node in (0, 1, 2)}
@@ -147,7 +148,7 @@ TAKES_LONG = {("bamb", "alarm"), ("pcmb", "insurance"), ("bamb", "insurance")}
 def exact_targets(name: str, network: str, bound: int | None, step: int = 1) -> list[str]:
     """Nodes whose blanket a search returns; for the others it returns more, never less."""
     graph = NETWORKS[network]
-    oracle = QuickOracle(graph)
+    oracle = DSeparationEngine(graph)
     exact = []
     for target, node in list(enumerate(graph))[::step]:
         found, truth = found_blanket(name, oracle, target, bound), true_blanket(graph, target)
@@ -202,7 +203,7 @@ def test_bamb_on_alarm_needs_more_than_the_default_bound_once() -> None:
     graph = NETWORKS["alarm"]
     assert set(graph).difference(exact_targets("bamb", "alarm", 3)) == {"SAO2"}
     target = list(graph).index("SAO2")
-    assert found_blanket("bamb", QuickOracle(graph), target, 4) == true_blanket(graph, target)
+    assert found_blanket("bamb", DSeparationEngine(graph), target, 4) == true_blanket(graph, target)
 
 
 def test_bamb_on_insurance_needs_more_than_the_default_bound_often() -> None:
@@ -218,7 +219,7 @@ def test_bamb_on_insurance_needs_more_than_the_default_bound_often() -> None:
 )
 def test_komb_at_order_one_on_networks(network: str, max_separator: int) -> None:
     graph = NETWORKS[network]
-    oracle = QuickOracle(graph)
+    oracle = DSeparationEngine(graph)
     for target in range(len(graph)):
         task = everyone(oracle, target)
         found = find_by_komb(oracle, task, order=1, max_separator=max_separator)
@@ -235,7 +236,7 @@ def test_the_order_of_the_columns_does_not_matter(name: str) -> None:
         shuffled = nx.DiGraph()
         shuffled.add_nodes_from(np.random.default_rng(seed).permutation(list(graph)).tolist())
         shuffled.add_edges_from(graph.edges)
-        oracle = QuickOracle(shuffled)
+        oracle = DSeparationEngine(shuffled)
         for target in range(0, len(graph), 4):
             bound = SUFFICIENT.get((name, "child"), unbounded(name, len(graph)))
             found = found_blanket(name, oracle, target, bound)

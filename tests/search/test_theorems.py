@@ -29,19 +29,18 @@ import pytest
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.boolean_functions import boolean_network
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.oracle import DistributionEngine, DSeparationEngine, SeparationEngine
 from komb.search.komb import find_blanket
 from komb.search.task import Task
-from komb.sessions.data import DataSession
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.graph import DSeparationOracle, SeparationOracle
-from komb.sessions.session import Session
 from tests import naive
 from tests.data.models.graphs import random_dag
+from tests.engine.engines import on_table
 
 
-def members(session: Session, target: int, order: int, max_separator: int) -> set[int]:
-    task = Task(target, frozenset(range(session.n_variables)) - {target})
-    return set(find_blanket(session, task, order=order, max_separator=max_separator).witnesses)
+def members(engine: Engine, target: int, order: int, max_separator: int) -> set[int]:
+    task = Task(target, frozenset(range(engine.n_variables)) - {target})
+    return set(find_blanket(engine, task, order=order, max_separator=max_separator).witnesses)
 
 
 # ---------------------------------------------------------------------------------- noisy parity
@@ -55,7 +54,7 @@ def test_parity_over_k_plus_2_variables_needs_order_k(
 ) -> None:
     """The whole blanket at order k, nothing at all below, for every variable as target."""
     network = boolean_network("parity", n_parents=k + 1, n_irrelevant=n_irrelevant)
-    oracle = DistributionOracle(network.joint())
+    oracle = DistributionEngine(network.joint())
     involved = set(range(k + 2))
     for target in range(k + 2 + n_irrelevant):
         truth = involved - {target} if target in involved else set()
@@ -68,14 +67,14 @@ def test_parity_over_k_plus_2_variables_needs_order_k(
 def test_the_witness_of_a_member_of_a_parity_is_all_the_others(k: int) -> None:
     network = boolean_network("parity", n_parents=k + 1, n_irrelevant=1)
     task = Task(k + 1, frozenset(range(k + 3)) - {k + 1})
-    found = find_blanket(DistributionOracle(network.joint()), task, order=k).witnesses
+    found = find_blanket(DistributionEngine(network.joint()), task, order=k).witnesses
     inputs = frozenset(range(k + 1))
     assert found == {x: inputs - {x} for x in inputs}
 
 
 def test_an_order_higher_than_needed_does_no_harm() -> None:
     network = boolean_network("parity", n_parents=2, n_irrelevant=2)
-    oracle = DistributionOracle(network.joint())
+    oracle = DistributionEngine(network.joint())
     for order in (1, 2, 3, 4):
         assert members(oracle, 2, order, 3) == {0, 1}
 
@@ -101,7 +100,7 @@ def draw_dag(seed: int) -> Any:
 def test_order_one_returns_the_blanket_of_a_dag(first: int) -> None:
     for seed in range(first, first + 20):
         graph = draw_dag(seed)
-        oracle = DSeparationOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in (0, 3):
             found = members(oracle, target, 1, len(graph))
             assert found == blanket(graph, target), seed
@@ -111,7 +110,7 @@ def test_order_one_returns_the_blanket_of_a_dag(first: int) -> None:
 def test_so_do_higher_orders(seed: int) -> None:
     graph = draw_dag(seed)
     for order in (2, 3):
-        assert members(DSeparationOracle(graph), 0, order, len(graph)) == blanket(graph, 0)
+        assert members(DSeparationEngine(graph), 0, order, len(graph)) == blanket(graph, 0)
 
 
 def has_no_separator(graph: Any, y: int, x: int, pool: set[int]) -> bool:
@@ -123,7 +122,7 @@ def has_no_separator(graph: Any, y: int, x: int, pool: set[int]) -> bool:
 def test_order_zero_returns_the_neighbours_and_perhaps_descendants(first: int) -> None:
     for seed in range(first, first + 20):
         graph = draw_dag(seed)
-        oracle = DSeparationOracle(graph)
+        oracle = DSeparationEngine(graph)
         for target in (0, 3):
             near, below = neighbours(graph, target), nx.descendants(graph, target)
             found = members(oracle, target, 0, len(graph))
@@ -142,7 +141,7 @@ def test_order_zero_is_wrong_about_some_descendants_and_some_spouses() -> None:
         graph = draw_dag(seed)
         for target in (0, 3):
             near, truth = neighbours(graph, target), blanket(graph, target)
-            found = members(DSeparationOracle(graph), target, 0, len(graph))
+            found = members(DSeparationEngine(graph), target, 0, len(graph))
             only_neighbours += found == near
             missed_spouse += bool(truth - near - found)
             found_spouse += bool((truth - near) & found)
@@ -156,17 +155,17 @@ def test_order_zero_is_wrong_about_some_descendants_and_some_spouses() -> None:
 def test_the_smallest_graphs_on_which_order_zero_is_wrong() -> None:
     graph = nx.DiGraph(["YC", "DC", "DX", "CX"])
     y, c, d, x = names = list("YCDX")
-    oracle = DSeparationOracle(graph, names)
+    oracle = DSeparationEngine(graph, names)
     assert members(oracle, 0, 0, 4) == {names.index(c), names.index(x)}  # X is a stranger
     assert members(oracle, 0, 1, 4) == {names.index(c), names.index(d)}  # the blanket
     graph.add_edges_from(["YE", "XE"])  # now X is a spouse, as D is
-    oracle = DSeparationOracle(graph, [y, c, d, x, "E"])
+    oracle = DSeparationEngine(graph, [y, c, d, x, "E"])
     assert members(oracle, 0, 0, 5) == {1, 3, 4}  # with X, without D
     assert members(oracle, 0, 1, 5) == {1, 2, 3, 4}
 
 
 def test_a_collider_hides_a_spouse_from_order_zero() -> None:
-    oracle = DSeparationOracle(nx.DiGraph([(0, 1), (2, 1)]))
+    oracle = DSeparationEngine(nx.DiGraph([(0, 1), (2, 1)]))
     assert members(oracle, 0, 0, 3) == {1}
     task = Task(0, frozenset({1, 2}))
     found = find_blanket(oracle, task, order=1, max_separator=3).witnesses
@@ -179,7 +178,7 @@ def test_order_zero_returns_the_neighbours_in_an_undirected_graph(first: int) ->
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 10))
         graph = nx.gnp_random_graph(n, float(rng.uniform(0.1, 0.6)), seed=seed)
-        oracle = SeparationOracle(graph)
+        oracle = SeparationEngine(graph)
         for target in (0, 3):
             for order in (0, 1):
                 assert members(oracle, target, order, n) == set(graph.neighbors(target)), seed
@@ -187,7 +186,7 @@ def test_order_zero_returns_the_neighbours_in_an_undirected_graph(first: int) ->
 
 def test_separators_that_are_too_small_let_strangers_in() -> None:
     """Two paths from 0 to 3: one variable cannot block both."""
-    ladder = SeparationOracle(nx.Graph([(0, 1), (0, 2), (1, 3), (2, 3)]))
+    ladder = SeparationEngine(nx.Graph([(0, 1), (0, 2), (1, 3), (2, 3)]))
     assert members(ladder, 0, 0, 1) == {1, 2, 3}
     assert members(ladder, 0, 0, 2) == {1, 2}
 
@@ -196,7 +195,7 @@ def test_separators_that_are_too_small_let_strangers_in() -> None:
 def test_order_one_on_the_exact_distribution_of_a_random_network(seed: int) -> None:
     """Tables drawn at random are faithful with probability one."""
     network = DiscreteNetwork.random(6, degree=2.4, cardinality=2, max_parents=2, seed=seed)
-    oracle = DistributionOracle(network.joint(), tolerance=1e-12)
+    oracle = DistributionEngine(network.joint(), tolerance=1e-12)
     for target, name in enumerate(network.names):
         found = members(oracle, target, 1, 6)
         assert {network.names[x] for x in found} == set(network.blanket(name))
@@ -212,10 +211,10 @@ def pathological() -> DiscreteTable:
     return DiscreteTable.from_codes(np.array([[int(c) for c in row] for row in PATHOLOGICAL]))
 
 
-def empirical(table: DiscreteTable) -> DistributionOracle:
+def empirical(table: DiscreteTable) -> DistributionEngine:
     joint = np.zeros([2] * 4)
     np.add.at(joint, tuple(table.codes), 1 / table.n_rows)
-    return DistributionOracle(joint)
+    return DistributionEngine(joint)
 
 
 def test_example_2_hides_x1_at_first_sight(pathological: DiscreteTable) -> None:
@@ -223,10 +222,10 @@ def test_example_2_hides_x1_at_first_sight(pathological: DiscreteTable) -> None:
     oracle = empirical(pathological)
     assert not oracle.is_dependent(3, 0, frozenset())
     assert oracle.dependents(3, {0, 1, 2}, frozenset()) == [1, 2]
-    outcome = DataSession(pathological, "g").outcome(3, 0, [])
+    outcome = on_table(pathological, "g").outcome(3, 0, frozenset())
     assert (outcome.statistic, outcome.p_value) == (0.0, 1.0)
     for x in (1, 2):
-        statistic = DataSession(pathological, "g").outcome(3, x, []).statistic
+        statistic = on_table(pathological, "g").outcome(3, x, frozenset()).statistic
         assert statistic is not None
         assert statistic > 0.5
 
@@ -252,15 +251,15 @@ def test_example_2_yields_x1_to_one_witness(pathological: DiscreteTable) -> None
 def test_example_2_is_beyond_a_level(pathological: DiscreteTable, test: str) -> None:
     """Eight rows are evidence for nothing at level 0.01, at any order."""
     for order in range(4):
-        assert members(DataSession(pathological, test), 3, order, 3) == set()
+        assert members(on_table(pathological, test), 3, order, 3) == set()
 
 
 @pytest.mark.parametrize("test", ["g-sci", "sci"])
 def test_example_2_is_not_beyond_code_lengths(pathological: DiscreteTable, test: str) -> None:
     """X1, X2 and X3 together determine Y in all eight rows: order 2 sees that, less does not."""
     for order in (0, 1):
-        assert members(DataSession(pathological, test), 3, order, 3) == set()
+        assert members(on_table(pathological, test), 3, order, 3) == set()
     task = Task(3, frozenset({0, 1, 2}))
-    found = find_blanket(DataSession(pathological, test), task, order=2, max_separator=3)
+    found = find_blanket(on_table(pathological, test), task, order=2, max_separator=3)
     everyone = frozenset({0, 1, 2})
     assert found.witnesses == {x: everyone - {x} for x in everyone}

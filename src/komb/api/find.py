@@ -18,11 +18,11 @@ from komb.api.parallel import check_jobs, count_threads, count_workers
 from komb.api.progress import Observer, Reporter
 from komb.api.run import Run
 from komb.api.search_journal import JournalPath, check_journal, open_journal
-from komb.counts.cluster_screens import use_workers
-from komb.counts.threads import use_threads
 from komb.data.checks import check_progress
 from komb.data.knowledge import Knowledge
 from komb.data.names import Name, list_names
+from komb.engine.cluster_screens import use_workers
+from komb.engine.threads import use_threads
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 

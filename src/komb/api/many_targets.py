@@ -17,14 +17,14 @@ from komb.api.progress import IGNORED, Reporter
 from komb.api.run import Finding, Run
 from komb.api.warmup import warm_up
 from komb.citests.registry import TESTS
-from komb.data.stored.stored_table import StoredTable
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
 from komb.errors import Argument, InPython, Interrupted, Text, WorkerError
 from komb.results.blanket import Blanket
 from komb.results.blankets import Blankets
 from komb.search.registry import ALGORITHMS
 from komb.search.task import Progress
-from komb.sessions.session import Session
 from komb.views.text import plural
 
 _Found: TypeAlias = Generator[tuple[int, Blanket], None, None]  # with the number of the target
@@ -33,11 +33,11 @@ _Plugins: TypeAlias = tuple[list[Any], list[Any]]  # tests and algorithms from o
 
 _Ticket: TypeAlias = tuple[int, int]  # which of all calls this is, of all processes
 
-# Where targets share a session: with more, what is finished is heard of sooner.
+# Where targets share an engine: with more, what is finished is heard of sooner.
 _BATCHES_PER_WORKER = 8
 
 _tickets = count()
-_workplace = threading.local()  # what a worker has at hand: searches of one call share a session
+_workplace = threading.local()  # what a worker has at hand: searches of one call share an engine
 
 
 def find_all(run: Run, targets: Sequence[int], n_workers: int, reporter: Reporter) -> Blankets:
@@ -83,13 +83,13 @@ def _find_in_turn(run: Run, targets: Sequence[int], _: int, reporter: Reporter) 
         yield number, run.name(finding)
 
 
-def _open_shared(run: Run) -> Session | None:
-    """Open a session for all targets if the method gains by it."""
-    return run.open_session() if run.search.algorithm.shares_sessions else None
+def _open_shared(run: Run) -> Engine | None:
+    """Open an engine for all targets if the method gains by it."""
+    return run.open_engine() if run.search.algorithm.shares_engine else None
 
 
 def _search_in_turn(
-    run: Run, targets: Sequence[int], shared: Session | None, reporter: Reporter = IGNORED
+    run: Run, targets: Sequence[int], shared: Engine | None, reporter: Reporter = IGNORED
 ) -> Iterator[Finding]:
     """Search for several blankets."""
     for number, target in enumerate(targets):
@@ -125,7 +125,7 @@ def _batches(run: Run, targets: Sequence[int], n_workers: int) -> list[tuple[int
     Those that look like much work come first, so that none is alone at the end.
     """
     size = 1
-    if run.search.algorithm.shares_sessions:
+    if run.search.algorithm.shares_engine:
         size = max(1, len(targets) // (_BATCHES_PER_WORKER * n_workers))
     batches = [tuple(targets[i : i + size]) for i in range(0, len(targets), size)]
     levels = run.data.cardinalities
@@ -138,8 +138,8 @@ def _anonymous(data: DiscreteTable | Oracle) -> tuple[Any, ...]:
     A search needs no more, and numbers are quickly sent. The codes are an element of their own, so
     that workers can share them.
     """
-    if isinstance(data, StoredTable | Oracle):  # workers open it themselves
-        return (data,)
+    if isinstance(data, Oracle) or not isinstance(data.parts, CodesHere):
+        return (data,)  # a file: workers open it themselves
     numbered = replace(
         data,
         names=tuple(range(data.n_columns)),
@@ -148,7 +148,8 @@ def _anonymous(data: DiscreteTable | Oracle) -> tuple[Any, ...]:
         numbers={data.index(name): values for name, values in data.numbers.items()},
         types={x: data.types[name] for x, name in enumerate(data.names) if name in data.types},
     )
-    return numbered.__reduce__()[1]
+    names, _, *rest = numbered.__reduce__()[1]
+    return names, data.codes, *rest
 
 
 def _without_data(run: Run) -> Run:
@@ -172,9 +173,9 @@ def _search_in_worker(
     if getattr(_workplace, "ticket", None) != ticket:
         TESTS.adopt(plugins[0])  # what was registered in the process that asks
         ALGORITHMS.adopt(plugins[1])
-        own = data[0] if len(data) == 1 else DiscreteTable(*data)
+        own = data[0] if len(data) == 1 else DiscreteTable(data[0], CodesHere(data[1]), *data[2:])
         _workplace.run = replace(run, data=own)
-        _workplace.session = _open_shared(_workplace.run)
+        _workplace.engine = _open_shared(_workplace.run)
         _workplace.ticket = ticket
     reporter = Reporter(stop)
-    return list(_search_in_turn(_workplace.run, targets, _workplace.session, reporter))
+    return list(_search_in_turn(_workplace.run, targets, _workplace.engine, reporter))

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple, NoReturn
 from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle, find_oracle
 from komb.citests.registry import find_test, make_test, name_of_test
-from komb.data.arrange.covariates import Held, hold_fixed
-from komb.data.encode.column_errors import and_more
-from komb.data.encode.column_types import KINDS, NOMINAL, ORDINAL, ColumnType
+from komb.data.covariates import Held, hold_fixed
+from komb.data.kinds import KINDS, NOMINAL, ORDINAL, ColumnType
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name, list_names
+from komb.data.problems import and_more
 from komb.data.reading import table as read_table
-from komb.data.stored.stored_table import StoredTable
 from komb.data.table import DiscreteTable
 from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
 from komb.search.task import Choice
@@ -56,8 +55,6 @@ def open_data(data: object, targets: Sequence[Name] | None, search: Search) -> O
         held = hold_fixed(table, search.given, takes_numbers=takes_numbers)
     _check_size(held.table, held.fixed)
     table = held.table
-    if isinstance(table, StoredTable) and table.fits:
-        table = table.in_memory()
     notes = {**table.notes, **held.notes}
     return Opened(table, held.fixed, {name: Choice(*note) for name, note in notes.items()})
 

@@ -17,10 +17,14 @@ import numpy as np
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.markov_field import MarkovField
 from komb.data.names import Name
+from komb.engine.oracle import (
+    DistributionEngine,
+    DSeparationEngine,
+    OracleEngine,
+    SeparationEngine,
+)
+from komb.engine.questions import EMPTY, Variables
 from komb.errors import DataError, UnknownNameError
-from komb.sessions.distribution import DistributionOracle
-from komb.sessions.graph import DSeparationOracle, SeparationOracle
-from komb.sessions.session import Session
 
 MOST_CELLS = 1 << 20
 """Cells of the largest distribution that is computed; larger models answer by their graph."""
@@ -62,14 +66,13 @@ class Oracle:
             raise UnknownNameError.among("variable", name, self.names)
         return self.names.index(name)
 
-    def open(self) -> Session:
-        """Make a session that knows how the variables depend on each other."""
+    def open(self, fixed: Variables = EMPTY) -> OracleEngine:
+        """Make an engine that knows how the variables depend on each other, given some of them."""
         if self.answers_by == "distribution":
-            return DistributionOracle(self.model.joint())
-        by_graph: Any = DSeparationOracle if self.answers_by == "d-separation" else SeparationOracle
-        if isinstance(self.model, DiscreteNetwork | MarkovField):
-            return by_graph(self.model.graph, self.names)  # type: ignore[no-any-return]
-        return by_graph(self.model)  # type: ignore[no-any-return]
+            return DistributionEngine(self.model.joint(), fixed)
+        by_graph = DSeparationEngine if self.answers_by == "d-separation" else SeparationEngine
+        is_network = isinstance(self.model, DiscreteNetwork | MarkovField)
+        return by_graph(self.model.graph if is_network else self.model, self.names, fixed)
 
 
 def find_oracle(data: Any) -> Oracle | None:

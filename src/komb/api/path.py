@@ -95,12 +95,12 @@ def blanket_path(
         search.setdefault("test", PAPER_TEST)
     run, [position] = Run.open(data, [target], Search.of(method="komb", **search))
     cells = _check_grid(run, orders, max_separators)
-    session = run.open_session()
+    engine = run.open_engine()
     reporter = Reporter(progress, n_targets=len(cells))
     finished: dict[Cell, Blanket] = {}
     try:
         for number, cell in enumerate(cells):
-            finished[cell] = _at(run, cell).find(position, reporter.at(number), session)
+            finished[cell] = _at(run, cell).find(position, reporter.at(number), engine)
     except KeyboardInterrupt:
         message = (
             f"Interrupted after {len(finished)} of {plural(len(cells), 'cell')}",

@@ -9,7 +9,7 @@ from typing import Any
 from komb.api.options import Search
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
-from komb.data.encode.treatment import MDL
+from komb.data.options import MDL
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
 from komb.errors import DataError
@@ -75,7 +75,7 @@ def _check_statistics(run: Run, blanket: Blanket) -> None:
     witnesses = run.witnesses_of(blanket)
     shown = [(x, z) for x, z in witnesses.items() if z is not None]
     target = run.data.index(blanket.target)
-    for (x, _), outcome in zip(shown, run.open_session().outcomes(target, shown), strict=True):
+    for (x, _), outcome in zip(shown, run.open_engine().outcomes(target, shown), strict=True):
         member = blanket[run.names[x]]
         if member.statistic is None or outcome.statistic is None:
             continue

@@ -15,27 +15,26 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.api.opening import Opened, check_search, choose_alpha, find_targets, open_data
-from komb.api.options import Search
+from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
+from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
-from komb.data.encode.column_types import IDENTIFIER, RANKS
+from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
+from komb.engine.engine import Engine
+from komb.engine.journal import Journal
+from komb.engine.knowledge import KnowledgeEngine
+from komb.engine.questions import Outcome, SessionCounts, Variables
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
 from komb.results.member import Member
 from komb.results.remarks import Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
-from komb.sessions.given import GivenSource
-from komb.sessions.informed import InformedSource
-from komb.sessions.questions import Outcome, SessionCounts, Variables
-from komb.sessions.session import Session
-from komb.sessions.sweep_journal import SweepJournal
-from komb.sessions.table_session import open_table, ranked_numbers
 from komb.views.text import show_names
 
 Witnesses: TypeAlias = Mapping[int, Variables | None]  # of members; none if by request
@@ -125,46 +124,42 @@ class Run:
             for member in blanket.details
         }
 
-    def open_session(
-        self, journal: SweepJournal | None = None, *, tells_required: bool = True
-    ) -> Session:
-        """Make a session for searches; without ``tells_required`` tests of known pairs count."""
+    def open_engine(
+        self, journal: Journal | None = None, *, tells_required: bool = True
+    ) -> Engine:
+        """Open what answers searches; without ``tells_required`` tests of known pairs count."""
         knowledge = self.knowledge
         if knowledge is not None and not tells_required:
             knowledge = replace(knowledge, required=frozenset())
+        fixed = frozenset(self.held)
+        engine: Engine
         if isinstance(self.data, DiscreteTable):
-            return open_table(
-                self.data, given=frozenset(self.held), knowledge=knowledge,
-                test=self.search.test, alpha=self.alpha, journal=journal, **self.search.of_test,
+            engine = open_engine(
+                self.data, self.search.test, given=fixed, alpha=self.alpha or FIXED_ALPHA,
+                journal=journal, **self.search.of_test,
             )  # fmt: skip
-        session = self.data.open()
-        if not self.held and knowledge is None:
-            return session
-        variables = frozenset(range(len(self.names))) - set(self.held)
-        source = GivenSource(session.source, frozenset(self.held))
-        known = ColumnKnowledge((None,) * len(self.names)) if knowledge is None else knowledge
-        return Session(InformedSource(source, known, variables))
+        else:
+            engine = self.data.open(fixed)
+        if knowledge is None:
+            return engine
+        return KnowledgeEngine(engine, knowledge, frozenset(range(len(self.names))) - fixed)
 
     def find(
         self,
         target: int,
         reporter: Reporter = IGNORED,
-        session: Session | None = None,
-        journal: SweepJournal | None = None,
+        engine: Engine | None = None,
+        journal: Journal | None = None,
     ) -> Blanket:
-        """Find the blanket of the column at position ``target``.
-
-        A session that is passed in is asked first what it knows; what it did before is not counted.
-        One that is made notes large sweeps in the journal.
-        """
-        return self.name(self.search_for(target, reporter, session, journal))
+        """Find the blanket of a column; an engine that is opened for it keeps the journal."""
+        return self.name(self.search_for(target, reporter, engine, journal))
 
     def search_for(
         self,
         target: int,
         reporter: Reporter = IGNORED,
-        session: Session | None = None,
-        journal: SweepJournal | None = None,
+        engine: Engine | None = None,
+        journal: Journal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
         grown: list[tuple[int, ...]] = [()]
@@ -173,10 +168,20 @@ class Run:
             grown[:] = [progress.blanket]
             reporter.report(self.names, target, progress)
 
+        algorithm, arguments = self.search.algorithm, self.search.arguments
+        if algorithm.choose_alpha is not None:
+            arguments["alpha"] = self.search.alpha
         try:
             if isinstance(self.data, DiscreteTable):
                 warm_up(self.data, self.search.test)
-            return self._search(self.task(target, observe), session, journal)
+            began = time.perf_counter()
+            engine, task = engine or self.open_engine(journal), self.task(target, observe)
+            before = engine.work
+            found = algorithm.search(engine, task, **arguments)
+            check_found(found, task, algorithm.name)
+            # the evidence, gathered below, is no part of the search
+            counts, seconds = engine.work - before, time.perf_counter() - began
+            return self._with_evidence(Finding(target, found, {}, counts, seconds), task, engine)
         except KeyboardInterrupt:
             names = self.named(grown[0])
             message = (
@@ -201,25 +206,15 @@ class Run:
         """Columns that may be members: all but the target, what is held fixed and left out."""
         return frozenset(range(len(self.names))) - {target, *self.held, *self.left_out}
 
-    def _search(self, task: Task, session: Session | None, journal: SweepJournal | None) -> Finding:
-        began = time.perf_counter()
-        session = session or self.open_session(journal)
-        before = session.counts
-        algorithm, arguments = self.search.algorithm, self.search.arguments
-        if algorithm.choose_alpha is not None:
-            arguments["alpha"] = self.search.alpha
-        found = algorithm.search(session, task, **arguments)
-        check_found(found, task, algorithm.name)
-        # the evidence, gathered below, is no part of the search
-        counts = session.counts - before
-        seconds = time.perf_counter() - began
-        shown = [(x, z) for x, z in found.witnesses.items() if z is not None]
-        measured = zip(shown, session.outcomes(task.target, shown), strict=True)
-        outcomes = {x: own for (x, _), own in measured}
+    def _with_evidence(self, finding: Finding, task: Task, engine: Engine) -> Finding:
+        """Add what the tests of the members say; those that no test shows are there by request."""
+        found = finding.found
+        shown = {x: z for x, z in found.witnesses.items() if z is not None}
+        outcomes = dict(zip(shown, engine.outcomes(task.target, [*shown.items()]), strict=True))
         by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
-        if by_request:  # known neighbours that no test shows
+        if by_request:
             found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
-        return Finding(task.target, found, outcomes, counts, seconds)
+        return replace(finding, found=found, outcomes=outcomes)
 
     def name(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""

@@ -10,8 +10,8 @@ from komb import __version__
 from komb.api.oracle import Oracle
 from komb.api.run import Run
 from komb.data.read.file_bytes import to_path
+from komb.engine.journal import Journal, hash_table
 from komb.errors import Argument, ParameterError
-from komb.sessions.sweep_journal import SweepJournal, hash_table
 
 _IRRELEVANT = ("time_budget",)  # a run may be taken up with another
 
@@ -26,7 +26,7 @@ def check_journal(resume: object) -> None:
 
 
 @contextmanager
-def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[SweepJournal | None]:
+def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[Journal | None]:
     """Open the journal of a search, if one is wanted; one of another search is refused."""
     if resume is None or isinstance(run.data, Oracle):  # a model counts nothing
         yield None
@@ -43,5 +43,5 @@ def open_journal(resume: JournalPath, run: Run, target: int) -> Iterator[SweepJo
         **{name: repr(value) for name, value in run.describe().items() if name not in _IRRELEVANT},
         "version": __version__,
     }
-    with SweepJournal(to_path(resume), identity) as journal:
+    with Journal(to_path(resume), identity) as journal:
         yield journal

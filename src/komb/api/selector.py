@@ -43,16 +43,16 @@ from sklearn.utils.validation import (
 from komb.api.find import markov_blanket
 from komb.api.options import TestOption, check_known
 from komb.api.run import Run
-from komb.data.arrange.plan import SURVEY
 from komb.data.checks import check_count
-from komb.data.encode.codes import Array, Levels
-from komb.data.encode.column_errors import FEW_LEVELS, and_more
-from komb.data.encode.column_types import CONTINUOUS, NOMINAL, ORDINAL
-from komb.data.encode.treatment import AUTO, DEFAULT_BINS, MDL, STRICT, TypeOption
+from komb.data.kinds import CONTINUOUS, NOMINAL, ORDINAL
+from komb.data.levels import Array, Levels
 from komb.data.names import Name
+from komb.data.options import AUTO, DEFAULT_BINS, MDL, STRICT, TypeOption
+from komb.data.problems import FEW_LEVELS, and_more
 from komb.data.reading import Reading
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
+from komb.data.weights import SURVEY
 from komb.describe.predictors import ANY_LEVEL, find_predictors
 from komb.errors import (
     Argument,
@@ -300,8 +300,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _score(self, run: Run) -> npt.NDArray[np.float64]:
         """Return the evidence for each feature, or its group, in bits."""
         target = run.data.index(self.blanket_.target)
-        session = replace(run, alpha=ANY_LEVEL).open_session()
-        marginal = session.strengths(target, [(run.candidates(target), frozenset())])[0]
+        engine = replace(run, alpha=ANY_LEVEL).open_engine()
+        [marginal] = engine.evidence(target, [(run.candidates(target), frozenset())])
         scores = {run.names[position]: bits for position, bits in marginal.items()}
         scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())

@@ -10,10 +10,10 @@ from komb.api.options import FIXED_ALPHA, Search, TestOption, check_not_reading,
 from komb.api.oracle import find_oracle
 from komb.api.run import Run
 from komb.citests.registry import TESTS, find_test, name_of_test, options_of
-from komb.data.encode.treatment import check_treatment
 from komb.data.names import Name, list_names
+from komb.data.options import check_options
 from komb.data.reading import table as read_table
-from komb.data.stored.clients import is_dask_frame
+from komb.data.stored.dask import is_dask_frame
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
 from komb.results.test_result import TestResult
@@ -77,8 +77,8 @@ def ci_test(
         raise ParameterError.because("y", "be another column than 'x'", y, "Name two columns.")
     run = _open(data, {"x": [x], "y": [y], "given": held}, search)
     candidate, target = find_column("x", x, run.data), find_column("y", y, run.data)
-    conditions = [find_column("given", name, run.data) for name in held]
-    outcome = run.open_session().outcome(target, candidate, conditions)
+    conditions = frozenset(find_column("given", name, run.data) for name in held)
+    outcome = run.open_engine().outcome(target, candidate, conditions)
     return TestResult(
         x=x, y=y, given=tuple(held), independent=outcome.independent, statistic=outcome.statistic,
         df=outcome.df, p_value=outcome.p_value,
@@ -114,7 +114,7 @@ def _open(data: object, wanted: Mapping[str, list[Name]], search: Search) -> Run
         columns = list(data.columns)  # type: ignore[attr-defined]
         data = read_table(data, exclude=[name for name in columns if name not in names])
     try:
-        table = encode_table(data, check_treatment(types="auto"), target=wanted["y"][0], only=names)
+        table = encode_table(data, check_options(types="auto", target=wanted["y"][0], only=names))
     except UnknownNameError as error:
         named = [parameter for parameter, names in wanted.items() if error.value in names]
         raise (error.concerning(named[0]) if named else error) from None

@@ -1,6 +1,6 @@
 """Have the kernels compiled before the clock starts.
 
-Numba compiles a kernel when it is first called, and :mod:`komb.counts.kernel_cache` keeps the
+Numba compiles a kernel when it is first called, and :mod:`komb.engine.kernel_cache` keeps the
 result on disk and says so, so only the very first search on a machine has to wait.
 """
 
@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, find_test
+from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
-from komb.sessions.table_session import open_table, ranked_numbers
-
-_MOMENTS = "sum_moments", "judge_by_g"  # what a search needs last, and takes longest but one
 
 _done: set[tuple[np.dtype[Any], bool, str, bool]] = set()
 
@@ -30,30 +29,8 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return
-    from komb.counts.second_compiler import begin_compiling
-
-    if name == "auto":
-        function = compile_moments.__name__
-        begin_compiling(f"from {__name__} import {function}; {function}({dtype.name!r})", _MOMENTS)
     _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
-
-
-def compile_moments(dtype: str) -> None:
-    """Compile what says how likely G is, for one type of codes, and nothing else."""
-    from komb.counts.chi_square_kernels import functions
-    from komb.counts.contingency import Contingency
-    from komb.counts.gamma_tail_kernels import judge_by_g
-
-    n_rows, n_levels = 500, 100  # of a target with so many levels there are no bitmaps to pack
-    codes = np.stack([np.arange(n_rows) % n_levels, np.arange(n_rows) % 2, np.zeros(n_rows)])
-    contingency = Contingency(codes.astype(dtype), np.array([n_levels, 2, 1]), target=0)
-    place, one, skewness = np.zeros(1, dtype=np.int64), np.ones(1), np.ones(2)
-    expected = contingency.make_expected_g()
-    mean, variance = expected.moments(contingency, np.array([[2]]), place, place + 1)
-    judge_by_g(
-        place, one, mean, variance, one, one, skewness, functions(), one.copy(), one > 1
-    )  # fmt: skip
 
 
 def _search_tiny_table(
@@ -64,7 +41,8 @@ def _search_tiny_table(
     if has_missing:
         codes[0, -1] = 2
     numbers: dict[Any, Any] = {1: np.arange(float(codes.shape[1]))} if has_numbers else {}
-    table = DiscreteTable((0, 1, 2), codes, ((0, 1),) * 3, has_missing=has_missing, numbers=numbers)
-    session = open_table(table, test=test)
+    parts, levels = CodesHere(codes), ((0, 1),) * 3
+    table = DiscreteTable((0, 1, 2), parts, levels, has_missing=has_missing, numbers=numbers)
+    engine = open_engine(table, test)
     task = Task(target=2, candidates=frozenset({0, 1}))
-    find_algorithm("komb").search(session, task, order=1, max_separator=1)
+    find_algorithm("komb").search(engine, task, order=1, max_separator=1)

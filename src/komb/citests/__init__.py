@@ -4,13 +4,19 @@ What a test of one's own needs is importable from here.
 """
 
 from komb.citests import auto, chi2, g, g_sci, perm, sci  # noqa: F401  (each registers itself)
-from komb.citests.contract import CITest, TestOptions
-from komb.citests.measure import Measurement, TestSums
+from komb.citests.contract import CITest, RuleTest, TestOptions
 from komb.citests.registry import TestInfo, register_test, tests
+from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
+from komb.engine.rule import Rule
+from komb.engine.test_sums import TestSums
 
 __all__ = [
+    "NO_FREEDOM",
     "CITest",
     "Measurement",
+    "Resampled",
+    "Rule",
+    "RuleTest",
     "TestInfo",
     "TestOptions",
     "TestSums",

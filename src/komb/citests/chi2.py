@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
-from komb.citests.contract import CITest
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
-from komb.citests.g import degrees_of_freedom
-from komb.citests.measure import ROWS_PER_CELL, Measurement, TestSums
+from komb.citests.contract import RuleTest
 from komb.citests.registry import register_test
+from komb.engine.rule import Rule
 
 
 @register_test(
@@ -20,24 +15,12 @@ from komb.citests.registry import register_test
     summary="Pearson's chi-square test at level alpha.",
     citation="Pearson (1900), Philosophical Magazine 50(302)",
 )
-class PearsonTest(CITest):
+class PearsonTest(RuleTest):
     """Pearson's statistic with the same degrees of freedom as G."""
 
-    needs_tables = True
     has_df_rule: ClassVar[bool] = True
     symbols: ClassVar[Mapping[str, str]] = {"chi2": "chi-square"}
 
-    def measure(self, sums: TestSums) -> Measurement:
-        """Measure a batch."""
-        statistic = np.maximum(sums.pearson, 0.0)
-        freedom = degrees_of_freedom(sums, self.options.df)
-        return Measurement(statistic, freedom, sums.is_thick, "chi2")
-
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(
-            alpha,
-            is_pearson=True,
-            is_adjusted=self.options.df == "adjusted",
-            reliable_from=ROWS_PER_CELL,
-        )
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(alpha, "chi2", divergence=1.0, is_adjusted=self.options.df == "adjusted")

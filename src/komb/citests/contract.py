@@ -1,7 +1,8 @@
-"""What a conditional-independence test is: the class that every test derives from.
+"""What a conditional-independence test is.
 
-A test turns counts into statistics. What it can do beyond that, and what it has to say about
-itself, is part of this contract, with defaults that suit a plain test with p-values.
+A test has a rule, which the compiled judge knows how to follow (:class:`RuleTest`), or it measures
+sums over contingency tables in Python (:class:`CITest`). What else it has to say about itself has
+defaults that suit a plain test with p-values.
 """
 
 from __future__ import annotations
@@ -10,13 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
-
-from komb.citests.formula import Formula
-from komb.citests.measure import BoolArray, Measurement, TestSums
-from komb.counts.fixedpoint import FloatArray, Int64Array
+from komb.engine.measurement import Measurement
+from komb.engine.rule import Rule
+from komb.engine.test_sums import TestSums
 
 DF_RULES = ("observed", "adjusted")
 
@@ -42,17 +41,8 @@ class TestOptions:
     alpha: float = 0.01
 
 
-class GScreen(NamedTuple):
-    """What the likelihood ratio ``G`` alone says about tests whose tables are not counted yet."""
-
-    smallest: FloatArray  # G that could be a dependence, of each test
-    rows_per_cell: float  # below which it says nothing
-
-
-class CITest(ABC):
-    """A statistic for conditional independence, made from sums over contingency tables.
-
-    Only :meth:`measure` has to be written.
+class AnyTest:
+    """What all tests have to say about themselves.
 
     Parameters
     ----------
@@ -60,21 +50,15 @@ class CITest(ABC):
 
     Attributes
     ----------
-    needs_tables : bool
-        Whether it uses Pearson's sums or adjusted degrees of freedom, which are counted only then.
-    length_below : float
-        It uses code lengths for tests of fewer than this many rows per cell; 0 for never.
-    can_screen : bool
-        Whether :meth:`screen` can rule out dependences before tables are counted.
     has_df_rule : bool
         Whether the option ``df`` makes a difference.
     is_random : bool
         Whether it draws random numbers, so that its answers depend on the seed.
     takes_numbers : bool
         Whether numeric columns with many values are tested by their values, where those are at
-        hand (``komb.citests.mixed``); tests that count see their bins.
+        hand; tests that count see their bins.
     fallback : str or None
-        What ``Measurement.decider`` says where a fall-back for sparse tables decided.
+        What the test that decided is called where a fall-back for sparse tables did.
     symbols : mapping
         What the statistic is called in print, for each decider: ``{"g": "G"}``.
     unreliable_note : str
@@ -82,9 +66,6 @@ class CITest(ABC):
         how many tests, such as "3 of 120 tests"; ``{test}`` for the name of the test.
     """
 
-    needs_tables: bool = False
-    length_below: ClassVar[float] = 0.0
-    can_screen: ClassVar[bool] = False
     has_df_rule: ClassVar[bool] = False
     is_random: ClassVar[bool] = False
     takes_numbers: ClassVar[bool] = False
@@ -98,53 +79,26 @@ class CITest(ABC):
     def __init__(self, options: TestOptions) -> None:
         self.options = options
 
-    @abstractmethod
-    def measure(self, sums: TestSums) -> Measurement:
-        """Turn sums into a statistic for each test of the batch."""
-
-    def measure_strong(self, sums: TestSums, alpha: float) -> Measurement:
-        """Measure where only p-values up to ``alpha`` matter, by every statistic of a test.
-
-        Any other test may be measured by whatever shows that it has a larger one.
-        """
-        return self.measure(sums)
-
-    def screen(self, sums: TestSums, alpha: float) -> BoolArray:
-        """Tell which tests could be dependences at level ``alpha``, without tables of their own.
-
-        False only where :meth:`measure` could never lead to "dependent". Called if ``can_screen``.
-        """
-        return np.ones(len(sums.levels), dtype=np.bool_)
-
-    def formula(self, alpha: float) -> Formula | None:
-        """Describe the test to kernels that decide it themselves; None if they cannot.
-
-        Only for the tests of komb: kernels must come to the very decisions of :meth:`measure`.
-        """
-        return None
-
-    def screen_by_g(self, freedom: Int64Array, alpha: float) -> GScreen | None:
-        """Return the smallest ``G`` with which tests could be dependences at level ``alpha``.
-
-        With it most tests of a sweep are decided where they are counted. A test whose ``G`` is
-        smaller, on a table with enough rows per cell, must never be a dependence, and nobody will
-        miss what :meth:`measure` would have said about it: whether it was reliable, or which test
-        decided. So whoever overrides :meth:`measure` overrides this, too.
-
-        Parameters
-        ----------
-        freedom : int array
-            ``(|X| - 1)(|Y| - 1)`` for every observed stratum, of each test.
-        alpha : float
-
-        Returns
-        -------
-        GScreen or None
-            None if ``G`` alone rules nothing out.
-        """
-        return None
-
     @property
     def smallest_p_value(self) -> float:
         """The smallest p-value that it can give; 0 if there is no limit."""
         return 0.0
+
+
+class CITest(AnyTest, ABC):
+    """A statistic for conditional independence, made from sums over contingency tables or rows.
+
+    Only :meth:`measure` has to be written.
+    """
+
+    @abstractmethod
+    def measure(self, sums: TestSums) -> Measurement:
+        """Turn sums into a statistic for each test of the batch."""
+
+
+class RuleTest(AnyTest, ABC):
+    """A statistic that the compiled judge knows; only :meth:`rule` has to be written."""
+
+    @abstractmethod
+    def rule(self, alpha: float) -> Rule:
+        """Say which statistic, with which degrees of freedom, decides."""

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.citests.contract import CITest, TestOptions
-from komb.citests.measure import Measurement, TestSums
+from komb.engine.measurement import Measurement
+from komb.engine.test_sums import TestSums
 from komb.errors import ParameterError
 
 PValueFunction = Callable[[Any, Any, Any], float]
@@ -40,29 +41,31 @@ class FunctionTest(CITest):
         super().__init__(TestOptions())  # what it is built with is the function's own affair
         self.name = name_of(function)
         self._function = function
-        self._known: dict[tuple[int, int, frozenset[int]], float] = {}
+        self._known: dict[tuple[int, int, frozenset[int]], tuple[float, bool]] = {}
 
     def measure(self, sums: TestSums) -> Measurement:
         """Measure a batch, one test after the other."""
         from scipy.special import chdtri
 
-        p_values = np.array([self._p_value(sums, test) for test in range(len(sums.levels))])
+        known = [self._p_value(sums, test) for test in range(len(sums))]
+        p_values = np.array([p_value for p_value, _ in known])
         return Measurement(
             statistic=chdtri(1.0, p_values),
             freedom=np.ones(len(p_values)),
-            is_reliable=np.broadcast_to(np.asarray(sums.n_rows) > 0, p_values.shape),
+            is_reliable=np.array([has_rows for _, has_rows in known]),
             decider=self.name,
             log2_p_value=np.log2(p_values),
         )
 
-    def _p_value(self, sums: TestSums, test: int) -> float:
+    def _p_value(self, sums: TestSums, test: int) -> tuple[float, bool]:
+        """Return the p-value of a test, and whether there is any complete row."""
         target, candidate, given = sums.variables(test)
         key = (target, candidate, frozenset(given))
         if key not in self._known:
             y, x, *z = sums.rows(test)
             conditions = np.stack(z, axis=1) if z else np.empty((len(y), 0), dtype=np.int64)
             p_value = self._function(x, y, conditions) if len(y) else 1.0
-            self._known[key] = self._checked(p_value)
+            self._known[key] = self._checked(p_value), len(y) > 0
         return self._known[key]
 
     def _checked(self, p_value: Any) -> float:

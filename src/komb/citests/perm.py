@@ -12,7 +12,7 @@ Savings that keep it exact:
   who show that this is as valid). Most tests of independent variables end after a few shuffles.
 * Strata of one row, or with one level of either variable, never change and are left out. If there
   is nothing else, then ``p = 1``, and the outcome is called unreliable.
-* Only counts are drawn, not rows, where that is faster (:mod:`komb.counts.permutation_kernels`).
+* Only counts are drawn, not rows, where that is faster (:mod:`komb.engine.kernels.shuffle`).
 
 The number of shuffles is ``SHUFFLES``, or as many more as it takes for ``ENOUGH`` of them to be a
 share of ``alpha``; so the smallest p-value is at most a tenth of ``alpha``.
@@ -30,10 +30,10 @@ from typing import ClassVar
 import numpy as np
 
 from komb.citests.contract import CITest, TestOptions
-from komb.citests.measure import NO_FREEDOM, Measurement, Resampled, TestSums
 from komb.citests.registry import register_test
-from komb.counts.contingency import Contingency
-from komb.counts.permutations import Shuffler, Shuffles
+from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled
+from komb.engine.shuffle import Shuffler, Shuffles
+from komb.engine.test_sums import TestSums
 from komb.errors import ParameterError
 
 SHUFFLES = 999
@@ -54,8 +54,6 @@ SMALLEST_ALPHA = 1e-5
 class PermutationTest(CITest):
     """G against shuffles of the candidate within the strata of the given set."""
 
-    needs_tables = True  # tests with the same given set then follow one another
-
     is_random: ClassVar[bool] = True
     symbols: ClassVar[Mapping[str, str]] = {"perm": "G"}
     unreliable_note: ClassVar[str] = (
@@ -70,17 +68,20 @@ class PermutationTest(CITest):
         self._shuffler: Shuffler | None = None
 
     def measure(self, sums: TestSums) -> Measurement:
-        """Measure a batch."""
-        tests = sums.tests
-        self._shuffler = self._shuffler or make_shuffler(tests.contingency)
+        """Measure a batch of tests with equally many conditions."""
+        if self._shuffler is None:
+            self._shuffler = Shuffler(sums.source.counter.codes, sums.source.levels)
+        numbers: dict[tuple[int, ...], int] = {}  # of the given sets
+        tests = [sums.variables(test)[1:] for test in range(len(sums))]
+        set_of = [numbers.setdefault(given, len(numbers)) for _, given in tests]
         shuffled = self._shuffler.run(
-            tests.contingency.target, tests.sets, tests.set_of, tests.candidates,
-            seed=self.options.seed, most=self._most, enough=ENOUGH,
+            sums.target, np.array(list(numbers), dtype=np.int64), np.array(set_of),
+            np.array([x for x, _ in tests]), seed=self.options.seed, most=self._most, enough=ENOUGH,
         )  # fmt: skip
         nats = 2.0 * math.log(2.0)  # G is twice a difference of log-likelihoods in nats
         return Measurement(
             nats * shuffled.statistic,
-            np.full(len(tests.candidates), NO_FREEDOM),
+            np.full(len(tests), NO_FREEDOM),
             shuffled.varies,
             "perm",
             Resampled(
@@ -97,14 +98,9 @@ class PermutationTest(CITest):
         return 1 / (1 + self._most)
 
 
-def make_shuffler(contingency: Contingency) -> Shuffler:
-    """Prepare the table of a contingency for shuffling; it serves all targets."""
-    return Shuffler(contingency.codes, contingency.cardinalities)
-
-
 def p_values(shuffled: Shuffles) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """P-values of a batch, by Besag and Clifford's rule."""
-    made, exceeded = shuffled.shuffles, shuffled.exceedances
+    made, exceeded = shuffled.made, shuffled.exceedances
     is_stopped = exceeded >= ENOUGH
     return np.where(is_stopped, exceeded / np.maximum(made, 1), (exceeded + 1) / (made + 1))
 

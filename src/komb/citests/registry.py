@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard, TypeVar, cast
 
-from komb.citests.contract import DF_RULES, CITest, TestOptions
+from komb.citests.contract import DF_RULES, AnyTest, TestOptions
 from komb.citests.function import FunctionTest, PValueFunction, name_of
 from komb.citests.option import Option
 from komb.citests.plugins import Registry
@@ -22,7 +22,7 @@ from komb.errors import ParameterError
 
 LARGEST_SEED = (1 << 63) - 1
 
-C = TypeVar("C", bound=type[CITest])
+C = TypeVar("C", bound=type[AnyTest])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class TestInfo:
     citation : str
         Who introduced it, and where.
     implementation : type
-        The class; what it can do is in the attributes of :class:`~komb.citests.contract.CITest`.
+        The class; what it can do is in the attributes of
+        :class:`~komb.citests.contract.AnyTest`.
     """
 
     __test__ = False
@@ -46,7 +47,7 @@ class TestInfo:
     name: str
     summary: str
     citation: str
-    implementation: type[CITest]
+    implementation: type[AnyTest]
 
     @property
     def is_random(self) -> bool:
@@ -81,7 +82,7 @@ SEED = Option(
 )
 
 
-def options_of(implementation: type[CITest]) -> tuple[Option, ...]:
+def options_of(implementation: type[AnyTest]) -> tuple[Option, ...]:
     """Return the options that a test takes."""
     taken = {DF: implementation.has_df_rule, SEED: implementation.is_random}
     return tuple(option for option, is_taken in taken.items() if is_taken)
@@ -105,7 +106,8 @@ def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C
     Returns
     -------
     callable
-        A decorator for a class derived from :class:`~komb.citests.contract.CITest`.
+        A decorator for a class derived from :class:`~komb.citests.contract.CITest`, or from
+        :class:`~komb.citests.contract.RuleTest`.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def register_test(name: str, *, summary: str, citation: str = "") -> Callable[[C
     >>> @komb.register_test("always", summary="Calls everything dependent.")
     ... class Always(CITest):
     ...     def measure(self, sums):
-    ...         n_tests = len(sums.levels)
+    ...         n_tests = len(sums)
     ...         return Measurement(
     ...             statistic=np.ones(n_tests),
     ...             freedom=np.ones(n_tests),
@@ -152,11 +154,11 @@ def tests() -> Mapping[str, TestInfo]:
     return TESTS.all()
 
 
-TestChoice = str | type[CITest] | PValueFunction
+TestChoice = str | type[AnyTest] | PValueFunction
 """A test as a caller chooses it: by name, by its class, or a function that returns p-values."""
 
 
-def find_test(test: TestChoice) -> type[CITest]:
+def find_test(test: TestChoice) -> type[AnyTest]:
     """Return the class of a test."""
     if isinstance(test, str):
         return TESTS.find(test).implementation
@@ -168,13 +170,13 @@ def name_of_test(test: TestChoice) -> str:
     return test if isinstance(test, str) else name_of(test)
 
 
-def _is_class(test: object) -> TypeGuard[type[CITest]]:
-    return isinstance(test, type) and issubclass(test, CITest)
+def _is_class(test: object) -> TypeGuard[type[AnyTest]]:
+    return isinstance(test, type) and issubclass(test, AnyTest)
 
 
 def make_test(
     test: TestChoice, df: str = "observed", seed: int = 0, *, alpha: float = 0.01
-) -> CITest:
+) -> AnyTest:
     """Build a test, known by name or a function of the user's, with a rule for its freedom.
 
     ``seed`` and ``alpha`` are for a test that samples: where its random numbers start, and the
@@ -201,7 +203,7 @@ def unreliable_note(name: str, tests: str) -> str:
     return _described(name).unreliable_note.format(test=name, tests=tests)
 
 
-def _described(name: str) -> type[CITest]:
+def _described(name: str) -> type[AnyTest]:
     """Return the class of a test, or what holds of any test: results outlive their tests."""
     info = TESTS.all().get(name)
-    return CITest if info is None else info.implementation
+    return AnyTest if info is None else info.implementation

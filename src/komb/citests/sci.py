@@ -12,32 +12,14 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-import numpy as np
-
-from komb.citests.contract import CITest
-from komb.citests.decision import make_formula
-from komb.citests.formula import Formula
-from komb.citests.measure import (
-    CODED_ROWS_PER_CELL,
-    NO_FREEDOM,
-    ROUNDING,
-    Measurement,
-    TestSums,
-)
+from komb.citests.contract import RuleTest
 from komb.citests.registry import register_test
-from komb.counts.fixedpoint import FloatArray
+from komb.engine.rule import CODED_ROWS_PER_CELL, Rule
 
 UNRELIABLE_NOTE = (
     "Caution: {tests} had too few rows per cell for test {test} to be trusted. Collect more rows, "
     "merge rare levels or exclude columns with many levels."
 )
-
-
-def sci_statistic(sums: TestSums) -> FloatArray:
-    """``max(S(X|Z) - S(X|Y,Z), S(Y|Z) - S(Y|X,Z))`` of each test, in bits."""
-    saved = sums.gain + np.maximum(sums.candidate_saving, sums.target_saving)
-    statistic: FloatArray = np.where(np.abs(saved) < ROUNDING, 0.0, saved)
-    return statistic
 
 
 @register_test(
@@ -46,19 +28,13 @@ def sci_statistic(sums: TestSums) -> FloatArray:
     citation="Marx & Vreeken (2019), Testing Conditional Independence on Discrete Data using "
     "Stochastic Complexity, AISTATS",
 )
-class StochasticComplexityTest(CITest):
+class StochasticComplexityTest(RuleTest):
     """Stochastic complexity for every test."""
 
-    length_below: ClassVar[float] = math.inf
     unreliable_note: ClassVar[str] = UNRELIABLE_NOTE
 
-    def measure(self, sums: TestSums) -> Measurement:
-        """Measure a batch."""
-        n_tests = len(sums.levels)
-        return Measurement(
-            sci_statistic(sums), np.full(n_tests, NO_FREEDOM), sums.is_codable, "sci"
+    def rule(self, alpha: float) -> Rule:
+        """Describe the test to the compiled judge."""
+        return Rule(
+            alpha, "sci", coded_below=math.inf, other_name="sci", reliable_from=CODED_ROWS_PER_CELL
         )
-
-    def formula(self, alpha: float) -> Formula:
-        """Describe the test to kernels."""
-        return make_formula(alpha, coded_below=math.inf, reliable_from=CODED_ROWS_PER_CELL)

@@ -12,9 +12,8 @@ from komb.cli.exits import exit_codes
 from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
-_TAKEN = (
-    "exclude", "discretize", "bins", "missing", "memory_limit", "delimiter", "no_header",
-)  # fmt: skip
+_OF_COLUMNS = ("types", "missing", "na_values", "exclude", "discretize", "bins")
+_TAKEN = (*_OF_COLUMNS, "memory_limit", "delimiter", "no_header")
 
 
 @exit_codes(overwrite="--force", path="--out")
@@ -43,13 +42,13 @@ def encode(
     """Encode a table of any size into a folder, which all commands take as DATA.
 
     It is read in batches, so that memory is bounded; searches of a table that does not fit into
-    memory count it shard by shard.
+    memory count it piece by piece.
     """
     reading = options.to_reading(asked, _TAKEN)
-    from komb.data.stored import encoding
+    from komb.data.stored.encode import encode as encode_table
 
     with ProgressBar() as bar:
-        table = encoding.encode(
+        table = encode_table(
             data,
             out,
             target=target,
@@ -57,7 +56,4 @@ def encode(
             progress=bar.show,
             **reading,
         )
-    write(
-        f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')} "
-        f"in {plural(table.n_shards, 'shard')}"
-    )
+    write(f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')}")

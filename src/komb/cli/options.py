@@ -110,7 +110,7 @@ def _reading_options() -> dict[str, tuple[Any, Any]]:
         "memory_limit": _option(
             str | None, panel, metavar="SIZE", show_default="half of what is free",
             help="Memory to take, in bytes or as '2 GB'. A table on disk that needs more is "
-            "counted shard by shard.",
+            "counted piece by piece.",
         ),
         "cluster": _option(
             str | None, panel, metavar="ADDRESS",

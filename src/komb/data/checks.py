@@ -90,6 +90,17 @@ def random_pairs(
     return [pairs[position] for position in rng.permutation(len(pairs))], wanted
 
 
+def find_cycle(edges: Iterable[tuple[Name, Name]]) -> list[Name]:
+    """Return causes that lead back to the first of them, along edges; empty if there are none."""
+    import networkx as nx
+
+    try:
+        found = nx.find_cycle(nx.DiGraph(list(edges)))
+    except nx.NetworkXNoCycle:
+        return []
+    return [found[0][0], *(effect for _, effect in found)]
+
+
 def check_progress(progress: object) -> None:
     """Raise if a progress callback cannot be called."""
     if progress is not None and not callable(progress):

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
+from komb.data.checks import find_cycle
 from komb.data.names import Name, check_hashable
 from komb.errors import FileError, ParameterError, UnknownNameError
 
@@ -56,7 +58,7 @@ class Knowledge:
     required: Pairs = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tiers", tuple(_check_tier(tier) for tier in _listed(self.tiers)))
+        object.__setattr__(self, "tiers", tuple(map(_check_names, _listed(self.tiers))))
         for field in ("forbidden", "required"):
             pairs = _listed(getattr(self, field))
             object.__setattr__(self, field, tuple(_check_pair(field, pair) for pair in pairs))
@@ -129,8 +131,7 @@ class Knowledge:
     @property
     def names(self) -> tuple[Name, ...]:
         """All columns that are named, each once."""
-        sets = (*self.tiers, *self.forbidden, *self.required)
-        return tuple(dict.fromkeys(name for each in sets for name in each))
+        return tuple(dict.fromkeys(chain(*self.tiers, *self.forbidden, *self.required)))
 
     def __str__(self) -> str:
         parts = {
@@ -180,8 +181,8 @@ class Knowledge:
         for number, tier in enumerate(self.tiers, start=1):
             for name in tier:
                 if name in seen:
-                    where = f"tiers {seen[name]} and {number}"
-                    shown = f"{name!r} in {where}" if seen[name] < number else f"{name!r} twice"
+                    where = f"in tiers {seen[name]} and {number}"
+                    shown = f"{name!r} {where if seen[name] < number else 'twice'}"
                     _contradict("have no column in two tiers", shown)
                 seen[name] = number
 
@@ -196,7 +197,7 @@ class Knowledge:
             if tiers[0] is not None and tiers[1] is not None and tiers[0] > tiers[1]:
                 where = f"{shown}, tier {tiers[0]} before tier {tiers[1]}"
                 _contradict("not require a cause in a later tier than its effect", where)
-        cycle = _find_cycle(self.required)
+        cycle = find_cycle(self.required)
         if cycle:
             shown = " -> ".join(map(repr, cycle))
             _contradict("not require causes that go round in a circle", shown)
@@ -214,48 +215,18 @@ def _listed(values: Any) -> list[Any]:
     return list(values)
 
 
-def _listed_names(names: Any) -> list[Name]:
+def _check_names(names: Any) -> tuple[Name, ...]:
     listed = _listed(names)
     check_hashable("knowledge", listed)
-    return listed
-
-
-def _check_tier(tier: Any) -> tuple[Name, ...]:
-    return tuple(_listed_names(tier))
+    return tuple(listed)
 
 
 def _check_pair(field: str, pair: Any) -> tuple[Name, Name]:
-    names = _listed_names(pair)
+    names = _check_names(pair)
     if len(names) != 2 or names[0] == names[1]:
-        raise ParameterError.because(
-            "knowledge", f"have pairs of two columns as {field}", pair, _EXAMPLE
-        )
+        rule = f"have pairs of two columns as {field}"
+        raise ParameterError.because("knowledge", rule, pair, _EXAMPLE)
     return names[0], names[1]
-
-
-def _find_cycle(pairs: Iterable[tuple[Name, Name]]) -> list[Name]:
-    """Return causes that lead back to the first of them; empty if there are none."""
-    effects: dict[Name, list[Name]] = {}
-    for cause, effect in pairs:
-        effects.setdefault(cause, []).append(effect)
-    done: set[Name] = set()
-    for start in effects:
-        path: list[Name] = []
-        stack: list[tuple[Name, int]] = [(start, 0)]  # with the number of those above it
-        while stack:
-            name, depth = stack.pop()
-            del path[depth:]
-            if name in path:
-                return [*path[path.index(name) :], name]
-            if name in done and not path:
-                continue
-            path.append(name)
-            following = [x for x in effects.get(name, ()) if x not in done]
-            if not following:
-                done.add(name)
-            stack += [(x, depth + 1) for x in reversed(following)]
-        done.add(start)
-    return []
 
 
 @dataclass(frozen=True)

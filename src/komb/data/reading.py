@@ -6,39 +6,42 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
-from komb.data.arrange.groups import find_blocks, group_columns
-from komb.data.arrange.plan import (
-    FREQUENCY,
+from komb.data.groups import (
     PREFIX,
-    SURVEY,
     Groups,
-    WeightColumn,
-    Weights,
     check_groups,
-    check_weights,
     columns_of,
+    find_blocks,
+    group_columns,
 )
-from komb.data.arrange.raw_columns import check_names, column_names, take_rows
-from komb.data.arrange.weights import describe_weights, read_weights, repeated_rows, thin
-from komb.data.encode.inputs import Request
-from komb.data.encode.treatment import (
+from komb.data.inputs import Source, open_source
+from komb.data.memory_limit import check_limit
+from komb.data.names import Name, check_apart, list_names
+from komb.data.options import (
     AUTO,
     DEFAULT_BINS,
     Bins,
     Discretize,
     NaValues,
-    Treatment,
+    ReadOptions,
     TypeOption,
-    check_treatment,
+    check_options,
 )
-from komb.data.memory_limit import check_limit
-from komb.data.names import Name, check_apart, list_names
-from komb.data.stored.clients import check_sight, connect, is_dask_frame, need_client
-from komb.data.stored.cluster_table import ClusterTable, hold_table
-from komb.data.stored.parts_table import PartsTable
-from komb.data.stored.stored_table import StoredTable
+from komb.data.stored.dask import check_sight, connect, hold_table, is_dask_frame, need_client
+from komb.data.stored.format import CodesOnDisk
 from komb.data.table import DiscreteTable, encode_table
-from komb.errors import ParameterError
+from komb.data.weights import (
+    FREQUENCY,
+    SURVEY,
+    WeightColumn,
+    Weights,
+    check_weights,
+    describe_weights,
+    read_weights,
+    repeated_rows,
+    thin,
+)
+from komb.errors import ParameterError, UnknownNameError
 
 
 class Reading(TypedDict, total=False):
@@ -126,7 +129,7 @@ def table(
         it into no group.
     memory_limit
         How much memory reading may take, or a search of a table on disk: bytes, or text such as
-        ``"2 GB"``. A table on disk that needs more is counted shard by shard. If left out, what
+        ``"2 GB"``. A table on disk that needs more is counted piece by piece. If left out, what
         the environment variable ``KOMB_MEMORY_LIMIT`` says, or else half of what is free.
     cluster
         A Dask cluster that counts for searches of the table: a ``distributed.Client`` or the
@@ -153,7 +156,6 @@ def table(
     >>> table(people, weights=[2, 1, 1, 0, 3]).n_rows
     7
     """
-    treatment = check_treatment(discretize, bins, missing, types, na_values)
     columns = None if groups is None else check_groups(groups)
     weighing = None if weights is None else check_weights(weights)
     known = data.reading.get("exclude", ()) if isinstance(data, DiscreteTable) else ()
@@ -167,61 +169,62 @@ def table(
     weighed = weighing.names if weighing else ()
     named = {"exclude": left_out, "groups": grouped, "weights": weighed}
     check_apart(named, {"target": targets})
+    options = check_options(
+        discretize, bins, missing, types, na_values, exclude=left_out, target=target
+    )
     if memory_limit is not None:
         check_limit(memory_limit)
     connection = connect(cluster, data)
     if is_dask_frame(data):
         _refuse_parts("a dataframe of Dask", groups, weights)
-        return hold_table(need_client(connection), data, Request(left_out, treatment))
-    if isinstance(data, StoredTable):
-        data = data.limited(memory_limit)
+        return note_excluded(hold_table(need_client(connection), data, options), left_out)
+    if isinstance(data, DiscreteTable) and isinstance(data.parts, CodesOnDisk):
+        parts = data.parts.limited(memory_limit)
         if connection is not None:
-            check_sight(connection.client, data)
-            data = data.counted_by(connection)
-    if targets:
-        check_names("target", targets, data)
-    found = read(
-        data, treatment, exclude=left_out, target=target, groups=columns, weights=weighing,
-        apart=targets, memory_limit=memory_limit,
-    )  # fmt: skip
-    if isinstance(found, PartsTable):
-        return found
-    found = _noting(found, left_out)
+            check_sight(connection.client, parts.path)
+        data = replace(data, parts=parts)
+    source = data if isinstance(data, DiscreteTable) else open_source(data)
+    _check_names("target", targets, source)
+    found = note_excluded(_read(source, options, columns, weighing, memory_limit), left_out)
     return found if connection is None else replace(found, connection=connection)
 
 
-def _noting(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
+def _check_names(parameter: str, wanted: Iterable[Name], data: DiscreteTable | Source) -> None:
+    """Raise if a parameter names a column that is not there."""
+    for name in wanted:
+        if name not in data.names:
+            raise UnknownNameError.among("column", name, data.names, parameter)
+
+
+def note_excluded(found: DiscreteTable, left_out: Collection[Name]) -> DiscreteTable:
     """Have a table know which columns were left out, so that others can be read like it."""
     known = tuple(found.reading.get("exclude", ()))
     new = tuple(name for name in dict.fromkeys(left_out) if name not in known)
     return replace(found, reading={**found.reading, "exclude": known + new}) if new else found
 
 
-def read(
-    data: object,
-    treatment: Treatment,
-    *,
-    exclude: Collection[Name] = (),
-    target: Name | None = None,
-    groups: Mapping[Name, tuple[Name, ...]] | str | None = None,
-    weights: WeightColumn | None = None,
-    apart: Collection[Name] = (),
-    memory_limit: int | str | None = None,
+def _read(
+    data: DiscreteTable | Source,
+    options: ReadOptions,
+    groups: Mapping[Name, tuple[Name, ...]] | str | None,
+    weights: WeightColumn | None,
+    memory_limit: int | str | None,
 ) -> DiscreteTable:
     """Read data by options that are checked: weights, then codes, then groups."""
-    names = column_names(data) if groups or weights else []
-    if not names:  # there is nothing to arrange, or it is no table
-        return encode_table(data, treatment, exclude=exclude, target=target)
-    if groups:
-        check_names("groups", columns_of(groups), data)
+    if groups is None and weights is None:
+        return encode_table(data, options)
+    if groups is not None:
+        _check_names("groups", columns_of(groups), data)
     data, numbers = _load(data, groups, weights), None
     if weights is not None:
-        check_names("weights", weights.names, data)
+        _check_names("weights", weights.names, data)
         numbers = read_weights(data, weights)
-        exclude = [*exclude, *weights.names]
+        options = replace(options, exclude=[*options.exclude, *weights.names])
         if weights.kind == FREQUENCY:
-            data = take_rows(data, repeated_rows(numbers, len(names), memory_limit))
-    found = encode_table(data, treatment, exclude=exclude, target=target)
+            rows = repeated_rows(numbers, len(data.names), memory_limit)
+            data = data.take(rows) if isinstance(data, DiscreteTable) else data.repeated(rows)
+    found = encode_table(data, options)
+    apart = () if options.target is None else (options.target,)
     blocks = find_blocks(found, apart) if groups == PREFIX else groups
     assert not isinstance(blocks, str)
     said: dict[str, Any] = {}
@@ -237,17 +240,15 @@ def read(
     return replace(found, reading={**found.reading, **said}, notes={**found.notes, **notes})
 
 
-def _load(data: object, groups: object, weights: object) -> object:
+def _load(
+    data: DiscreteTable | Source, groups: object, weights: WeightColumn | None
+) -> DiscreteTable | Source:
     """Return data whose rows and columns can be changed, or say why they cannot."""
-    if isinstance(data, ClusterTable):
-        _refuse_parts("a table on a cluster", groups, weights)
-    if isinstance(data, StoredTable):
-        if not data.fits:
-            _refuse_parts("a table on disk beyond the memory limit", groups, weights)
-        return data.in_memory()
+    if isinstance(data, DiscreteTable) and not data.is_in_memory:
+        _refuse_parts(f"a table {data.parts.where}", groups, weights)
     if isinstance(data, DiscreteTable) and weights is not None and data.reading.get("weights"):
         rule, remedy = "be left out for a table that has weights already", "Leave them out."
-        raise ParameterError.because("weights", rule, weights, remedy)
+        raise ParameterError.because("weights", rule, weights.describe(), remedy)
     return data
 
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.arrays import Later, encode_array, encode_matrix
-from komb.data.encode.codes import CodeArray, Levels, Name, code_dtype, compact
-from komb.data.encode.column_errors import Missing, explain
-from komb.data.encode.column_types import ColumnType
-from komb.data.encode.inputs import Request, check_shape, convert
-from komb.data.encode.treatment import (
+from komb.data.encoder import encode_data
+from komb.data.frozen_mapping import FrozenMapping
+from komb.data.inputs import check_shape, open_source
+from komb.data.kinds import ColumnType
+from komb.data.levels import CodeArray, Levels, compact
+from komb.data.names import Name, list_names
+from komb.data.options import (
     DEFAULT_BINS,
     STRICT,
     Bins,
     Discretize,
     NaValues,
-    Treatment,
+    ReadOptions,
     TypeOption,
-    check_treatment,
+    check_options,
 )
-from komb.data.frozen_mapping import FrozenMapping
-from komb.data.names import list_names
+from komb.data.parts import CodesHere, Parts, narrow
+from komb.data.problems import Missing, explain
 from komb.errors import ParameterError, UnknownNameError
 
 MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
@@ -43,10 +46,10 @@ class DiscreteTable:
     ----------
     names
         The names of the columns, in order.
-    codes
-        Shape ``(n_columns, n_rows)``, so that a column is contiguous. The codes of a column run
-        from 0 to its number of levels less one, and each of them occurs. One above the last level
-        marks a missing value.
+    parts
+        Where the codes are: in memory, in a file, or on the workers of a cluster. The codes of a
+        column run from 0 to its number of levels less one, and each of them occurs. One above the
+        last level marks a missing value.
     levels
         For each column the original values that its codes stand for; the bins of a column that was
         cut have labels such as ``"1.5 to 2.3"``.
@@ -83,7 +86,7 @@ class DiscreteTable:
     """
 
     names: tuple[Name, ...]
-    codes: CodeArray
+    parts: Parts
     levels: tuple[Levels, ...]
     cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict)
     has_missing: bool = False
@@ -95,10 +98,7 @@ class DiscreteTable:
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        codes = np.ascontiguousarray(self.codes)[:]  # a view, so the caller's flag stays as it is
-        codes.flags.writeable = False
-        object.__setattr__(self, "codes", codes)
-        for values in self.numbers.values():  # they are the table's own: see AutomaticEncoder
+        for values in self.numbers.values():  # they are the table's own: copied by the encoder
             values.flags.writeable = False
         for part in ("cuts", "numbers", "types", "reading", "notes"):
             object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
@@ -129,15 +129,17 @@ class DiscreteTable:
         >>> DiscreteTable.from_data(np.array([[0, 2], [1, 3], [1, 4]]))
         DiscreteTable(3 rows x 2 columns, 2-3 levels)
         """
-        treatment = check_treatment(discretize, bins, missing, types, na_values)
-        return encode_table(data, treatment, exclude=exclude, target=target)
+        options = check_options(
+            discretize, bins, missing, types, na_values, exclude=exclude, target=target
+        )
+        return encode_table(data, options)
 
-    def _check_untreated(self, treatment: Treatment) -> None:
+    def _check_unread(self, options: ReadOptions) -> None:
         """Raise if something is asked for that only raw data can give."""
-        marks = ["missing"] if treatment.missing == "level" and self.has_missing else []
+        marks = ["missing"] if options.missing == "level" and self.has_missing else []
         rule = "be left out for a DiscreteTable, which is encoded already"
         remedy = "Pass it when the table is made: komb.table(data, {}=...)."
-        treatment.refuse(["discretize", "types", "na_values", *marks], rule, remedy)
+        options.refuse(["discretize", "types", "na_values", *marks], rule, remedy)
 
     @classmethod
     def from_codes(
@@ -170,7 +172,7 @@ class DiscreteTable:
         ((('a', 'c'), ('e',)), [[0, 1], [0, 0]])
         """
         values = np.asarray(codes)
-        treatment = check_treatment(missing=missing)
+        options = check_options(missing=missing)
         if values.ndim != 2 or values.dtype.kind not in "iub":
             rule = "be a two-dimensional array of integers"
             got = f"{values.dtype} of shape {values.shape}"
@@ -183,21 +185,25 @@ class DiscreteTable:
                 remedy = "Add or remove some."
                 raise ParameterError.because(parameter, rule, f"{len(given)} entries", remedy)
         check_shape(labels, len(values))
-        if treatment.missing == "error":
-            encoded = encode_matrix(values, labels)
-        else:
-            masked = np.ma.masked_equal(values, -1)
-            columns = {name: Later(encode_array, masked[:, i]) for i, name in enumerate(labels)}
-            encoded = Request((), treatment).encode(columns, len(values))
+        known = values if options.missing == "error" else np.ma.masked_equal(values, -1)
+        encoded = encode_data(open_source(known).renamed(labels), options)
         found = encoded.levels
         if levels is not None:
             found = tuple(_look_up(labels, found, levels))
-        return cls(labels, encoded.codes, found, has_missing=encoded.has_missing)
+        return cls(labels, CodesHere(encoded.codes), found, has_missing=encoded.has_missing)
+
+    @property
+    def codes(self) -> CodeArray:
+        """All codes, of shape ``(n_columns, n_rows)``, so that a column is contiguous.
+
+        Those of a table that is elsewhere are brought here, if there is memory for them.
+        """
+        return self.parts.whole
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return int(self.codes.shape[1])
+        return self.parts.n_rows
 
     @property
     def n_columns(self) -> int:
@@ -214,13 +220,12 @@ class DiscreteTable:
         """How many values of each column are marked as missing."""
         if not self.has_missing:
             return np.zeros(self.n_columns, np.int64)
-        counts = [np.count_nonzero(self.codes[i] == k) for i, k in enumerate(self.cardinalities)]
-        return np.array(counts, np.int64)
+        return self.parts.count_missing(self.cardinalities)
 
     @property
     def is_in_memory(self) -> bool:
         """Whether its codes are here, to be gone through at any time."""
-        return True
+        return self.parts.is_here
 
     @property
     def groups(self) -> Mapping[Name, tuple[Name, ...]]:
@@ -249,16 +254,26 @@ class DiscreteTable:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes."""
-        return self.codes.dtype
+        return self.parts.dtype
 
     def level_counts(self, position: int) -> npt.NDArray[np.int64]:
         """How many rows have each level of a column; the last number is of missing values."""
-        return np.bincount(self.codes[position], minlength=len(self.levels[position]) + 1)
+        return self.parts.count_levels(position, len(self.levels[position]) + 1)
 
     @property
     def nbytes(self) -> int:
-        """The memory that the codes take, in bytes."""
-        return self.codes.nbytes
+        """The memory that the codes take, or would take if they were here, in bytes."""
+        return self.parts.nbytes
+
+    def verify(self) -> None:
+        """Compare what is on disk with its checksums; codes in memory have none.
+
+        Raises
+        ------
+        komb.errors.FileError
+            If anything is missing or damaged.
+        """
+        self.parts.verify()
 
     def index(self, name: Name) -> int:
         """Return the position of a column.
@@ -298,8 +313,9 @@ class DiscreteTable:
         ('y',)
         """
         positions = self.positions(names)
+        chosen = [self.names[i] for i in positions]
         levels = [self.levels[i] for i in positions]
-        return self.derive([self.names[i] for i in positions], self.codes[positions], levels)
+        return self._with_parts(chosen, self.parts.select(positions), levels)
 
     def positions(self, names: Iterable[Name]) -> list[int]:
         """Return the positions of some columns, each named once."""
@@ -333,7 +349,7 @@ class DiscreteTable:
             left = tuple(old[code] for code in seen if code < len(old))
             levels.append(left)
             if not left:
-                empty[self.names[position]] = Missing(np.ones(codes.shape[1], bool))
+                empty[self.names[position]] = Missing(codes.shape[1], 0, codes.shape[1])
         if empty:
             raise explain(empty)
         numbers = {name: values[chosen] for name, values in self.numbers.items()}
@@ -348,16 +364,26 @@ class DiscreteTable:
         made: Collection[Name] = (),
     ) -> DiscreteTable:
         """Build a table of other rows or columns, some of which may be made of several."""
-        n_codes = codes.max(axis=1).astype(np.int64) + 1
+        return self._with_parts(names, CodesHere(narrow(codes)), levels, numbers, made)
+
+    def _with_parts(
+        self,
+        names: Iterable[Name],
+        parts: Parts,
+        levels: Sequence[Levels],
+        numbers: Mapping[Name, npt.NDArray[np.float64]] | None = None,
+        made: Collection[Name] = (),
+    ) -> DiscreteTable:
         names = tuple(names)
         kept = set(names).difference(made)
         known = self.numbers if numbers is None else numbers
+        n_levels = np.array([len(found) for found in levels], np.int64)
         return DiscreteTable(
             names,
-            codes.astype(code_dtype(int(n_codes.max())), copy=False),
+            parts,
             tuple(levels),
             {name: points for name, points in self.cuts.items() if name in kept},
-            has_missing=bool((n_codes > [len(found) for found in levels]).any()),
+            has_missing=bool(parts.count_missing(n_levels).any()),
             numbers={name: values for name, values in known.items() if name in kept},
             types={n: found for n, found in self.types.items() if n in kept or found.is_left_out},
             reading=self.reading,
@@ -385,11 +411,12 @@ class DiscreteTable:
         span = _plural(int(high), "level") if low == high else f"{low}-{high} levels"
         shape = f"{_plural(self.n_rows, 'row')} x {_plural(self.n_columns, 'column')}"
         missing = f", {_plural(int(self.missing_counts.sum()), 'missing value')}"
-        return f"{type(self).__name__}({shape}, {span}{missing if self.has_missing else ''})"
+        where = f", {self.parts.where}" if self.parts.where else ""
+        return f"DiscreteTable({shape}, {span}{missing if self.has_missing else ''}{where})"
 
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
-        parts = self.names, self.codes, self.levels, self.cuts, self.has_missing
+        parts = self.names, self.parts, self.levels, self.cuts, self.has_missing
         return DiscreteTable, (*parts, self.numbers, self.types, self.reading, self.notes)
 
 
@@ -409,22 +436,29 @@ def _look_up(
         yield tuple(values[number] for number in numbers) + missing
 
 
-def encode_table(
-    data: object,
-    treatment: Treatment,
-    *,
-    exclude: Collection[Name] = (),
-    target: Name = None,
-    only: Collection[Name] | None = None,
-) -> DiscreteTable:
-    """Encode a table, as :meth:`DiscreteTable.from_data` does, by a treatment that is checked."""
+def encode_table(data: object, options: ReadOptions) -> DiscreteTable:
+    """Encode a table, as :meth:`DiscreteTable.from_data` does, by options that are checked."""
     if isinstance(data, DiscreteTable):
-        data._check_untreated(treatment)
-        if not exclude and only is None:
+        data._check_unread(options)
+        if not options.exclude and options.only is None:
             return data
-        return data.select(Request(exclude, Treatment(), None, only).names_left(data.names))
-    encoded = convert(data, Request(exclude, treatment, target, only))
-    return DiscreteTable(*encoded, reading=treatment.describe())
+        which = ReadOptions(exclude=options.exclude, only=options.only)
+        return data.select(which.names_left(data.names))
+    encoded = encode_data(data, options)
+    parts = CodesHere(encoded.codes)
+    return DiscreteTable(encoded.names, parts, *encoded[2:], reading=options.describe())
+
+
+def column_numbers(table: DiscreteTable, name: Name) -> npt.NDArray[np.float64] | None:
+    """Return a column as numbers, NaN where values are missing; ``None`` if it holds others."""
+    if name in table.numbers:
+        return table.numbers[name]
+    position = table.index(name)
+    levels = [math.nan if level is None else level for level in table.levels[position]]
+    if not all(isinstance(level, Real) and not isinstance(level, bool) for level in levels):
+        return None
+    numbers: npt.NDArray[np.float64] = np.array([*levels, math.nan])[table.codes[position]]
+    return numbers
 
 
 def _check_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.intp]:

@@ -16,21 +16,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from komb.citests.information import Information
-from komb.counts.cells import Cells, count_cells
+from komb.citests.engines import open_counts
 from komb.data.table import DiscreteTable
-from komb.describe.separations import largest_separator
+from komb.describe.cells import Cells, count_cells
+from komb.describe.structure import largest_separator
+from komb.engine.questions import EMPTY, Variables
+from komb.engine.rule import ROWS_PER_CELL
 from komb.results.effects import Effect, Effects, GroupEffect
 from komb.results.ranking import Ranked, Ranking
 from komb.search.separated import complete_separators
 from komb.search.task import Found
-from komb.sessions.data import DataSession
-from komb.sessions.questions import EMPTY, Variables
 
 if TYPE_CHECKING:
     from komb.api.run import Run
@@ -51,7 +50,6 @@ def measure_effects(run: Run, blanket: Blanket) -> Effects:
     """Say how much each member tells about the target."""
     witnesses = run.witnesses_of(blanket)
     meter = InformationMeter(run.table, run.table.index(blanket.target))
-    measured = meter.of_members(witnesses)
     groups = {witness | {x} for x, witness in witnesses.items() if witness}
     return Effects(
         target=blanket.target,
@@ -64,7 +62,7 @@ def measure_effects(run: Run, blanket: Blanket) -> Effects:
                 run.named(own.given),
                 own.is_complete,
             )
-            for x, own in sorted(measured.items())
+            for x, own in sorted(meter.of_members(witnesses).items())
         ),
         groups=tuple(
             GroupEffect(
@@ -77,15 +75,17 @@ def measure_effects(run: Run, blanket: Blanket) -> Effects:
 
 def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ranking:
     """Order all columns by what they tell about the target."""
-    witnesses = run.witnesses_of(blanket)
-    target = run.table.index(blanket.target)
-    meter = InformationMeter(run.table, target)
+    witnesses, target = run.witnesses_of(blanket), run.table.index(blanket.target)
     found = Found(witnesses, separators=separators)
-    size = largest_separator(session := run.open_session(tells_required=False), len(witnesses))
-    separators = complete_separators(session, run.task(target), found, size)
+    engine = run.open_engine(tells_required=False)
+    size = largest_separator(engine, len(witnesses))
+    separators = complete_separators(engine, run.task(target), found, size)
     outside = run.candidates(target) - witnesses.keys()
-    measured = meter.of_members(witnesses)
-    measured |= meter.of_others(sorted(outside), frozenset(witnesses), separators)
+    meter = InformationMeter(run.table, target)
+    measured = meter.of_others(sorted(outside), frozenset(witnesses), separators)
+    for own in blanket.effects.details:
+        given = run.positions(own.given)
+        measured[run.table.index(own.name)] = Measured(own.alone, own.added, given, own.complete)
     order = sorted(
         measured, key=lambda x: (x in outside, -measured[x].added, -measured[x].alone, x)
     )
@@ -138,7 +138,7 @@ class InformationMeter:
     def __init__(self, table: DiscreteTable, target: int, seed: int = 0) -> None:
         self.table = table
         self.target = target
-        self._source = DataSession(table, Information()).source
+        self._engine = open_counts(table)
         self._seed = seed
 
     @property
@@ -152,19 +152,22 @@ class InformationMeter:
 
     def bits(self, columns: Sequence[int], given: Variables) -> list[float]:
         """Return what columns add to a set, in bits per row, less what chance gives."""
-        if not columns:
-            return []
-        bits: list[float] = self._source.measure(self.target, columns, given).statistic.tolist()
-        return bits
+        return self._bits(self.target, columns, given)
 
-    def is_dense(self, column: int, given: Variables) -> bool:
-        """Whether there are enough rows per cell to measure what a column adds to a set."""
-        return bool(self._source.measure(self.target, [column], given).is_reliable[0])
+    def _bits(self, target: int, columns: Sequence[int], given: Variables) -> list[float]:
+        measured = self._engine.information(target, [(x, given) for x in columns])
+        return [each.bits for each in measured]
+
+    def dense(self, columns: Sequence[int], given: Variables) -> list[int]:
+        """Return the columns with enough rows per cell to measure what they add to a set."""
+        measured = self._engine.information(self.target, [(x, given) for x in columns])
+        told = zip(columns, measured, strict=True)
+        return [x for x, each in told if each.rows_per_cell >= ROWS_PER_CELL]
 
     def of_member(self, column: int, others: Variables, witness: Variables) -> Measured:
         """Measure what a member adds to the others, or to as many of them as the rows allow."""
         given = others
-        if not self.is_dense(column, others):
+        if not self.dense([column], others):
             given = self._affordable(column, others, witness & others)
         [alone] = self.bits([column], EMPTY)
         [added] = self.bits([column], given)
@@ -178,18 +181,16 @@ class InformationMeter:
     def _affordable(self, column: int, others: Variables, witness: Variables) -> Variables:
         """Return the witness and the members that share most with a column, as rows allow.
 
-        A small witness counts on a thin table too: without it there is nothing to see. Methods that
-        condition on all they have leave large ones.
+        A small witness counts on a sparse table too: without it there is nothing to see. Methods
+        that condition on all they have leave large ones.
         """
-        if len(witness) > _SMALL_WITNESS and not self.is_dense(column, witness):
+        if len(witness) > _SMALL_WITNESS and not self.dense([column], witness):
             witness = EMPTY
         rest = sorted(others - witness)
-        if not rest:
-            return witness
-        shared = self._source.measure(column, rest, EMPTY).statistic
+        shared = dict(zip(rest, self._bits(column, rest, EMPTY), strict=True))
         given = witness
-        for _, other in sorted(zip((-shared).tolist(), rest, strict=True)):
-            if self.is_dense(column, given | {other}):
+        for other in sorted(rest, key=lambda x: (-shared[x], x)):
+            if self.dense([column], given | {other}):
                 given |= {other}
         return given
 
@@ -213,8 +214,6 @@ class InformationMeter:
         self, columns: Sequence[int], blanket: Variables, separators: Mapping[int, Variables]
     ) -> dict[int, Variables]:
         """Return the largest set that each column can be conditioned on, or its separator."""
-        if not columns:
-            return {}
         members = sorted(blanket)
         told = zip(self.bits(members, EMPTY), members, strict=True)
         nearest = [x for _, x in sorted(told, key=lambda pair: (-pair[0], pair[1]))]
@@ -224,8 +223,7 @@ class InformationMeter:
         for number, condition in enumerate(sets):
             if not waiting:
                 break
-            dense = self._source.measure(self.target, waiting, condition).is_reliable.tolist()
-            given |= dict.fromkeys(compress(waiting, dense), condition)
+            given |= dict.fromkeys(self.dense(waiting, condition), condition)
             waiting = [x for x in waiting if x not in given]
             if number == 0:
                 given |= {x: separators[x] for x in waiting if x in separators}

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from komb.data.names import Name
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.results.explanation import Evidence, Explanation, Reason, Status
 from komb.results.remarks import Remarks
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Choice, Found, Task
-from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
-from komb.sessions.session import Session
 from komb.views.reasons import Wording
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ Sets = Mapping[int, Variables]  # a condition for each of some columns
 
 def explain_blanket(run: Run, blanket: Blanket, separators: Sets) -> Explanation:
     """Explain a blanket; ``separators`` are what the search has handed over."""
-    session, task = run.open_session(tells_required=False), run.task(run.data.index(blanket.target))
+    engine, task = run.open_engine(tells_required=False), run.task(run.data.index(blanket.target))
     found = Found(run.witnesses_of(blanket), separators=separators)
     parameters = blanket.settled_parameters
     size = tried_separator(parameters)
-    found = replace(found, separators=complete_separators(session, task, found, size))
+    found = replace(found, separators=complete_separators(engine, task, found, size))
     return explain(
-        session, run.names, task, found, method=blanket.method, parameters=parameters,
+        engine, run.names, task, found, method=blanket.method, parameters=parameters,
         choices=blanket.choices, remarks=blanket.remarks,
     )  # fmt: skip
 
 
 def explain(
-    session: Session,
+    engine: Engine,
     names: Sequence[Name],
     task: Task,
     found: Found,
@@ -62,12 +62,12 @@ def explain(
     """
     target, witnesses, blanket = task.target, found.witnesses, frozenset(found.witnesses)
     size = affordable_size(len(blanket), tried_separator(parameters))
-    [alone] = session.strengths(target, [(task.candidates, EMPTY)])
-    told = _choose_tests(session, target, witnesses, alone, size)
+    [alone] = engine.evidence(target, [(task.candidates, EMPTY)])
+    told = _choose_tests(engine, target, witnesses, alone, size)
     left_out = sorted(alone.keys() - blanket, key=lambda x: (-round(alone[x], _DIGITS), x))
     told.shown.update(dict.fromkeys(left_out, EMPTY))
     told.separator.update((x, found.separators[x]) for x in left_out if x in found.separators)
-    evidence = _measure(session, names, target, told, [*sorted(blanket), *left_out])
+    evidence = _measure(engine, names, target, told, [*sorted(blanket), *left_out])
     members = _named(names, blanket)
     wording = Wording(names[target], method, members, size, "order" in (choices or {}))
 
@@ -139,7 +139,7 @@ class _Tests:
 
 
 def _choose_tests(
-    session: Session,
+    engine: Engine,
     target: int,
     witnesses: Mapping[int, Variables | None],
     alone: Mapping[int, float],
@@ -155,20 +155,20 @@ def _choose_tests(
     also_alone = {x: EMPTY for x, witness in shown.items() if witness and x in alone}
     return _Tests(
         shown,
-        find_closest(session, target, shown, members, size),
-        find_closest(session, target, also_alone, members, size),
+        find_closest(engine, target, shown, members, size),
+        find_closest(engine, target, also_alone, members, size),
     )
 
 
 def find_closest(
-    session: Session, target: int, dependences: Sets, members: Variables, size: int
+    engine: Engine, target: int, dependences: Sets, members: Variables, size: int
 ) -> dict[int, Variables]:
     """For each dependence, its condition with up to ``size`` members given which it is weakest."""
     asked: dict[Variables, set[int]] = {}
     for x, given in dependences.items():
         for more in subsets(members - given - {x}, size, 1):
             asked.setdefault(given | more, set()).add(x)
-    answers = session.strengths(target, [(columns, given) for given, columns in asked.items()])
+    answers = engine.evidence(target, [(columns, given) for given, columns in asked.items()])
     least: dict[int, tuple[float, int, list[int]]] = {}  # smaller sets first, then in table order
     for (given, columns), bits in zip(asked.items(), answers, strict=True):
         for x in columns:
@@ -178,12 +178,12 @@ def find_closest(
 
 
 def _measure(
-    session: Session, names: Sequence[Name], target: int, told: _Tests, columns: Sequence[int]
+    engine: Engine, names: Sequence[Name], target: int, told: _Tests, columns: Sequence[int]
 ) -> dict[Dependence, Evidence]:
     """Make all tests together."""
     tests = list(dict.fromkeys((x, given) for x in columns for given in told.of(x)))
     evidence = {}
-    for (x, given), outcome in zip(tests, session.outcomes(target, tests), strict=True):
+    for (x, given), outcome in zip(tests, engine.outcomes(target, tests), strict=True):
         assert outcome.statistic is not None  # only oracles have none
         evidence[x, given] = Evidence(
             given=_named(names, given),

@@ -19,10 +19,10 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from komb.citests.engines import open_features
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
 from komb.search._thresholds import false_discovery_bits
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
-from komb.sessions.table_session import open_features
 
 if TYPE_CHECKING:
     from komb.api.run import Run
@@ -69,7 +69,7 @@ def find_predictors(
 
 
 def add_predictors(
-    session: Session,
+    engine: Engine,
     target: int,
     blanket: Variables,
     sizes: Mapping[int, int],
@@ -83,7 +83,7 @@ def add_predictors(
     added: list[int] = []
     while left:
         given = blanket.union(added)
-        [bits] = session.strengths(target, [(left.keys(), given)])
+        [bits] = engine.evidence(target, [(left.keys(), given)])
         if not added and _joint_chance(bits.values(), len(left) + n_more) > CHANCE:
             break
         least = false_discovery_bits(bits.values(), len(left) + n_more, FALSE_SHARE)

@@ -14,24 +14,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.column_types import ColumnType
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.kinds import ColumnType
 from komb.data.names import Name
 from komb.errors import DataError, ParameterError, UnknownNameError
 from komb.results.effects import Effects
 from komb.results.export import Result
 from komb.results.member import Member, member_columns
 from komb.results.ranking import Ranking
-from komb.results.record import (
-    BY_COLUMN,
-    NAMES,
-    PARAMETERS,
-    Record,
-    by_key,
-    merged,
-    records_by_column,
-    several,
-)
+from komb.results.record import MERGED, Record
 from komb.results.remarks import Remarks
 from komb.results.roles import Roles
 from komb.results.stability import Stability
@@ -52,7 +43,7 @@ class _WithRun:
 
     __slots__ = ("_measured", "_run", "_separators")
 
-    _run: Run | None  # what found it
+    _run: Any  # the run that found it, or None
     _separators: Mapping[int, frozenset[int]]  # what separated the columns that were left out
     _measured: dict[str, Any]  # what was asked for since
 
@@ -128,25 +119,21 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     """
 
     target: Name
-    details: tuple[Member, ...] = field(metadata=several(Member))
+    details: tuple[Member, ...]
     method: str
-    parameters: Mapping[str, Any] = field(hash=False, metadata=PARAMETERS)
+    parameters: Mapping[str, Any] = field(hash=False)
     n_rows: int
     n_columns: int
     tests: int = field(compare=False)
     tables: int = field(compare=False)
     fallbacks: int = field(default=0, compare=False)
     unreliable: int = field(default=0, compare=False)
-    identifiers: tuple[Name, ...] = field(default=(), metadata=NAMES)
-    cuts: Mapping[Name, tuple[float, ...]] = field(
-        default_factory=dict, hash=False, metadata=BY_COLUMN
-    )
-    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False, metadata=by_key(Choice))
+    identifiers: tuple[Name, ...] = ()
+    cuts: Mapping[Name, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
     seconds: float = field(default=0.0, compare=False)
-    remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
-    types: Mapping[Name, ColumnType] = field(
-        default_factory=dict, compare=False, metadata=records_by_column(ColumnType)
-    )
+    remarks: Remarks = field(default_factory=Remarks, metadata=MERGED)
+    types: Mapping[Name, ColumnType] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         for key in ("parameters", "cuts", "types"):
@@ -178,7 +165,8 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
                 f"A blanket in a network or graph has no {wanted}: its answers are no tests, and "
                 "it has no rows to measure on. Search a table, such as network.sample(1000)."
             )
-        return self._run
+        run: Run = self._run
+        return run
 
     def with_table(self, data: object, test: Callable[..., Any] | None = None) -> Blanket:
         """Return an equal blanket that has the data at hand which it was found in.
@@ -353,7 +341,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         X2 is a cause
         """
         if "roles" not in self._measured:
-            from komb.describe.roles import find_roles
+            from komb.describe.structure import find_roles
 
             self._measured["roles"] = find_roles(self.run_for("roles()"), self)
         found: Roles = self._measured["roles"]

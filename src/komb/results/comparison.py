@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.export import Result
-from komb.results.record import NAMES, Record, by_key
+from komb.results.record import Record
 from komb.views.comparison_text import comparison_sheet
 from komb.views.text import Mark, Sheet, plural
 
@@ -109,9 +109,9 @@ class Comparison(Record, Result):
     """
 
     target: Name
-    blankets: Mapping[str, Blanket] = field(hash=False, metadata=by_key(Blanket))
-    members: tuple[Name, ...] = field(metadata=NAMES)
-    truth: tuple[Name, ...] | None = field(default=None, metadata=NAMES)
+    blankets: Mapping[str, Blanket] = field(hash=False)
+    members: tuple[Name, ...]
+    truth: tuple[Name, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blankets", FrozenMapping(self.blankets))

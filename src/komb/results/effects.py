@@ -16,13 +16,13 @@ one prefers, its synergy and its redundancy are at least as large as these.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
-from komb.results.record import NAMES, Record, several
+from komb.results.record import Record
 from komb.views.effects_text import effects_sheet
 from komb.views.text import Sheet, plural
 
@@ -70,7 +70,7 @@ class Effect(Record):
     added: float
     added_low: float
     added_high: float
-    given: tuple[Name, ...] = field(metadata=NAMES)
+    given: tuple[Name, ...]
     complete: bool
 
     @property
@@ -108,7 +108,7 @@ class GroupEffect(Record):
     0.52
     """
 
-    columns: tuple[Name, ...] = field(metadata=NAMES)
+    columns: tuple[Name, ...]
     together: float
     alone: float
 
@@ -153,8 +153,8 @@ class Effects(Record, Result, Collection[Name]):
 
     target: Name
     entropy: float
-    details: tuple[Effect, ...] = field(metadata=several(Effect))
-    groups: tuple[GroupEffect, ...] = field(default=(), metadata=several(GroupEffect))
+    details: tuple[Effect, ...]
+    groups: tuple[GroupEffect, ...] = ()
 
     def __len__(self) -> int:
         return len(self.details)

@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
-from komb.results.record import NAMES, PARAMETERS, Record, by_key, merged, several, single
+from komb.results.record import MERGED, Record
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
 from komb.views.explanation_text import explanation_sheet, explanation_text
@@ -62,7 +62,7 @@ class Evidence(Record):
     no evidence by sci, unreliable
     """
 
-    given: tuple[Name, ...] = field(metadata=NAMES)
+    given: tuple[Name, ...]
     is_dependent: bool
     statistic: float
     df: float | None
@@ -129,11 +129,11 @@ class Reason(Record):
 
     name: Name
     status: Status
-    alone: Evidence = field(metadata=single(Evidence))
-    shown: Evidence | None = field(metadata=single(Evidence))
-    part: Evidence | None = field(default=None, metadata=single(Evidence))
-    separator: Evidence | None = field(default=None, metadata=single(Evidence))
-    alone_separator: Evidence | None = field(default=None, metadata=single(Evidence))
+    alone: Evidence
+    shown: Evidence | None
+    part: Evidence | None = None
+    separator: Evidence | None = None
+    alone_separator: Evidence | None = None
     text: str = ""
 
     def __str__(self) -> str:
@@ -202,14 +202,14 @@ class Explanation(Record, Result, Collection[Name]):
     """
 
     target: Name
-    reasons: tuple[Reason, ...] = field(metadata=several(Reason))
-    rejected: tuple[Reason, ...] = field(metadata=several(Reason))
-    unrelated: tuple[Name, ...] = field(metadata=NAMES)
+    reasons: tuple[Reason, ...]
+    rejected: tuple[Reason, ...]
+    unrelated: tuple[Name, ...]
     method: str
-    parameters: Mapping[str, Any] = field(hash=False, metadata=PARAMETERS)
+    parameters: Mapping[str, Any] = field(hash=False)
     max_separator: int
-    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False, metadata=by_key(Choice))
-    remarks: Remarks = field(default_factory=Remarks, metadata=merged(Remarks))
+    choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
+    remarks: Remarks = field(default_factory=Remarks, metadata=MERGED)
 
     def __post_init__(self) -> None:
         for key in ("parameters", "choices"):

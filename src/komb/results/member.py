@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from komb.data.names import Name
-from komb.results.record import NAMES, Record
+from komb.results.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Member(Record):
     """
 
     name: Name
-    witness: tuple[Name, ...] | None = field(metadata=NAMES)
+    witness: tuple[Name, ...] | None
     statistic: float | None = None
     df: float | None = None
     p_value: float | None = None
@@ -72,9 +72,9 @@ class Member(Record):
             return -math.log2(self.p_value)
         import numpy as np
 
-        from komb.citests.decision import log2_p_values
+        from komb.engine.measurement import log2_tails
 
-        return -float(log2_p_values(np.array([self.statistic]), np.array([self.df]))[0])
+        return -float(log2_tails(np.array([self.statistic]), np.array([self.df]))[0])
 
 
 def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:

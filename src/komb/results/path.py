@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
 from komb.results.export import Result

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.errors import UnknownNameError
 from komb.results.export import Result
-from komb.results.record import NAMES, Record, several
+from komb.results.record import Record
 from komb.views.ranking_text import ranking_sheet
 from komb.views.text import Sheet, plural
 
@@ -53,9 +53,9 @@ class Ranked(Record):
     is_member: bool
     added: float
     alone: float
-    given: tuple[Name, ...] = field(metadata=NAMES)
+    given: tuple[Name, ...]
     complete: bool
-    separator: tuple[Name, ...] | None = field(default=None, metadata=NAMES)
+    separator: tuple[Name, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,7 +89,7 @@ class Ranking(Record, Result, Sequence[Ranked]):
     """
 
     target: Name
-    columns: tuple[Ranked, ...] = field(metadata=several(Ranked))
+    columns: tuple[Ranked, ...]
 
     def __len__(self) -> int:
         return len(self.columns)

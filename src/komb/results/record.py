@@ -1,31 +1,27 @@
-"""Results as dictionaries of plain values, field by field; a field says by its metadata how."""
+"""Results as dictionaries of plain values: the types of their fields say how each is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, asdict, fields
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 from komb.errors import ParameterError
+
+MERGED = {"is_merged": True}
+"""Metadata of a field whose own fields stand beside the others, at the end of the record."""
 
 _COLUMN_PARAMETERS = ("types", "discretize", "bins", "na_values", "groups", "weights")
 """Parameters that may be mappings from columns."""
 
 
-class _Form(NamedTuple):
-    """How a field is written and read; one that is merged has no key of its own."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-    is_merged: bool = False
-
-
 class Record:
     """A dataclass that can be written as a dictionary of plain values, and read again.
 
-    Fields are written as they are, unless their ``metadata`` is one of the forms of this module:
-    ``NAMES``, ``BY_COLUMN``, ``PARAMETERS``, :func:`single`, :func:`several`, :func:`by_key`,
-    :func:`records_by_column` or :func:`merged`. ``None`` is ``None`` in every form.
+    Tuples are written as lists, records as dictionaries, and mappings from columns as lists of
+    entries, for keys of JSON are text and names need not be.
     """
 
     __slots__ = ()
@@ -43,10 +39,10 @@ class Record:
         """
         record: dict[str, Any] = {}
         merged: dict[str, Any] = {}
+        cls: Any = type(self)
         for entry in fields(self):
-            value, form = getattr(self, entry.name), _form_of(entry)
-            written = value if form is None or value is None else form.write(value)
-            if form is not None and form.is_merged:
+            written = _write(getattr(self, entry.name), _types_of(cls)[entry.name])
+            if entry.metadata == MERGED:
                 merged |= written
             else:
                 record[entry.name] = written
@@ -62,58 +58,94 @@ class Record:
         >>> komb.Member.from_dict({"name": "age", "witness": []})
         Member(name='age', witness=(), statistic=None, df=None, p_value=None, test=None, ...)
         """
-        values = known_fields(cls, record)
+        own: Any = cls
+        types, values = _types_of(own), known_fields(cls, record)
         for entry in fields(cls):
-            form = _form_of(entry)
-            if form is not None and form.is_merged:
-                values[entry.name] = form.read(record)
-            elif form is not None and values.get(entry.name) is not None:
-                values[entry.name] = form.read(values[entry.name])
+            if entry.metadata == MERGED:
+                values[entry.name] = _read(record, types[entry.name])
+            elif entry.name in values:
+                values[entry.name] = _read(values[entry.name], types[entry.name])
         return cls(**values)
 
 
-def _form_of(entry: Field[Any]) -> _Form | None:
-    return entry.metadata.get("form")
+@cache
+def _types_of(cls: Any) -> dict[str, Any]:
+    """Return the types of the fields; of one that may be None the other type."""
+    types = get_type_hints(cls)
+    for name, kind in types.items():
+        if get_origin(kind) is UnionType:
+            types[name] = next(each for each in get_args(kind) if each is not type(None))
+    return types
 
 
-def _as_form(
-    write: Callable[[Any], Any], read: Callable[[Any], Any], *, is_merged: bool = False
-) -> dict[str, _Form]:
-    return {"form": _Form(write, read, is_merged)}
+def _write(value: Any, kind: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    origin, inner = get_origin(kind), get_args(kind)
+    if value is not None and origin is tuple:
+        return [_write(each, inner[0]) for each in value]
+    if value is None or origin is not Mapping:
+        return value
+    if inner == (str, Any):
+        return {name: _write_parameter(name, each) for name, each in value.items()}
+    written = {key: _write(each, inner[1]) for key, each in value.items()}
+    return _to_entries(written) if inner[0] is Hashable else written
 
 
-def single(cls: type[Any]) -> dict[str, _Form]:
-    """Write a field that holds one object of a dataclass."""
-    return _as_form(_write, lambda record: _read(cls, record))
+def _read(value: Any, kind: Any) -> Any:
+    origin, inner = get_origin(kind), get_args(kind)
+    if value is None:
+        return None
+    if isinstance(kind, type) and is_dataclass(kind):
+        make: Any = kind
+        return make.from_dict(value) if issubclass(kind, Record) else make(**value)
+    if origin is tuple:
+        return tuple(_read(each, inner[0]) for each in value)
+    if origin is not Mapping:
+        return value
+    if inner == (str, Any):
+        return {name: _read_parameter(name, each) for name, each in value.items()}
+    by_key = _from_entries(value) if inner[0] is Hashable else value
+    return {key: _read(each, inner[1]) for key, each in by_key.items()}
 
 
-def several(cls: type[Any]) -> dict[str, _Form]:
-    """Write a field that holds a tuple of objects of a dataclass."""
-    return _as_form(
-        lambda values: [_write(value) for value in values],
-        lambda records: tuple(_read(cls, record) for record in records),
-    )
+def _to_entries(mapping: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """Write a mapping from columns as a list."""
+    return [
+        {"column": name, **(value if isinstance(value, dict) else {"value": value})}
+        for name, value in mapping.items()
+    ]
 
 
-def by_key(cls: type[Any]) -> dict[str, _Form]:
-    """Write a field that maps text to objects of a dataclass."""
-    return _as_form(
-        lambda values: {key: _write(value) for key, value in values.items()},
-        lambda records: {key: _read(cls, record) for key, record in records.items()},
-    )
+def _from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
+    """Rebuild a mapping from :func:`_to_entries`."""
+    mapping = {}
+    for entry in entries:
+        rest = {key: value for key, value in entry.items() if key != "column"}
+        mapping[entry["column"]] = rest["value"] if rest.keys() == {"value"} else rest
+    return mapping
 
 
-def merged(cls: type[Any]) -> dict[str, _Form]:
-    """Write the fields of a field beside the others, at the end of the record."""
-    return _as_form(_write, lambda record: _read(cls, record), is_merged=True)
+def _write_parameter(name: str, value: object) -> object:
+    if isinstance(value, Mapping):
+        plain = {
+            key: list(each) if isinstance(each, tuple) else each for key, each in value.items()
+        }
+        return _to_entries(plain) if name in _COLUMN_PARAMETERS else plain
+    return list(value) if isinstance(value, tuple) else value
 
 
-def _write(value: Any) -> dict[str, Any]:
-    return value.to_dict() if isinstance(value, Record) else asdict(value)
-
-
-def _read(cls: type[Any], record: Mapping[str, Any]) -> Any:
-    return cls.from_dict(record) if issubclass(cls, Record) else cls(**record)
+def _read_parameter(name: str, value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    if name in _COLUMN_PARAMETERS and all(isinstance(each, Mapping) for each in value):
+        return {
+            key: tuple(each) if isinstance(each, list) else each
+            for key, each in _from_entries(value).items()
+        }
+    return tuple(value)
 
 
 def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,74 +166,3 @@ def known_fields(cls: type[Any], record: Mapping[str, Any]) -> dict[str, Any]:
             f"'record' must {rule}; got one without {lacking}. Pass it on unchanged."
         )
     return {entry.name: record[entry.name] for entry in fields(cls) if entry.name in record}
-
-
-def to_entries(mapping: Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """Write a mapping from columns as a list, for keys of JSON are text and names need not be."""
-    return [
-        {"column": name, "value": list(value) if isinstance(value, tuple) else value}
-        for name, value in mapping.items()
-    ]
-
-
-def from_entries(entries: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
-    """Rebuild a mapping from :func:`to_entries`."""
-    return {
-        entry["column"]: tuple(entry["value"])
-        if isinstance(entry["value"], list)
-        else entry["value"]
-        for entry in entries
-    }
-
-
-def to_plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a search with lists in the place of tuples and mappings."""
-
-    def plain(key: str, value: object) -> object:
-        if isinstance(value, Mapping):
-            return to_entries(value) if key in _COLUMN_PARAMETERS else dict(value)
-        return list(value) if isinstance(value, tuple) else value
-
-    return {key: plain(key, value) for key, value in parameters.items()}
-
-
-def from_plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Rebuild parameters from :func:`to_plain`."""
-    return {
-        key: value
-        if not isinstance(value, list)
-        else from_entries(value)
-        if key in _COLUMN_PARAMETERS and all(isinstance(entry, Mapping) for entry in value)
-        else tuple(value)
-        for key, value in record.items()
-    }
-
-
-NAMES = _as_form(list, tuple)
-"""Of a field that holds a tuple of names."""
-
-BY_COLUMN = _as_form(to_entries, from_entries)
-"""Of a field that maps columns to numbers or tuples."""
-
-
-def records_by_column(cls: type[Any]) -> dict[str, _Form]:
-    """Write a field that maps columns to objects of a dataclass."""
-    return _as_form(
-        lambda values: [{"column": name, **_write(value)} for name, value in values.items()],
-        lambda records: {
-            record["column"]: _read(cls, {k: v for k, v in record.items() if k != "column"})
-            for record in records
-        },
-    )
-
-
-SETS_BY_COLUMN = _as_form(
-    lambda sets: to_entries({name: [*map(list, of_name)] for name, of_name in sets.items()}),
-    lambda entries: {
-        name: (*map(tuple, of_name),) for name, of_name in from_entries(entries).items()
-    },
-)
-"""Of a field that maps columns to tuples of tuples of names."""
-
-PARAMETERS = _as_form(to_plain, from_plain)
-"""Of a field that holds the parameters of a search."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from komb.data.encode.codes import Name
 from komb.data.frozen_mapping import FrozenMapping
-from komb.results.record import SETS_BY_COLUMN, Record, several
+from komb.data.names import Name
+from komb.results.record import Record
 from komb.search.task import Leak, Omission, Sight
 from komb.views.choices_text import omission_in_words
 
@@ -37,11 +37,11 @@ class Remarks(Record):
     """
 
     equivalents: Mapping[Name, tuple[tuple[Name, ...], ...]] = field(
-        default_factory=dict, hash=False, metadata=SETS_BY_COLUMN
+        default_factory=dict, hash=False
     )
-    leaks: tuple[Leak, ...] = field(default=(), metadata=several(Leak))
-    sight: tuple[Sight, ...] = field(default=(), metadata=several(Sight))
-    omissions: tuple[Omission, ...] = field(default=(), metadata=several(Omission))
+    leaks: tuple[Leak, ...] = ()
+    sight: tuple[Sight, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "equivalents", FrozenMapping(self.equivalents))

@@ -9,12 +9,12 @@ partner of X2
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from komb.data.names import Name
 from komb.results.export import Result
-from komb.results.record import NAMES, Record
+from komb.results.record import Record
 from komb.views.roles_text import roles_sheet, show_role
 from komb.views.text import Sheet, plural
 
@@ -56,9 +56,9 @@ class Role(Record):
     name: Name
     kind: Kind
     direction: Direction | None = None
-    separator: tuple[Name, ...] | None = field(default=None, metadata=NAMES)
-    children: tuple[Name, ...] = field(default=(), metadata=NAMES)
-    partners: tuple[Name, ...] = field(default=(), metadata=NAMES)
+    separator: tuple[Name, ...] | None = None
+    children: tuple[Name, ...] = ()
+    partners: tuple[Name, ...] = ()
 
     def __str__(self) -> str:
         return show_role(self)

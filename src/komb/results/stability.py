@@ -29,7 +29,7 @@ from typing import Any, TypeAlias
 from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError
 from komb.results.export import Result
-from komb.results.record import BY_COLUMN, NAMES, Record, several
+from komb.results.record import Record
 from komb.views.stability_text import stability_sheet
 from komb.views.text import Sheet, plural
 
@@ -52,7 +52,7 @@ class Group(Record):
         Of the half-samples in which they were found together.
     """
 
-    columns: tuple[Name, ...] = field(metadata=NAMES)
+    columns: tuple[Name, ...]
     share: float
 
 
@@ -91,10 +91,10 @@ class Stability(Record, Result):
     """
 
     target: Name
-    members: tuple[Name, ...] = field(metadata=NAMES)
+    members: tuple[Name, ...]
     n_halves: int
-    shares: Mapping[Name, float] = field(hash=False, metadata=BY_COLUMN)
-    groups: tuple[Group, ...] = field(metadata=several(Group))
+    shares: Mapping[Name, float] = field(hash=False)
+    groups: tuple[Group, ...]
     mean_size: float
     n_candidates: int
     seconds: float = field(default=0.0, compare=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from komb.citests.registry import statistic_symbol
-from komb.data.encode.codes import Name
-from komb.results.record import NAMES, Record
+from komb.data.names import Name
+from komb.results.record import Record
 from komb.views.text import show_freedom, show_name, show_names, show_p_value
 
 
@@ -52,7 +52,7 @@ class TestResult(Record):
 
     x: Name
     y: Name
-    given: tuple[Name, ...] = field(metadata=NAMES)
+    given: tuple[Name, ...]
     independent: bool
     statistic: float | None
     df: float | None

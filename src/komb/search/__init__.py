@@ -1,4 +1,4 @@
-"""Searches: one algorithm per file. Each asks a session for answers and never sees data.
+"""Searches: one algorithm per file. Each asks an engine for answers and never sees data.
 
 What an algorithm of one's own needs is importable from here.
 """

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
 from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
-
-
-def strongest(strengths: Mapping[int, float]) -> int:
-    """Return the candidate with the strongest dependence on the target, of several the first."""
-    return max(sorted(strengths), key=strengths.__getitem__)
 
 
 def can_grow(blanket: Variables, max_conditioning: int | None) -> bool:
@@ -28,8 +23,46 @@ def separated_by(
     return dict.fromkeys(outside, blanket)
 
 
+def grow_in_turn(
+    engine: Engine,
+    target: int,
+    waiting: Sequence[int],
+    blanket: Variables,
+    max_conditioning: int | None,
+) -> Variables:
+    """Test each candidate given the blanket, which a dependent one enters before the next.
+
+    The longer none has entered, the more candidates are tested at once: few tests are in vain.
+    """
+    n_at_once = 1
+    while waiting and can_grow(blanket, max_conditioning):
+        some = waiting[:n_at_once]
+        dependent = engine.dependents(target, frozenset(some), blanket)
+        entered = next((place for place, x in enumerate(some, 1) if x in dependent), None)
+        if entered is not None:
+            blanket |= {some[entered - 1]}
+        n_at_once = 2 * n_at_once if entered is None else 1
+        waiting = waiting[entered or len(some) :]
+    return blanket
+
+
+def shrink_in_turn(
+    engine: Engine, target: int, members: Iterable[int], blanket: Variables
+) -> tuple[Variables, dict[int, Variables]]:
+    """Test members given the rest of a blanket, which an independent one leaves before the next.
+
+    Returns what is left, and for those that left what separated them.
+    """
+    separators: dict[int, Variables] = {}
+    for member in members:
+        others = blanket - {member}
+        if not engine.is_dependent(target, member, others):
+            blanket = separators[member] = others
+    return blanket, separators
+
+
 def shrink(
-    session: Session, task: Task, blanket: Variables, separators: Mapping[int, Variables]
+    engine: Engine, task: Task, blanket: Variables, separators: Mapping[int, Variables]
 ) -> Found:
     """Drop every variable that the others make independent of the target, until none is left.
 
@@ -37,23 +70,15 @@ def shrink(
     """
     known = dict(separators)
     while True:
-        task.report(session, "shrink", blanket)
-        kept = session.walk(task.target, sorted(blanket - task.include), blanket)
-        if kept == blanket:
+        task.report(engine, "shrink", blanket)
+        members = sorted(blanket - task.include)
+        blanket, dropped = shrink_in_turn(engine, task.target, members, blanket)
+        known |= dropped
+        if not dropped:
             break
-        known |= dropped_in_turn(blanket, kept)
-        blanket = kept
-    others = {member: blanket - {member} for member in sorted(blanket)}
-    answers = session.ask(task.target, [({member}, rest) for member, rest in others.items()])
-    # None: there by request alone
+    # one that is in the blanket by request alone has no witness
     witnesses = {
-        member: rest if is_needed else None
-        for (member, rest), is_needed in zip(others.items(), answers, strict=True)
+        x: blanket - {x} if engine.is_dependent(task.target, x, blanket - {x}) else None
+        for x in sorted(blanket)
     }
     return Found(witnesses, separators=of_those_outside(task, witnesses, known))
-
-
-def dropped_in_turn(blanket: Variables, kept: Variables) -> dict[int, Variables]:
-    """Variables that left a blanket in the order of the table, each with what was left of it."""
-    dropped = sorted(blanket - kept)
-    return {x: blanket.difference(dropped[:count]) for count, x in enumerate(dropped, start=1)}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
 from komb.search.separated import of_those_outside
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SearchNeighbours(Protocol):
 
 
 def prune(
-    session: Session,
+    engine: Engine,
     target: int,
     members: Variables,
     pool: Variables,
@@ -57,15 +57,12 @@ def prune(
 ) -> dict[int, Variables]:
     """Members to drop one by one, in table order, each with a separator out of what is then left.
 
-    Separators are looked for as in :meth:`~komb.sessions.session.Session.separators`: for all
-    members at once in the whole pool, and once more for those whose separator has lost a variable
-    by then. The pool holds the members.
+    Separators of all members are looked for at once in the whole pool, and once more for those
+    whose separator has lost a variable by then. The pool holds the members.
     """
 
     def separators(candidates: Variables, among: Variables) -> dict[int, Variables]:
-        return session.separators.find(
-            target, candidates, among, max_size, min_size=min_size, core=core
-        )
+        return engine.separators(target, candidates, among, max_size, min_size=min_size, core=core)
 
     dropped: dict[int, Variables] = {}
     for member, separator in sorted(separators(members, pool).items()):
@@ -77,45 +74,46 @@ def prune(
 
 
 def find_spouses(
-    session: Session, target: int, own: Neighbours, neighbours_of: FindNeighbours
+    engine: Engine, target: int, own: Neighbours, neighbours_of: FindNeighbours
 ) -> dict[int, Variables]:
     """Neighbours of neighbours that depend on the target given a common child."""
     spouses: dict[int, Variables] = {}
     for child in sorted(own.members):
         beyond = sorted(neighbours_of(child).members - own.members - {target})
         given = [own.separators[x] | {child} for x in beyond]
-        answers = session.ask(target, [({x}, z) for x, z in zip(beyond, given, strict=True)])
+        questions = [({x}, z) for x, z in zip(beyond, given, strict=True)]
+        answers = engine.evidence(target, questions, wants_bits=False)
         for x, z, dependent in zip(beyond, given, answers, strict=True):
             if dependent:
                 spouses.setdefault(x, z)
     return spouses
 
 
-def search_from_target(session: Session, task: Task, search: SearchNeighbours) -> Found:
+def search_from_target(engine: Engine, task: Task, search: SearchNeighbours) -> Found:
     """Find the target's neighbours, and its spouses among the neighbours of those."""
     everything = task.candidates | {task.target}
     own = search(task.target, task.candidates, first=task.start, fixed=task.include)
     return add_spouses(
-        session, task, own, cache(lambda variable: search(variable, everything - {variable}))
+        engine, task, own, cache(lambda variable: search(variable, everything - {variable}))
     )
 
 
 def add_spouses(
-    session: Session, task: Task, own: Neighbours, neighbours_of: FindNeighbours
+    engine: Engine, task: Task, own: Neighbours, neighbours_of: FindNeighbours
 ) -> Found:
     """Return the blanket that neighbours are part of."""
-    task.report(session, "spouses", own.members)
-    spouses = find_spouses(session, task.target, own, neighbours_of)
-    return neighbours_and_spouses(session, task, own, spouses)
+    task.report(engine, "spouses", own.members)
+    spouses = find_spouses(engine, task.target, own, neighbours_of)
+    return neighbours_and_spouses(engine, task, own, spouses)
 
 
 def neighbours_and_spouses(
-    session: Session, task: Task, own: Neighbours, spouses: Mapping[int, Variables]
+    engine: Engine, task: Task, own: Neighbours, spouses: Mapping[int, Variables]
 ) -> Found:
     """Return the blanket: neighbours are seen alone, spouses as their witness says."""
     witnesses: dict[int, Variables | None] = dict.fromkeys(task.include)
     witnesses |= spouses
-    alone = session.dependents(task.target, own.members, EMPTY)  # those by request are among them
+    alone = engine.dependents(task.target, own.members, EMPTY)  # those by request are among them
     witnesses |= dict.fromkeys(alone, EMPTY)
     separators = of_those_outside(task, witnesses, own.separators)
     return Found(dict(sorted(witnesses.items())), separators=separators)

@@ -5,7 +5,7 @@ Tsamardinos, Aliferis & Statnikov 2003) looks for separators among the neighbour
 A test without power may wrongly separate neighbours, but rarely in both searches, so two variables
 are neighbours here if the search from **either** of them finds no separator.
 
-A region belongs to a session, not to a target: what is learnt about a variable for one target
+A region belongs to an engine, not to a target: what is learnt about a variable for one target
 serves all others.
 """
 
@@ -14,12 +14,11 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from komb.search._growth import strongest
-from komb.sessions.questions import EMPTY, Dependence, Variables, subsets
-from komb.sessions.session import Session
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables, strongest
 
 LARGEST_POOL = 15
 """Separators of a variable are made of this many neighbours, those that depend on it most."""
@@ -32,8 +31,7 @@ FEW_WAITING = 64
 """Among so many variables the search from one of two is quick, and settles alone whether they are
 joined."""
 
-_TESTS_PER_LOT = 4096  # asked at once where candidates have pools of their own
-_WEEDED_TOGETHER = 16  # members; one that goes is no longer in the pools of the next
+_PRUNED_AT_ONCE = 16  # members; one that goes is no longer in the pools of the next
 
 
 @dataclass(slots=True)
@@ -41,10 +39,10 @@ class NeighbourSearch:
     """A search for the neighbours of one variable (MMPC).
 
     Members are admitted by the max-min heuristic, the one whose weakest dependence is strongest
-    first; those waiting are then tested given the newcomer and some of the members before it. When
-    none is waiting, each member is tested given the others. What becomes of one variable does not
-    depend on when the others are tested given a newcomer, so the one that is asked about is tested
-    first, and once it is separated the rest can wait.
+    first; those waiting are then conditioned on it and some of the members before it. When none is
+    waiting, each member is conditioned on the others. What becomes of one variable does not depend
+    on when the others are tested, so the one that is asked about is tested first, and once it is
+    separated the rest can wait.
     """
 
     region: Region
@@ -55,8 +53,8 @@ class NeighbourSearch:
     _waiting: dict[int, float] = field(default_factory=dict)
     _first: list[int] = field(default_factory=list)
     _fixed: Variables = EMPTY
-    _newcomer: int = -1
-    _untested: set[int] = field(default_factory=set)  # those waiting, given the newcomer
+    _admitted: int = -1  # the last one
+    _untested: set[int] = field(default_factory=set)  # those waiting, given that one
     _nearest: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
     _is_complete: bool = False
 
@@ -73,7 +71,7 @@ class NeighbourSearch:
     def approach(self, other: int) -> None:
         """Go one step towards knowing whether another variable is a neighbour."""
         if other in self._untested:
-            self._confront({other})
+            self._condition({other})
         else:
             self._go_on()
 
@@ -85,164 +83,116 @@ class NeighbourSearch:
 
     def _go_on(self) -> None:
         if self._untested:
-            self._confront(set(self._untested))
+            self._condition(set(self._untested))
         elif self._waiting:
             self._admit()
         else:
-            self._weed_out()
+            self._prune()
 
     def _admit(self) -> None:
         """Take the one whose weakest dependence is strongest, after those asked to be first."""
         first = [x for x in self._first if x in self._waiting]
-        self._newcomer = first[0] if first else strongest(self._waiting)
-        self.members[self._newcomer] = self._waiting.pop(self._newcomer)
+        self._admitted = first[0] if first else strongest(self._waiting)
+        self.members[self._admitted] = self._waiting.pop(self._admitted)
         waiting = self._waiting.keys() - self._fixed  # the fixed stay, whatever the tests say
         if len(self.members) <= LARGEST_POOL:
             self._untested = waiting
-        else:  # only those to which the newcomer is among the nearest
+        else:  # only those to which it is among the nearest
             self._untested = {x for x in waiting if self._is_near(x)}
 
     def _is_near(self, x: int) -> bool:
-        """Whether the newcomer is among the members that depend on a variable most."""
+        """Whether the one admitted last is among the members that depend on a variable most."""
         alone = self.region.alone(x)
         near = self._nearest.get(x)
         if near is None:
-            others = [(alone.get(z, 0.0), -z) for z in self.members if z != self._newcomer]
+            others = [(alone.get(z, 0.0), -z) for z in self.members if z != self._admitted]
             near = self._nearest[x] = sorted(others)[-LARGEST_POOL:]
-        entry = alone.get(self._newcomer, 0.0), -self._newcomer
+        entry = alone.get(self._admitted, 0.0), -self._admitted
         if entry <= near[0]:
             return False
         del near[0]
         insort(near, entry)
         return True
 
-    def _confront(self, tested: set[int]) -> None:
-        """Test some of those that wait given the newcomer and members before it."""
-        size = self.region.max_separator - 1
-        core = frozenset({self._newcomer})
-        strengths = {x: self._waiting[x] for x in tested}
-        if len(self.members) <= LARGEST_POOL:
-            pool = frozenset(self.members) - core
-            least, separable = self.region.session.separators.weakest(
-                self.variable, strengths, pool, size, core=core
-            )
-        else:
-            pools = {x: frozenset(-z for _, z in self._nearest[x]) - core for x in sorted(tested)}
-            least, separable = self._weakest_in_pools(strengths, pools, size, core)
+    def _condition(self, tested: set[int]) -> None:
+        """Condition some of those waiting on the one admitted last and members before it."""
+        core = frozenset({self._admitted})
+        pool: Variables | dict[int, Variables] = frozenset(self.members) - core
+        if len(self.members) > LARGEST_POOL:
+            pool = {x: frozenset(-z for _, z in self._nearest[x]) - core for x in tested}
+        least, separated = self.region.engine.weakest(
+            self.variable,
+            {x: self._waiting[x] for x in sorted(tested)},
+            pool,
+            self.region.max_separator - 1,
+            core=core,
+        )
         self._waiting |= least
-        for x in separable:
+        for x in separated:
             del self._waiting[x]
-        self.separators |= separable
+        self.separators |= separated
         self._untested -= tested
 
-    def _weakest_in_pools(
-        self,
-        strengths: Mapping[int, float],
-        pools: Mapping[int, Variables],
-        max_size: int,
-        core: Variables = EMPTY,
-    ) -> tuple[dict[int, float], dict[int, Variables]]:
-        """As :meth:`SeparatorFinder.weakest <komb.sessions.separators.SeparatorFinder.weakest>`.
-
-        Every candidate has a pool of its own. All of them are asked about together, first given the
-        smallest sets.
-        """
-        least, separable = dict(strengths), dict[int, Variables]()
-        for size in range(max_size + 1):
-            tests = [
-                (x, core | given)
-                for x, pool in pools.items()
-                if x in least
-                for given in subsets(pool, size, size)
-            ]
-            for first in range(0, len(tests), _TESTS_PER_LOT):
-                lot = tests[first : first + _TESTS_PER_LOT]
-                for (x, given), bits in zip(lot, self._weigh(lot), strict=True):
-                    if bits:
-                        least[x] = min(least.get(x, bits), bits)
-                    else:
-                        separable.setdefault(x, given)
-            least = {x: bits for x, bits in least.items() if x not in separable}
-        return least, separable
-
-    def _weigh(self, tests: Sequence[Dependence]) -> list[float]:
-        """Return the bits of some tests, 0 where there is no dependence."""
-        by_given: dict[Variables, set[int]] = {}
-        for x, given in tests:
-            by_given.setdefault(given, set()).add(x)
-        questions = [(asked, given) for given, asked in by_given.items()]
-        answers = self.region.session.strengths(self.variable, questions)
-        strengths = dict(zip(by_given, answers, strict=True))
-        return [strengths[given].get(x, 0.0) for x, given in tests]
-
-    def _weed_out(self) -> None:
+    def _prune(self) -> None:
         """Drop members that others separate, those admitted after them included."""
         left = sorted(self.members)
         while left:
-            if len(self.members) <= LARGEST_POOL:
-                member, *left = left
-                pool = frozenset(self.members) - {member}
-                least, separable = self.region.session.separators.weakest(
-                    self.variable, {member: self.members[member]}, pool, self.region.max_separator
-                )
-                self._keep_or_drop(member, least, separable)
-            else:
-                left = self._weed_out_together(left)
+            n_at_once = 1 if self.region.is_pool(self.members) else _PRUNED_AT_ONCE
+            left = self._prune_some(left[:n_at_once]) + left[n_at_once:]
         self._is_complete = True
 
-    def _weed_out_together(self, left: list[int]) -> list[int]:
-        """Examine some of the members that are left, up to one that goes; returns the others."""
-        members, nearest = frozenset(self.members), self.region.nearest
-        pools = {member: nearest(member, members - {member}) for member in left[:_WEEDED_TOGETHER]}
-        least, separable = self._weakest_in_pools(
-            {member: self.members[member] for member in pools}, pools, self.region.max_separator
-        )
-        for number, member in enumerate(pools, start=1):
-            self._keep_or_drop(member, least, separable)
+    def _prune_some(self, some: list[int]) -> list[int]:
+        """Condition some members on the others, up to one that goes; returns those left."""
+        members, region = frozenset(self.members), self.region
+        pools = {x: region.nearest(x, members - {x}) for x in some}
+        bits = {x: self.members[x] for x in some}
+        least, separated = region.engine.weakest(self.variable, bits, pools, region.max_separator)
+        for number, member in enumerate(some, start=1):
+            self._keep_or_drop(member, least, separated)
             if member not in self.members:
-                return left[number:]
-        return left[len(pools) :]
+                return some[number:]
+        return []
 
     def _keep_or_drop(
-        self, member: int, least: Mapping[int, float], separable: Mapping[int, Variables]
+        self, member: int, least: Mapping[int, float], separated: Mapping[int, Variables]
     ) -> None:
         """Note what became of a member."""
         if member in least:
             self.members[member] = least[member]
             return
-        self.separators[member] = separable[member]
+        self.separators[member] = separated[member]
         if member not in self._fixed:
             del self.members[member]
 
 
 @dataclass(slots=True)
 class Region:
-    """What a session has learnt about neighbours."""
+    """What has been learnt about neighbours in an engine."""
 
-    session: Session
+    engine: Engine
     variables: Variables  # everything, targets included
     max_separator: int  # how many variables a separator may have
     _searches: dict[int, NeighbourSearch] = field(default_factory=dict)
     _alone: dict[int, dict[int, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, session: Session, variables: Variables, max_separator: int) -> Region:
-        """Return the region of a session: the one it has, or a new one."""
+    def of(cls, engine: Engine, variables: Variables, max_separator: int) -> Region:
+        """Return the region of an engine: the one it has, or a new one."""
         known: dict[tuple[Variables, int], Region]
-        known = session.knowledge.setdefault("region", {})
+        known = engine.notes.setdefault("region", {})
         key = variables, max_separator
         if key not in known:
-            known[key] = cls(session, variables, max_separator)
+            known[key] = cls(engine, variables, max_separator)
         return known[key]
 
     def alone(self, variable: int) -> Mapping[int, float]:
         """Variables that depend on one without any condition, in bits."""
         if variable not in self._alone:
             others = self.variables - {variable}
-            self._alone[variable] = self.session.strengths(variable, [(others, EMPTY)])[0]
+            [self._alone[variable]] = self.engine.evidence(variable, [(others, EMPTY)])
         return self._alone[variable]
 
-    def is_pool(self, variables: Variables) -> bool:
+    def is_pool(self, variables: Collection[int]) -> bool:
         """Whether separators of any variable may be made of all of these."""
         return len(variables) <= LARGEST_POOL
 
@@ -325,7 +275,7 @@ class Region:
             return not separator  # without any, they are independent
         [middle] = separator
         # of hundreds of variables only these two matter here
-        [alone] = self.session.strengths(other, [({middle, variable}, EMPTY)])
+        [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
         return _is_closer(alone.get(middle, 0.0), alone.get(variable, 0.0))
 
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from komb.search._power import power_to_see
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables, subsets
 from komb.search._region import Region
+from komb.search._thresholds import power_to_detect
 from komb.search.task import Leak, Sight, Task
-from komb.sessions.questions import EMPTY, Variables, subsets
-from komb.sessions.session import Session
 
 LEAKED_SHARE = 0.95
 """From this share of the target's variation on, a column is called a possible leak."""
 
 POWER = 0.8
-"""Chance to find the weakest dependence that is in sight."""
+"""Chance to find the weakest dependence that can be found."""
 
 SHARE_TO_REPLACE = 0.2
 """A test that finds a member superfluous must be able to see this share of its dependence."""
@@ -55,12 +55,12 @@ def find_equivalents(
             for member, others in stand_ins.items()
             if member not in found
         }
-        found |= _find_replacements(region.session, task, witnesses, sets)
+        found |= _find_replacements(region.engine, task, witnesses, sets)
     return {member: found[member] for member in witnesses if member in found}
 
 
 def _find_replacements(
-    session: Session,
+    engine: Engine,
     task: Task,
     witnesses: Mapping[int, Variables | None],
     sets: Mapping[int, Sequence[Variables]],
@@ -69,42 +69,45 @@ def _find_replacements(
 
     On data, only a test with power decides that, or columns that determine the member.
     """
-    power = power_to_see(SHARE_TO_REPLACE)
-    pairs = [(member, columns) for member, each in sets.items() for columns in each]
-    given = [(witnesses[member] or EMPTY) | columns for member, columns in pairs]
-    members = [member for member, _ in pairs]
-    answers = session.ask_each(task.target, list(zip(members, given, strict=True)))
+    power = power_to_detect(SHARE_TO_REPLACE)
+    tests = [
+        (member, columns, witnesses[member] or EMPTY)
+        for member, each in sets.items()
+        for columns in each
+    ]
+    questions = [({member}, columns | witness) for member, columns, witness in tests]
+    answers = engine.evidence(task.target, questions, wants_bits=False)
     found: dict[int, list[Variables]] = {}
-    for (member, columns), condition, depends in zip(pairs, given, answers, strict=True):
+    for (member, columns, witness), depends in zip(tests, answers, strict=True):
         if depends:
             continue
-        if session.determines(columns, member, min_rows=DETERMINED_ROWS) or session.can_detect(
-            task.target, member, condition, witnesses[member] or EMPTY, power
+        if engine.determines(columns, member, DETERMINED_ROWS) or engine.can_detect(
+            task.target, member, columns | witness, witness, power
         ):
             found.setdefault(member, []).append(columns)
     return {member: tuple(sorted(each, key=sorted)) for member, each in found.items()}
 
 
-def find_leaks(session: Session, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:
+def find_leaks(engine: Engine, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:
     """Return the columns that determine the target, or nearly do, the closest first."""
     strongest = sorted(alone, key=lambda x: (-alone[x], x))[:_MOST_LEAKS]
-    shares = session.explained_shares(task.target, strongest)
+    shares = engine.explained_shares(task.target, strongest)
     leaks = [
         Leak(x, share) for x, share in zip(strongest, shares, strict=True) if share >= LEAKED_SHARE
     ]
     return tuple(sorted(leaks, key=lambda leak: (-leak.share, leak.column)))
 
 
-def describe_sight(session: Session, task: Task, order: int, n_tests: int, needed: float) -> Sight:
+def describe_sight(engine: Engine, task: Task, order: int, n_tests: int, needed: float) -> Sight:
     """Say which dependence is found with a chance of ``POWER``, for a column of median levels."""
-    assert session.n_rows is not None  # an oracle sees everything
-    levels = session.n_levels
+    assert engine.n_rows is not None  # an oracle sees everything
+    levels = engine.n_levels
     others = np.array([levels[x] for x in sorted(task.candidates)], dtype=np.float64)
     typical = float(np.median(others)) if len(others) else 2.0
-    strata = session.n_strata * typical**order
+    strata = engine.n_strata * typical**order
     freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * strata)
     threshold = 2.0**-needed
-    n_rows = session.n_rows or math.inf
+    n_rows = engine.n_rows or math.inf
     bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * n_rows)
     return Sight(order, n_tests, threshold, bits_per_row)
 

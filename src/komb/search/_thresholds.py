@@ -10,6 +10,8 @@ Evidence is in bits: a p-value of ``2^-b`` is ``b`` bits.
   the tables, however many orders it searches.
 * Behind that threshold the rule of Benjamini & Hochberg (1995) bounds the **share of false ones**
   (:func:`false_discovery_bits`).
+* An **"independent"** counts where the test had the power to detect a dependence
+  (:func:`power_to_detect`).
 * A single test has the level ``alpha``, which falls with rows and columns (:func:`choose_alpha`).
 """
 
@@ -18,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
+from komb.engine.engine import Power
 from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Choice
 
@@ -34,6 +37,12 @@ FALSE_SHARE = 0.1
 
 SHARE_OF_ORDER_0 = 0.7
 """Of the level; of what is left the same share goes to order 1, and so on."""
+
+DENSE_ROWS_PER_CELL = 50.0
+"""Rows per cell from which on the formula for the power of a test can be trusted."""
+
+LARGER_SHARE = 3.0
+"""How many times the share a test on so dense a table has to detect."""
 
 _NEARLY = 1 - 1e-9  # of a threshold, for p-values that are equal to it but for rounding
 
@@ -82,3 +91,8 @@ def false_discovery_bits(
         if each >= needed:
             least = needed
     return least
+
+
+def power_to_detect(share: float) -> Power:
+    """Return the power to detect so large a share of a dependence."""
+    return Power(share, LARGER_SHARE * share, DENSE_ROWS_PER_CELL)

@@ -24,12 +24,13 @@ give the Markov boundary wherever kOMB with the same order and ``max_separator =
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from komb.engine.engine import AllSets, Engine, Query
+from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.search import options
-from komb.search._budget import Budget
-from komb.search._power import power_to_see
 from komb.search._region import NeighbourSearch, Region
 from komb.search._remarks import describe_sight, find_equivalents, find_leaks
 from komb.search._thresholds import (
@@ -39,13 +40,12 @@ from komb.search._thresholds import (
     choose_alpha,
     false_discovery_bits,
     family_bits,
+    power_to_detect,
     share_of_level,
 )
 from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.registry import register_algorithm
 from komb.search.task import Choice, Found, Omission, Sight, Task
-from komb.sessions.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
-from komb.sessions.session import Session
 
 LARGEST_SEPARATOR = 3
 """Variables in a separator."""
@@ -56,6 +56,12 @@ and give less."""
 
 MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
 """The same for tests that condition on a separator too: those cost more, and have less power."""
+
+MAX_TESTS = 10**12
+"""Tests that one step of a search may take if it was asked for: all pairs of a million columns."""
+
+MAX_SETS = 2_000_000
+"""Sets of columns that one step may condition on; a few hundred bytes are kept for each."""
 
 PARTNER_CHANCE = 0.05
 """Chance that one of the variables that are seen given a member enters for no reason."""
@@ -85,10 +91,10 @@ LARGEST_WITNESS = 3
     weakness="Misses dependences too weak for the number of tests; 'sight' says how weak they are.",
     options=(options.ORDER, options.MAX_SEPARATOR, options.LEVEL, options.TIME_BUDGET),
     choose_alpha=choose_alpha,
-    shares_sessions=True,
+    shares_engine=True,
 )
 def find_blanket(
-    session: Session,
+    engine: Engine,
     task: Task,
     *,
     order: int | None = None,
@@ -99,7 +105,7 @@ def find_blanket(
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    search = _Search(session, task, largest, level, alpha, Budget(time_budget))
+    search = _Search(engine, task, largest, level, alpha, Budget(time_budget))
     find_neighbours(search)
     find_spouses(search)
     reached = grow(search, order)
@@ -110,7 +116,7 @@ def find_blanket(
         separators=search.known_separators(),
         choices=_describe(search, witnesses, reached, order, max_separator),
         equivalents=find_equivalents(search.region, task, search.separators, witnesses),
-        leaks=find_leaks(session, task, search.region.alone(task.target)),
+        leaks=find_leaks(engine, task, search.region.alone(task.target)),
         sight=tuple(search.sight),
         omissions=tuple(search.omissions),
     )
@@ -175,7 +181,7 @@ def _moved_by(search: _Search, child: int, others: Variables) -> list[StrongDepe
     for x in sorted(near):
         by_given.setdefault(search.separators[x] | {child}, set()).add(x)
     questions = [(asked, given) for given, asked in by_given.items()]
-    return search.session.strong_among(search.task.target, questions, search.single)
+    return search.engine.strong(search.task.target, questions, search.single)
 
 
 def grow(search: _Search, order: int | None) -> int:
@@ -230,13 +236,13 @@ def _add_partners(search: _Search) -> None:
         n_tests = max(1, len(outside) * len(search.blanket))
         needed = max(search.single, family_bits(n_tests, PARTNER_CHANCE))
         questions = list(_conditioned(search, outside, [frozenset({w}) for w in fresh]))
-        hits += search.session.strong_among(search.task.target, questions, needed)
+        hits += search.engine.strong(search.task.target, questions, needed)
         fresh = _add_strong(search, hits)
 
 
 def _add_groups(search: _Search, size: int) -> None:
     """Add variables that depend on the target given ``size`` others."""
-    task, session = search.task, search.session
+    task, engine = search.task, search.engine
     n_candidates = len(task.candidates)
     n_tests = n_candidates * math.comb(n_candidates - 1, size)
     chance = search.level * share_of_level(size)
@@ -249,19 +255,16 @@ def _add_groups(search: _Search, size: int) -> None:
     hidden, separated = search.hidden_and_separated()
     hits = []
     if hidden:
-        hits = session.strong_dependences(
-            task.target,
-            hidden,
-            task.candidates,
-            size,
-            needed,
-            min_rows_per_cell=SWEPT_ROWS_PER_CELL,
-            on_progress=report,
+        everything = AllSets(hidden, task.candidates, size, SWEPT_ROWS_PER_CELL)
+        hits = engine.strong(
+            task.target, everything, needed, is_conservative=True, on_progress=report
         )
     if separated and not search.leave_out_separated(len(separated), size):
         sets = list(subsets(task.candidates, size, size))
         questions = list(_conditioned(search, separated, sets))
-        hits += session.strong_among(task.target, questions, needed, report, is_confirmed=True)
+        hits += engine.strong(
+            task.target, questions, needed, is_conservative=True, on_progress=report
+        )
     search.see(size, n_tests, needed)
     _add_strong(search, sorted(hits, key=by_strength))
 
@@ -294,8 +297,11 @@ def _add_strong(search: _Search, hits: Sequence[StrongDependence]) -> list[int]:
             bits[x, witness] = strength
     added: list[int] = []
     while True:
+        first = {
+            x: search.first_witness(x, witnesses[x]) for x in witnesses.keys() & search.outside
+        }
         # what is separated once stays so, for the blanket only grows here
-        unseparated = search.first_witnesses(witnesses)
+        unseparated = {x: witness for x, witness in first.items() if witness is not None}
         if not unseparated:
             return added
         x = max(unseparated, key=lambda x: (bits[x, unseparated[x]], -x))
@@ -324,8 +330,8 @@ def shrink(search: _Search, max_separator: int | None = None) -> None:
         members = search.blanket.keys() - search.task.include
         for x in sorted(members, key=lambda x: (search.alone.get(x, 0.0), x)):
             others = frozenset(search.blanket) - {x}
-            if not search.is_dependent(x, others) and search.session.can_detect(
-                search.task.target, x, others, search.blanket[x], power_to_see(SHARE_TO_DETECT)
+            if not search.is_dependent(x, others) and search.engine.can_detect(
+                search.task.target, x, others, search.blanket[x], power_to_detect(SHARE_TO_DETECT)
             ):
                 search.remove(x, others)
                 break
@@ -339,9 +345,6 @@ def find_witnesses(search: _Search, order: int) -> dict[int, Variables | None]:
     The empty set is a witness for whatever depends on the target without any condition.
     """
     while True:
-        members = frozenset(search.blanket)
-        seen = [(x, given) for x, given in search.blanket.items() if given <= members - {x}]
-        search.session.ask_each(search.task.target, seen)  # together, for all of them are asked
         found = {x: _witness(search, x, order) for x in sorted(search.blanket)}
         found |= dict.fromkeys(x for x in search.task.include if _is_explained(search, x, found[x]))
         hidden = [x for x, w in found.items() if w is None and x not in search.task.include]
@@ -368,11 +371,39 @@ def _witness(search: _Search, x: int, order: int) -> Variables | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Time and work that a search may spend; the clock starts when the budget is made.
+
+    A search asks before each step, and names the steps that it leaves out in
+    :attr:`Found.omissions <komb.search.task.Found>`.
+
+    Examples
+    --------
+    >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
+    (False, True)
+    """
+
+    seconds: float | None = None  # None: any time; otherwise the machine has a say in what is found
+    max_tests: int = MAX_TESTS  # of one step; this depends on nothing but the table
+    max_sets: int = MAX_SETS  # sets of columns that one step may condition on
+    _began: float = field(default_factory=lambda: time.monotonic(), compare=False)
+
+    @property
+    def seconds_used(self) -> float:
+        """Time since the budget was made."""
+        return time.monotonic() - self._began
+
+    def is_spent(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds is not None and self.seconds_used >= self.seconds
+
+
 @dataclass(slots=True)
 class _Search:
     """The state of one search."""
 
-    session: Session
+    engine: Engine
     task: Task
     max_separator: int
     level: float
@@ -392,8 +423,8 @@ class _Search:
     def __post_init__(self) -> None:
         """Look at every candidate alone."""
         task, variables = self.task, self.task.candidates | {self.task.target}
-        self.region = Region.of(self.session, variables, self.max_separator)
-        alpha = self.given_alpha or self.session.alpha
+        self.region = Region.of(self.engine, variables, self.max_separator)
+        alpha = self.given_alpha or self.engine.alpha
         self.single = 0.0 if alpha is None else bits_of(alpha)  # an oracle needs no threshold
         if task.start or task.include:
             self.from_target = self.region.begin_search(task.target, task.start, task.include)
@@ -409,9 +440,9 @@ class _Search:
         if not bits:
             return math.inf
         question = frozenset(self.alone), EMPTY
-        [confirmed] = self.session.confirmed_strengths(self.task.target, [question])
+        [certain] = self.engine.evidence(self.task.target, [question], is_conservative=True)
         chance = self.level * share_of_level(0)
-        if math.isinf(false_discovery_bits(confirmed.values(), n_tests, chance)):
+        if math.isinf(false_discovery_bits(certain.values(), n_tests, chance)):
             return math.inf
         return max(self.single, false_discovery_bits(bits, n_tests))
 
@@ -446,30 +477,25 @@ class _Search:
 
     def is_dependent(self, x: int, given: Variables) -> bool:
         """Whether a variable depends on the target given a set."""
-        return self.session.is_dependent(self.task.target, x, given)
+        return self.engine.is_dependent(self.task.target, x, given)
 
     def find_separator(self, x: int, witness: Variables) -> Variables | None:
         """Return members that separate a variable from the target given a witness, if any do."""
         pool = self.region.nearest(x, frozenset(self.blanket) - witness - {x})
-        found = self.session.separators.find(
-            self.task.target, {x}, pool, self.max_separator, core=witness
+        found = self.engine.first_separator(
+            self.task.target, x, pool, self.max_separator, core=witness
         )
-        return found[x] - witness if x in found else None
+        return None if found is None else found - witness
 
-    def first_witnesses(self, witnesses: Mapping[int, Sequence[Variables]]) -> dict[int, Variables]:
-        """Return for variables outside the first witness given which no member separates them."""
-        outside = [x for x in sorted(witnesses) if x not in self.blanket]
+    def first_witness(self, x: int, witnesses: Sequence[Variables]) -> Variables | None:
+        """Return the first of some witnesses given which no members separate a variable."""
         members = frozenset(self.blanket)
         if self.region.is_pool(members):
-            lines = [(x, witnesses[x]) for x in outside]
-            found = self.session.separators.first_inseparable(
-                self.task.target, lines, members, self.max_separator
+            queries = [Query((x,), witness) for witness in witnesses]
+            found = self.engine.first_witness(
+                self.task.target, queries, members, self.max_separator
             )
-        else:  # each has separators of its own
-            found = [self._first_witness(x, witnesses[x]) for x in outside]
-        return {x: w for x, w in zip(outside, found, strict=True) if w is not None}
-
-    def _first_witness(self, x: int, witnesses: Sequence[Variables]) -> Variables | None:
+            return None if found is None else found.witness
         return next((w for w in witnesses if self.find_separator(x, w) is None), None)
 
     def hidden_and_separated(self) -> tuple[Variables, Variables]:
@@ -488,8 +514,8 @@ class _Search:
         An oracle is never tired.
         """
         n_tests = n_separated * math.comb(len(self.task.candidates), size)
-        most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.session.test_cost)
-        if self.session.n_rows is None or n_tests <= most:
+        most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.engine.test_cost)
+        if self.engine.n_rows is None or n_tests <= most:
             return False
         self._note_omission(size, n_tests, fact(Kind.TOO_MANY_TESTS, n_tests, most), n_separated)
         return True
@@ -513,22 +539,22 @@ class _Search:
     def _note_omission(
         self, size: int, n_tests: int, limit: Fact, n_columns: int | None = None
     ) -> None:
-        done = max(1, self.session.counts.tests)
+        done = max(1, self.engine.work.tests)
         seconds = n_tests * self.budget.seconds_used / done
         omission = GroundedOmission(size, n_tests, seconds, n_columns, limit=limit)
         self.omissions.append(omission)
 
     def see(self, order: int, n_tests: int, needed: float) -> None:
         """Note what could be seen at an order."""
-        if self.session.n_rows is not None:
+        if self.engine.n_rows is not None:
             if math.isinf(needed):
                 needed = family_bits(n_tests, self.level * share_of_level(0))
-            seen = describe_sight(self.session, self.task, order, n_tests, needed)
+            seen = describe_sight(self.engine, self.task, order, n_tests, needed)
             self.sight.append(seen)
 
     def report(self, phase: str, done: int = 0, total: int = 0) -> None:
         """Report the progress of the search to the observer."""
-        self.task.report(self.session, phase, frozenset(self.blanket), done, total)
+        self.task.report(self.engine, phase, frozenset(self.blanket), done, total)
 
 
 def _describe(

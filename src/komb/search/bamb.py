@@ -1,14 +1,14 @@
-"""BAMB: neighbours and spouses in turn, each used to weed out the other.
+"""BAMB: neighbours and spouses in turn, each used to prune the other.
 
 Ling, Yu, Wang, Liu, Ding & Wu (2019), "BAMB: a balanced Markov blanket discovery approach to
 feature selection", ACM Transactions on Intelligent Systems and Technology 10. Candidates are taken
 by decreasing association. As soon as one enters as a neighbour, its spouses are looked for among
-all that is separated from the target, and the two sets are weeded out together, so that both stay
+all that is separated from the target, and the two sets are pruned together, so that both stay
 small.
 
 Two things are made explicit that soundness needs. A candidate that is separated only later is
 looked at as a spouse of the neighbours that are already in. And when all candidates have had their
-turn, both sets are weeded out once more, with separators out of all that is left.
+turn, both sets are pruned once more, with separators out of all that is left.
 
 Cost: O(n |blanket|^max_conditioning) tests, the target alone being looked at.
 """
@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
 from komb.search._neighbours import Neighbours, neighbours_and_spouses, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -37,28 +37,28 @@ from komb.sessions.session import Session
     weakness="A neighbour missed early takes its spouses with it.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """BAMB."""
-    search = _Search(session, task, max_conditioning)
-    strengths = session.strengths(task.target, [(task.candidates, EMPTY)])[0]
-    search.separators = dict.fromkeys(task.candidates - strengths.keys() - task.include, EMPTY)
+    search = _Search(engine, task, max_conditioning)
+    [alone] = engine.evidence(task.target, [(task.candidates, EMPTY)])
+    search.separators = dict.fromkeys(task.candidates - alone.keys() - task.include, EMPTY)
     for child in sorted(task.include):
         search.link([child], search.separators)
-    in_order = sorted(strengths, key=lambda x: (x not in task.start, -strengths[x], x))
+    in_order = sorted(alone, key=lambda x: (x not in task.start, -alone[x], x))
     waiting = [x for x in in_order if x not in task.include]
     while waiting:
         waiting = search.examine(waiting)
-        task.report(session, "grow", search.blanket)
-    search.weed_out()
+        task.report(engine, "grow", search.blanket)
+    search.prune()
     own = Neighbours(search.neighbours, search.separators)
-    return neighbours_and_spouses(session, task, own, search.witnesses())
+    return neighbours_and_spouses(engine, task, own, search.witnesses())
 
 
 class _Search:
     """The state of one search."""
 
-    def __init__(self, session: Session, task: Task, max_conditioning: int) -> None:
-        self.session = session
+    def __init__(self, engine: Engine, task: Task, max_conditioning: int) -> None:
+        self.engine = engine
         self.task = task
         self.target = task.target
         self.max_conditioning = max_conditioning
@@ -76,20 +76,21 @@ class _Search:
 
         Returns the candidates after it.
         """
-        separable = self.session.separate_in_turn(
-            self.target, candidates, self.neighbours, self.max_conditioning, min_size=1
-        )
+        separable = self.engine.separators(
+            self.target, candidates, self.neighbours, self.max_conditioning,
+            min_size=1, is_in_turn=True,
+        )  # fmt: skip
         self.separators |= separable
         for candidate in separable:
             self.link(self.neighbours, [candidate])
-        newcomers = candidates[len(separable) :]
-        if newcomers:
-            newcomer = newcomers[0]
-            self.neighbours |= {newcomer}
-            self.link([newcomer], self.separators)
-            own = self.spouses.get(newcomer, EMPTY)
-            self.drop_neighbours(self.neighbours | own, frozenset({newcomer}))
-        return newcomers[1:]
+        left = candidates[len(separable) :]
+        if left:
+            admitted = left[0]
+            self.neighbours |= {admitted}
+            self.link([admitted], self.separators)
+            own = self.spouses.get(admitted, EMPTY)
+            self.drop_neighbours(self.neighbours | own, frozenset({admitted}))
+        return left[1:]
 
     def link(self, children: Iterable[int], candidates: Iterable[int]) -> None:
         """Note as spouses the candidates that depend on the target once a child is given.
@@ -100,7 +101,7 @@ class _Search:
         tried = sorted(candidates)
         for child in sorted(children):
             questions = [({x}, self.separators[x] | {child}) for x in tried]
-            answers = self.session.ask(self.target, questions)
+            answers = self.engine.evidence(self.target, questions, wants_bits=False)
             linked = {x for x, dependent in zip(tried, answers, strict=True) if dependent}
             self.spouses[child] = self.spouses.get(child, EMPTY) | linked
             self.drop_spouses(child, frozenset(linked), self.neighbours | self.spouses[child])
@@ -108,7 +109,7 @@ class _Search:
     def drop_spouses(self, child: int, doubtful: Variables, pool: Variables) -> bool:
         """Drop spouses that a set out of the pool, with the child in it, separates."""
         dropped = prune(
-            self.session,
+            self.engine,
             self.target,
             doubtful,
             pool,
@@ -121,7 +122,7 @@ class _Search:
     def drop_neighbours(self, pool: Variables, core: Variables = EMPTY) -> bool:
         """Drop neighbours that a set out of the pool separates; they may still be spouses."""
         dropped = prune(
-            self.session,
+            self.engine,
             self.target,
             self.neighbours - self.task.include - core,
             pool,
@@ -136,11 +137,11 @@ class _Search:
             self.link(self.neighbours, dropped)
         return bool(dropped)
 
-    def weed_out(self) -> None:
-        """Weed out both sets with separators out of all that is left, until nothing changes."""
+    def prune(self) -> None:
+        """Prune both sets with separators out of all that is left, until nothing changes."""
         has_changed = True
         while has_changed:
-            self.task.report(self.session, "shrink", self.blanket)
+            self.task.report(self.engine, "shrink", self.blanket)
             has_changed = self.drop_neighbours(self.blanket)
             for child in sorted(self.spouses):
                 has_changed |= self.drop_spouses(child, self.spouses[child], self.blanket)

@@ -9,11 +9,11 @@ test per candidate and round, O(|blanket| n) in all, each given the whole set.
 
 from __future__ import annotations
 
-from komb.search._growth import separated_by, shrink
+from komb.engine.engine import Engine
+from komb.search._growth import grow_in_turn, separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -29,13 +29,13 @@ from komb.sessions.session import Session
     "and make every later table sparser.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int | None = None) -> Found:
     """Grow-Shrink, figure 2 of the paper."""
     blanket = task.start | task.include
     while True:
-        task.report(session, "grow", blanket)
+        task.report(engine, "grow", blanket)
         outside = sorted(task.candidates - blanket)
-        grown = session.walk(task.target, outside, blanket, max_conditioning)
+        grown = grow_in_turn(engine, task.target, outside, blanket, max_conditioning)
         if grown == blanket:
-            return shrink(session, task, blanket, separated_by(task, blanket, max_conditioning))
+            return shrink(engine, task, blanket, separated_by(task, blanket, max_conditioning))
         blanket = grown

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
 from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -38,14 +38,14 @@ from komb.sessions.session import Session
     "found through them.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """HITON-MB."""
-    search = partial(find_neighbours, session, max_conditioning=max_conditioning)
-    return search_from_target(session, task, search)
+    search = partial(find_neighbours, engine, max_conditioning=max_conditioning)
+    return search_from_target(engine, task, search)
 
 
 def find_neighbours(
-    session: Session,
+    engine: Engine,
     target: int,
     candidates: Variables,
     *,
@@ -53,25 +53,27 @@ def find_neighbours(
     first: Variables = EMPTY,
     fixed: Variables = EMPTY,
 ) -> Neighbours:
-    """HITON-PC: take candidates in turn, strongest first, and weed the set out after each.
+    """HITON-PC: take candidates in turn, strongest first, and prune the set after each.
 
     Candidates in ``first`` go before all others; those in ``fixed`` are members from the beginning
     and stay.
     """
-    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
-    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
+    [alone] = engine.evidence(target, [(candidates, EMPTY)])
+    separators = dict.fromkeys(candidates - alone.keys() - fixed, EMPTY)
     members = fixed
-    waiting = sorted(strengths.keys() - fixed, key=lambda x: (x not in first, -strengths[x], x))
+    waiting = sorted(alone.keys() - fixed, key=lambda x: (x not in first, -alone[x], x))
     while waiting:
-        separable = session.separate_in_turn(target, waiting, members, max_conditioning, min_size=1)
+        separable = engine.separators(
+            target, waiting, members, max_conditioning, min_size=1, is_in_turn=True
+        )
         separators |= separable
         del waiting[: len(separable)]
         if waiting:
-            # Whatever the newcomer's arrival makes separable, it is part of the separator.
-            newcomer = frozenset({waiting.pop(0)})
+            # Whatever this one makes separable has it in its separator.
+            admitted = frozenset({waiting.pop(0)})
             dropped = prune(
-                session, target, members - fixed, members, max_conditioning - 1, core=newcomer
+                engine, target, members - fixed, members, max_conditioning - 1, core=admitted
             )
             separators |= dropped
-            members = members.difference(dropped) | newcomer
+            members = members.difference(dropped) | admitted
     return Neighbours(members, separators)

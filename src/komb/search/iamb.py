@@ -4,18 +4,18 @@ Tsamardinos, Aliferis & Statnikov (2003), "Algorithms for large scale Markov bla
 FLAIRS-16. The published runs of kOMB began from its blanket.
 
 The paper leaves open how association is measured. Here it is the evidence against independence in
-bits (see :meth:`~komb.sessions.session.Session.strengths`), which unlike mutual information
-does not favour columns with many levels. Cost: n tests for each variable that enters, O(|blanket|
-n), each given the whole set.
+bits (a p-value of 2^-b counts as b), which unlike mutual information does not favour columns with
+many levels. Cost: n tests for each variable that enters, O(|blanket| n), each given the whole set.
 """
 
 from __future__ import annotations
 
-from komb.search._growth import can_grow, separated_by, shrink, strongest
+from komb.engine.engine import Engine
+from komb.engine.questions import strongest
+from komb.search._growth import can_grow, separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -31,14 +31,13 @@ from komb.sessions.session import Session
     "of the blanket, and stops early with fewer.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int | None = None) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int | None = None) -> Found:
     """IAMB, figure 2 of the paper."""
     blanket = task.start | task.include
     while can_grow(blanket, max_conditioning):
-        task.report(session, "grow", blanket)
-        outside = task.candidates - blanket
-        dependents = session.strengths(task.target, [(outside, blanket)])[0]
+        task.report(engine, "grow", blanket)
+        [dependents] = engine.evidence(task.target, [(task.candidates - blanket, blanket)])
         if not dependents:
             break
         blanket |= {strongest(dependents)}
-    return shrink(session, task, blanket, separated_by(task, blanket, max_conditioning))
+    return shrink(engine, task, blanket, separated_by(task, blanket, max_conditioning))

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
 from komb.search._growth import separated_by, shrink
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -38,20 +38,19 @@ from komb.sessions.session import Session
     weakness="Many more tests than IAMB; like it, conditions on the whole set so far.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """LRH: select, exclude, include; then shrink."""
     blanket = task.start | task.include
     while True:
-        task.report(session, "grow", blanket)
-        outside = task.candidates - blanket
-        selected = session.strengths(task.target, [(outside, blanket)])[0]
+        task.report(engine, "grow", blanket)
+        [selected] = engine.evidence(task.target, [(task.candidates - blanket, blanket)])
         if not selected:
-            return shrink(session, task, blanket, separated_by(task, blanket, None))
-        blanket |= {_choose(session, task, blanket, selected, max_conditioning)}
+            return shrink(engine, task, blanket, separated_by(task, blanket, None))
+        blanket |= {_choose(engine, task, blanket, selected, max_conditioning)}
 
 
 def _choose(
-    session: Session,
+    engine: Engine,
     task: Task,
     blanket: Variables,
     selected: Mapping[int, float],
@@ -59,8 +58,9 @@ def _choose(
 ) -> int:
     """Return the strongest candidate that no few rivals separate, or else the strongest of all."""
     in_order = sorted(selected, key=lambda x: (-selected[x], x))
-    separable = session.separate_in_turn(
-        task.target, in_order, frozenset(selected), max_conditioning, min_size=1, core=blanket
-    )
+    separable = engine.separators(
+        task.target, in_order, frozenset(selected), max_conditioning,
+        min_size=1, core=blanket, is_in_turn=True,
+    )  # fmt: skip
     # what is separated comes first, up to the one that is not
     return in_order[len(separable) % len(in_order)]

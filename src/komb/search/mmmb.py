@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from komb.search._growth import strongest
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables, strongest
 from komb.search._neighbours import Neighbours, prune, search_from_target
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -38,14 +37,14 @@ from komb.sessions.session import Session
     "found through them.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """MMMB."""
-    search = partial(find_neighbours, session, max_conditioning=max_conditioning)
-    return search_from_target(session, task, search)
+    search = partial(find_neighbours, engine, max_conditioning=max_conditioning)
+    return search_from_target(engine, task, search)
 
 
 def find_neighbours(
-    session: Session,
+    engine: Engine,
     target: int,
     candidates: Variables,
     *,
@@ -53,23 +52,23 @@ def find_neighbours(
     first: Variables = EMPTY,
     fixed: Variables = EMPTY,
 ) -> Neighbours:
-    """MMPC: grow by the max-min heuristic, then weed out.
+    """MMPC: grow by the max-min heuristic, then prune.
 
     Candidates in ``first`` are members from the beginning; so are those in ``fixed``, which stay.
     """
-    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
-    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
-    members = fixed | first.intersection(strengths)
-    waiting = {x: bits for x, bits in strengths.items() if x not in members}
-    waiting, separable = session.separators.weakest(target, waiting, members, max_conditioning)
+    [alone] = engine.evidence(target, [(candidates, EMPTY)])
+    separators = dict.fromkeys(candidates - alone.keys() - fixed, EMPTY)
+    members = fixed | first.intersection(alone)
+    waiting = {x: bits for x, bits in alone.items() if x not in members}
+    waiting, separable = engine.weakest(target, waiting, members, max_conditioning)
     separators |= separable
     while waiting:
-        newcomer = strongest(waiting)
-        del waiting[newcomer]
-        waiting, separable = session.separators.weakest(
-            target, waiting, members, max_conditioning - 1, core=frozenset({newcomer})
+        admitted = strongest(waiting)
+        del waiting[admitted]
+        waiting, separable = engine.weakest(
+            target, waiting, members, max_conditioning - 1, core=frozenset({admitted})
         )
         separators |= separable
-        members |= {newcomer}
-    dropped = prune(session, target, members - fixed, members, max_conditioning)
+        members |= {admitted}
+    dropped = prune(engine, target, members - fixed, members, max_conditioning)
     return Neighbours(members.difference(dropped), separators | dropped)

@@ -2,7 +2,7 @@
 
 Pena, Nilsson, Bjorkegren & Tegner (2007), "Towards scalable and data efficient learning of Markov
 boundaries", International Journal of Approximate Reasoning 45. The search for neighbours is that of
-MMMB with weeding out at every step; what it finds are neighbours and some descendants. So it is run
+MMMB with pruning at every step; what it finds are neighbours and some descendants. So it is run
 from each of them as well, and a pair counts only if both find each other: that makes it sound.
 
 Cost: as MMMB, for all variables within two steps of the target and their likely neighbours.
@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from functools import cache, partial
 
-from komb.search._growth import strongest
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables, strongest
 from komb.search._neighbours import FindNeighbours, Neighbours, add_spouses, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -33,10 +32,10 @@ from komb.sessions.session import Session
     weakness="Many tests; searching from both variables loses members when data are few.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """PCMB, table 3 of the paper."""
     everything = task.candidates | {task.target}
-    search = partial(find_likely_neighbours, session, max_conditioning=max_conditioning)
+    search = partial(find_likely_neighbours, engine, max_conditioning=max_conditioning)
 
     @cache
     def likely_neighbours_of(variable: int) -> Neighbours:
@@ -46,7 +45,7 @@ def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> 
 
     own = find_neighbours(task.target, likely_neighbours_of, fixed=task.include)
     neighbours_of = cache(lambda variable: find_neighbours(variable, likely_neighbours_of))
-    return add_spouses(session, task, own, neighbours_of)
+    return add_spouses(engine, task, own, neighbours_of)
 
 
 def find_neighbours(
@@ -66,7 +65,7 @@ def find_neighbours(
 
 
 def find_likely_neighbours(
-    session: Session,
+    engine: Engine,
     target: int,
     candidates: Variables,
     *,
@@ -74,27 +73,27 @@ def find_likely_neighbours(
     first: Variables = EMPTY,
     fixed: Variables = EMPTY,
 ) -> Neighbours:
-    """GetPCD: neighbours and some descendants, by the max-min heuristic, weeding out all along.
+    """GetPCD: neighbours and some descendants, by the max-min heuristic, pruning all along.
 
     Candidates in ``first`` are members from the beginning; so are those in ``fixed``, which stay.
     """
-    strengths = session.strengths(target, [(candidates, EMPTY)])[0]
-    separators = dict.fromkeys(candidates - strengths.keys() - fixed, EMPTY)
-    members = fixed | first.intersection(strengths)
-    weakest, core = {x: strengths[x] for x in strengths.keys() - members}, EMPTY
+    [alone] = engine.evidence(target, [(candidates, EMPTY)])
+    separators = dict.fromkeys(candidates - alone.keys() - fixed, EMPTY)
+    members = fixed | first.intersection(alone)
+    weakest, core = {x: alone[x] for x in alone.keys() - members}, EMPTY
     while True:
-        # All sets of members without the newcomer, the core, have been tried before.
+        # All sets of members without the one admitted last, the core, have been tried before.
         size = max_conditioning - len(core)
-        dropped = prune(session, target, members - fixed - core, members, size, core=core)
+        dropped = prune(engine, target, members - fixed - core, members, size, core=core)
         separators |= dropped
         members = members.difference(dropped)
         if dropped:  # the weakest dependence is one given members: those that left do not count
-            weakest, core, size = {x: strengths[x] for x in weakest}, EMPTY, max_conditioning
-        weakest, separable = session.separators.weakest(target, weakest, members, size, core=core)
+            weakest, core, size = {x: alone[x] for x in weakest}, EMPTY, max_conditioning
+        weakest, separable = engine.weakest(target, weakest, members, size, core=core)
         separators |= separable
         if not weakest:
             return Neighbours(members, separators)
-        newcomer = strongest(weakest)
-        del weakest[newcomer]
-        members |= {newcomer}
-        core = frozenset({newcomer})
+        admitted = strongest(weakest)
+        del weakest[admitted]
+        members |= {admitted}
+        core = frozenset({admitted})

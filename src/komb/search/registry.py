@@ -1,7 +1,7 @@
 """The algorithms komb knows, found by name.
 
-An algorithm registers itself: ``@register_algorithm("komb", ...)`` above a function that takes a
-session, a :class:`~komb.search.task.Task` and keyword options, and returns
+An algorithm registers itself: ``@register_algorithm("komb", ...)`` above a function that takes an
+engine, a :class:`~komb.search.task.Task` and keyword options, and returns
 :class:`~komb.search.task.Found`. Algorithms of other packages are found through the entry points
 ``komb.algorithms``.
 """
@@ -58,9 +58,9 @@ class AlgorithmInfo:
         Chooses the level of the tests from the rows and columns, where the user names none; the
         function then takes the keyword ``alpha`` too: what the user named, or ``None``. Without it
         the level is the same for every table.
-    shares_sessions : bool
+    shares_engine : bool
         Whether what it learns about other variables than its target serves the searches for those:
-        several targets then are better searched in one session.
+        several targets then are better searched with one engine.
     """
 
     name: str
@@ -74,7 +74,7 @@ class AlgorithmInfo:
     options: tuple[Option, ...]
     search: SearchFunction
     choose_alpha: AlphaChooser | None = None
-    shares_sessions: bool = False
+    shares_engine: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     weakness: str = "",
     options: tuple[Option, ...] = (),
     choose_alpha: AlphaChooser | None = None,
-    shares_sessions: bool = False,
+    shares_engine: bool = False,
 ) -> Callable[[F], F]:
     """Register a search function under a name.
 
@@ -118,13 +118,13 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
         What it is called by: ``komb.markov_blanket(data, target, method=name)``.
     summary : str
         What it does, in a line.
-    citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_sessions
+    citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_engine
         As in :class:`~komb.search.registry.AlgorithmInfo`; all can be left out.
 
     Returns
     -------
     callable
-        A decorator for a function of a session and a :class:`~komb.search.task.Task` that returns
+        A decorator for a function of an engine and a :class:`~komb.search.task.Task` that returns
         :class:`~komb.search.task.Found`.
 
     Examples
@@ -132,8 +132,8 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     >>> import komb
     >>> from komb.search import Found
     >>> @komb.register_algorithm("alone", summary="Whatever depends on the target by itself.")
-    ... def find_dependent(session, task):
-    ...     members = session.dependents(task.target, task.candidates, frozenset())
+    ... def find_dependent(engine, task):
+    ...     members = engine.dependents(task.target, task.candidates, frozenset())
     ...     return Found({member: frozenset() for member in members})
     >>> table = komb.boolean_table("or", 500, n_parents=2, n_irrelevant=1)
     >>> komb.markov_blanket(table, "Y", method="alone").members
@@ -145,7 +145,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
         _check_algorithm(search, options)
         info = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
-            choose_alpha, shares_sessions,
+            choose_alpha, shares_engine,
         )  # fmt: skip
         ALGORITHMS.add(info)
         return search
@@ -159,8 +159,8 @@ def _check_algorithm(search: object, options: object) -> None:
         remedy = "Write e.g. options=(komb.Option('depth', 'How deep to look.'),)."
         raise ParameterError.because("options", "be a tuple of komb.Option", options, remedy)
     rule, remedy = (
-        "be a function of a session and a task",
-        "Define it as find_blanket(session, task).",
+        "be a function of an engine and a task",
+        "Define it as find_blanket(engine, task).",
     )
     if not callable(search):
         raise ParameterError.because("search", rule, search, remedy)
@@ -172,7 +172,7 @@ def _check_algorithm(search: object, options: object) -> None:
         parameter = inspect.signature(search).parameters.get(option.name)
         if parameter is None or parameter.default is inspect.Parameter.empty:
             rule = "name keywords of the function, each with its default"
-            remedy = f"Define it as find_blanket(session, task, *, {option.name}=...)."
+            remedy = f"Define it as find_blanket(engine, task, *, {option.name}=...)."
             raise ParameterError.because("options", rule, option.name, remedy)
 
 

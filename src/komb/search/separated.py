@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables, count_subsets
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables, count_subsets
-from komb.sessions.session import Session
 
 MOST_SETS = 500
 """Sets of members that are tried as separators, besides all members together."""
@@ -22,7 +22,7 @@ def of_those_outside(
 
 
 def complete_separators(
-    session: Session, task: Task, found: Found, max_separator: int = 1
+    engine: Engine, task: Task, found: Found, max_separator: int = 1
 ) -> dict[int, Variables]:
     """Find what separates candidates outside a blanket: what the search knows, or else members.
 
@@ -31,11 +31,20 @@ def complete_separators(
     """
     blanket, known = frozenset(found.witnesses), dict(found.separators)
     unknown = task.candidates - blanket - known.keys()
-    size = affordable_size(len(blanket), max_separator)
-    known |= session.separators.find(task.target, unknown, blanket, size)
+    known |= find_separators(engine, task.target, unknown, blanket, max_separator)
     left = unknown - known.keys()
-    known |= dict.fromkeys(left.difference(session.dependents(task.target, left, blanket)), blanket)
+    known |= dict.fromkeys(left.difference(engine.dependents(task.target, left, blanket)), blanket)
     return of_those_outside(task, blanket, known)
+
+
+def find_separators(
+    engine: Engine, target: int, candidates: Variables, blanket: Variables, max_separator: int
+) -> dict[int, Variables]:
+    """Find which of the smallest sets of members separate candidates, as far as any do."""
+    alone = engine.dependents(target, candidates, EMPTY)
+    size = affordable_size(len(blanket), max_separator)
+    separated = engine.separators(target, alone, blanket, size, min_size=1)
+    return dict.fromkeys(sorted(candidates.difference(alone)), EMPTY) | separated
 
 
 def affordable_size(n_members: int, size: int) -> int:

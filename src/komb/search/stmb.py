@@ -15,13 +15,13 @@ given the whole blanket.
 
 from __future__ import annotations
 
-from komb.search._growth import dropped_in_turn, shrink
+from komb.engine.engine import Engine
+from komb.engine.questions import Variables
+from komb.search._growth import shrink, shrink_in_turn
 from komb.search._neighbours import Neighbours, prune
 from komb.search.options import MAX_CONDITIONING
 from komb.search.registry import register_algorithm
 from komb.search.task import Found, Task
-from komb.sessions.questions import Variables
-from komb.sessions.session import Session
 
 
 @register_algorithm(
@@ -36,33 +36,33 @@ from komb.sessions.session import Session
     weakness="Ends with tests given the whole blanket, which needs rows exponential in its size.",
     options=(MAX_CONDITIONING,),
 )
-def find_blanket(session: Session, task: Task, *, max_conditioning: int = 3) -> Found:
+def find_blanket(engine: Engine, task: Task, *, max_conditioning: int = 3) -> Found:
     """STMB."""
-    likely = find_likely_neighbours(session, task, max_conditioning)
-    task.report(session, "spouses", likely.members)
-    own, spouses = find_spouses(session, task, likely, max_conditioning)
+    likely = find_likely_neighbours(engine, task, max_conditioning)
+    task.report(engine, "spouses", likely.members)
+    own, spouses = find_spouses(engine, task, likely, max_conditioning)
     blanket = own.members.union(task.include, *spouses.values())
     doubtful = sorted(blanket - own.members - task.include)  # spouses go first, then neighbours
-    kept = session.walk(task.target, doubtful, blanket)
-    return shrink(session, task, kept, {**own.separators, **dropped_in_turn(blanket, kept)})
+    kept, dropped = shrink_in_turn(engine, task.target, doubtful, blanket)
+    return shrink(engine, task, kept, {**own.separators, **dropped})
 
 
-def find_likely_neighbours(session: Session, task: Task, max_conditioning: int) -> Neighbours:
+def find_likely_neighbours(engine: Engine, task: Task, max_conditioning: int) -> Neighbours:
     """Drop candidates that small sets separate, then larger ones, out of those that are left."""
     members = task.candidates
     separators: dict[int, Variables] = {}
     for size in range(max_conditioning + 1):
-        dropped = prune(session, task.target, members - task.include, members, size, min_size=size)
+        dropped = prune(engine, task.target, members - task.include, members, size, min_size=size)
         separators |= dropped
         members = members.difference(dropped)
-        task.report(session, "neighbours", members)
+        task.report(engine, "neighbours", members)
         if len(members) <= size + 1:
             break
     return Neighbours(members, separators)
 
 
 def find_spouses(
-    session: Session, task: Task, likely: Neighbours, max_conditioning: int
+    engine: Engine, task: Task, likely: Neighbours, max_conditioning: int
 ) -> tuple[Neighbours, dict[int, set[int]]]:
     """Return the true neighbours, and spouses by the child they share with the target.
 
@@ -76,10 +76,10 @@ def find_spouses(
         false: dict[int, Variables] = {}
         for child in sorted(neighbours):
             others = neighbours - {child}
-            for candidate in _linked(session, task.target, child, candidates, separators):
+            for candidate in _linked(engine, task.target, child, candidates, separators):
                 core = frozenset({candidate})
                 size = max_conditioning - 1 if child not in task.include else -1
-                separable = session.separators.find(task.target, {child}, others, size, core=core)
+                separable = engine.separators(task.target, {child}, others, size, core=core)
                 if separable:
                     false |= separable
                     break
@@ -93,7 +93,7 @@ def find_spouses(
 
 
 def _linked(
-    session: Session,
+    engine: Engine,
     target: int,
     child: int,
     candidates: list[int],
@@ -101,5 +101,5 @@ def _linked(
 ) -> list[int]:
     """Candidates that depend on the target once the child is in the condition."""
     questions = [({x}, separators[x] | {child}) for x in candidates]
-    answers = session.ask(target, questions)
+    answers = engine.evidence(target, questions, wants_bits=False)
     return [x for x, dependent in zip(candidates, answers, strict=True) if dependent]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from komb.engine.engine import Engine
+from komb.engine.questions import EMPTY, Variables
 from komb.errors import ParameterError
-from komb.sessions.questions import EMPTY, Variables
-from komb.sessions.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Task:
     observer: Observer = field(default=ignore)
 
     def report(
-        self, session: Session, phase: str, blanket: Variables, done: int = 0, total: int = 0
+        self, engine: Engine, phase: str, blanket: Variables, done: int = 0, total: int = 0
     ) -> None:
         """Report the progress of the search to the observer."""
         members = tuple(sorted(blanket | self.include))
-        self.observer(Progress(phase, members, session.n_tests, done, total))
+        self.observer(Progress(phase, members, engine.work.tests, done, total))
 
 
 @dataclass(frozen=True, slots=True)

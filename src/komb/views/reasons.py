@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from komb.citests.registry import statistic_symbol
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.views.text import show_freedom, show_name, show_names, show_p_value
 
 if TYPE_CHECKING:

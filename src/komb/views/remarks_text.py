@@ -9,7 +9,7 @@ from komb.search.task import Choice, Leak, Omission
 from komb.views.text import NOTHING, Grid, plural, show_names, show_p_value, show_seconds
 
 if TYPE_CHECKING:
-    from komb.data.encode.codes import Name
+    from komb.data.names import Name
     from komb.results.remarks import Remarks
 
 _NAMES_WIDTH = 60  # characters of a list of names

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from komb.data.encode.bin_labels import show_numbers, show_times
-from komb.data.encode.column_types import BINS, EMPTY, IDENTIFIER, NESTED, RANKS, TEXT, TIME
+from komb.data.bins import show_numbers, show_times
+from komb.data.kinds import BINS, EMPTY, IDENTIFIER, NESTED, RANKS, TEXT, TIME
 from komb.views.text import plural, show_name, show_names
 
 if TYPE_CHECKING:
-    from komb.data.encode.codes import Name
-    from komb.data.encode.column_types import ColumnType
+    from komb.data.kinds import ColumnType
+    from komb.data.names import Name
 
 _NAMES_WIDTH = 60
 _MOST_REASONS = 5  # columns whose treatment is explained

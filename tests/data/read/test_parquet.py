@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from komb.data.read.table_files import read_table
-from komb.errors import FileError, InputError, MemoryLimitError, UnknownNameError
+from komb.errors import InputError, MemoryLimitError, UnknownNameError
 
 
 @pytest.fixture
@@ -48,15 +46,6 @@ def test_flipped_bytes(tmp_path: Path, sound: bytes, seed: int) -> None:
         assert read_table(path).n_rows
 
 
-def test_a_reader_that_dies(tmp_path: Path, sound: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "x.parquet"
-    path.write_bytes(sound)
-    died = subprocess.CompletedProcess[Any]([], -6, b"", b"memory allocation failed\nmore")
-    monkeypatch.setattr("komb.data.read.parquet.subprocess.run", lambda *_, **__: died)
-    with pytest.raises(FileError, match=r"not a valid Parquet file \(memory allocation failed\)"):
-        read_table(path)
-
-
 def test_many_rows_in_few_bytes(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     n_rows = 3_000_000
@@ -71,13 +60,3 @@ def test_many_rows_in_few_bytes(tmp_path: Path) -> None:
     pl.DataFrame({"a": ["x"] * n_rows}).write_parquet(path)
     with pytest.raises(MemoryLimitError, match=r"needs about 120.0 MB"):
         read_table(path, memory_limit="100 MB")
-
-
-def test_no_process_can_be_started(
-    tmp_path: Path, sound: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "x.parquet"
-    path.write_bytes(sound)
-    monkeypatch.setattr("komb.data.read.parquet.sys.executable", "/nowhere/python")
-    with pytest.raises(FileError, match=r"Cannot start a process .* polars.read_parquet"):
-        read_table(path)

@@ -141,7 +141,11 @@ def test_a_measured_phenotype_is_cut(tmp_path: Path) -> None:
     genotypes: list[list[int | None]] = [[i % 3 for i in range(n_people)]]
     bed = write_cohort(tmp_path / "cohort", genotypes, phenotypes=[*values, -9])
     with pytest.raises(ContinuousColumnError, match=r"Column 'phenotype' looks continuous"):
-        komb.read_table(bed)
+        komb.read_table(bed, types="strict")
+    found = komb.read_table(bed)
+    assert found.types["phenotype"] == komb.ColumnType("continuous", "bins", missing=1)
+    assert found.types["rs0"] == komb.ColumnType("ordinal", "levels")
+    assert found.has_ranks
     table = komb.read_table(bed, discretize="quantile", bins=3)
     assert len(table.levels[-1]) == 3
     assert table.column("phenotype")[-1] is None
@@ -185,6 +189,8 @@ def test_a_companion_is_missing(cohort: Path, suffix: str) -> None:
         (b"\x6c\x1b\x01" + bytes(5), r"cut off: 3 variants .* of 5 people .* take 9 bytes; .* 8"),
         (b"\x6c\x1b\x01" + bytes(7), "too long"),
         (b"", "got nothing"),
+        (b"\x6c\x1b", "cut off"),
+        (b"\x6c\x1b\x07" + bytes(6), "not a PLINK 1 .bed file"),
     ],
 )
 def test_a_file_that_is_something_else(cohort: Path, data: bytes, message: str) -> None:

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from komb.data.read.csv_layout import detect_delimiter, find_odd_line, is_rectangular, squeeze
-from komb.data.read.csv_quotes import find_quoting
 from komb.data.read.table_files import read_table
+from komb.data.read.text import detect_delimiter
 from komb.data.table import DiscreteTable
 from komb.errors import (
     ContinuousColumnError,
@@ -314,43 +313,6 @@ def test_damaged_parquet(write: Write, cut: int) -> None:
 )
 def test_detected_delimiters(content: bytes, delimiter: str) -> None:
     assert detect_delimiter(content) == delimiter
-
-
-@given(
-    st.lists(
-        st.lists(st.sampled_from(["1", "ab", '"x,y"', '"a""b"', ""]), min_size=1, max_size=4),
-        min_size=1,
-        max_size=6,
-    ),
-    st.integers(1, 4),
-    st.booleans(),
-)
-def test_the_quick_check_agrees_with_the_exact_one(
-    rows: list[list[str]], n_fields: int, is_ended: bool
-) -> None:
-    if [""] in rows:  # a blank line, which the caller removes
-        return
-    data = "\n".join(map(",".join, rows)).encode() + b"\n" * is_ended
-    quote = find_quoting(data, b",", "x")
-    odd = find_odd_line(data, ",", n_fields, quote)
-    assert is_rectangular(data, ",", n_fields, quote) == (odd is None)
-    if odd is not None:
-        assert len(rows[odd[0] - 1]) == odd[1]
-
-
-def test_the_quick_check_sees_past_the_first_chunk() -> None:
-    good = b"1,2\n" * 2_000_000
-    assert is_rectangular(good, ",", 2, None)
-    assert not is_rectangular(good + b"1\n", ",", 2, None)
-    assert not is_rectangular(b"1,2,3\n" + good + b"1\n", ",", 2, None)
-
-
-@given(st.lists(st.lists(st.integers(0, 99), min_size=3, max_size=3), min_size=1), st.data())
-def test_squeezing_changes_only_blanks(rows: list[list[int]], data: st.DataObject) -> None:
-    blanks = st.text(" \t", min_size=1, max_size=4)
-    text = "\n".join("".join(data.draw(blanks) + str(n) for n in row) for row in rows)
-    tidy = "\n".join(" ".join(map(str, row)) for row in rows)
-    assert squeeze(text.encode(), None) == tidy.encode()
 
 
 @settings(deadline=None)

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import strategies as st
 
-from komb.data.stored import batches, encoding
+from komb.data import batches
+from komb.data.stored import encode
 
 WHOLE = st.integers(-3, 40)
 TEXT = st.sampled_from(["a", "b", "B", "ab", "", "é", "1"])
@@ -49,6 +50,6 @@ def raw_tables(draw: st.DrawFn, *, missing: bool = True) -> pl.DataFrame:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have batches, and so shards, of seven rows."""
-    for module in (batches, encoding):
+    """Have batches of seven rows."""
+    for module in (batches, encode):
         monkeypatch.setattr(module, "rows_per_batch", lambda *_: 7)

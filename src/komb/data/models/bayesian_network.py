@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.checks import check_cardinality, check_cells, check_count, check_number, random_pairs
-from komb.data.encode.codes import code_dtype
-from komb.data.encode.column_errors import MAX_LEVELS
+from komb.data.checks import (
+    check_cardinality,
+    check_cells,
+    check_count,
+    check_number,
+    find_cycle,
+    random_pairs,
+)
+from komb.data.levels import code_dtype
 from komb.data.models.sampling import Floats, draw, flat_index, spread, thresholds
+from komb.data.problems import MAX_LEVELS
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError, UnknownNameError
 
@@ -66,7 +73,7 @@ class DiscreteNetwork:
     DiscreteTable(1000 rows x 2 columns, 2 levels)
     """
 
-    __slots__ = ("_children", "_levels", "_order", "_parents", "_tables")
+    __slots__ = ("_graph", "_levels", "_parents", "_tables")
 
     def __init__(
         self,
@@ -75,8 +82,7 @@ class DiscreteNetwork:
         levels: Mapping[str, Sequence[object]] | None = None,
     ) -> None:
         self._parents = _check_parents(parents)
-        self._children = _invert(self._parents)
-        self._order = _sort_topologically(self._parents, self._children)
+        self._graph = _make_graph(self._parents)
         _check_keys("tables", tables, self._parents, is_complete=True)
         arrays = {name: _to_array(name, tables[name]) for name in self._parents}
         sizes = {name: array.shape[-1] for name, array in arrays.items()}
@@ -161,12 +167,7 @@ class DiscreteNetwork:
     @property
     def graph(self) -> nx.DiGraph:
         """The graph, as a new ``networkx.DiGraph`` with edges from parents to children."""
-        import networkx as nx
-
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from((p, name) for name, above in self._parents.items() for p in above)
-        return graph
+        return self._graph.copy()
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the parents of a variable, in the order of the axes of its table.
@@ -188,7 +189,7 @@ class DiscreteNetwork:
         >>> DiscreteNetwork({"x": [], "y": ["x"]}, tables).children("x")
         ('y',)
         """
-        return self._children[self._known(name)]
+        return tuple(self._graph.successors(self._known(name)))
 
     def levels(self, name: str) -> tuple[object, ...]:
         """Return the values of a variable.
@@ -221,11 +222,7 @@ class DiscreteNetwork:
         >>> network.blanket("x")
         ('y', 'z')
         """
-        members = {*self.parents(name), *self.children(name)}
-        for child in self.children(name):
-            members.update(self._parents[child])
-        members.discard(name)
-        return tuple(other for other in self._parents if other in members)
+        return graph_blanket(self._graph, self._known(name))
 
     def sample(self, n_rows: int, seed: int = 0) -> DiscreteTable:
         """Draw independent rows.
@@ -247,11 +244,13 @@ class DiscreteNetwork:
         >>> DiscreteNetwork.random(5, cardinality=3, seed=1).sample(1000)
         DiscreteTable(1000 rows x 5 columns, 3 levels)
         """
+        import networkx as nx
+
         total = check_count("n_rows", n_rows, 1)
         rng = np.random.default_rng(check_count("seed", seed))
         position = {name: i for i, name in enumerate(self._parents)}
         codes = np.empty((len(position), total), code_dtype(int(self.cardinalities.max())))
-        for name in self._order:
+        for name in nx.topological_sort(self._graph):
             table = self._tables[name]
             context = flat_index(
                 codes, [position[p] for p in self._parents[name]], table.shape[:-1]
@@ -312,37 +311,16 @@ def _check_parents(parents: Mapping[str, Sequence[str]]) -> dict[str, tuple[str,
     return {name: tuple(above) for name, above in parents.items()}
 
 
-def _invert(parents: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    children: dict[str, list[str]] = {name: [] for name in parents}
-    for name, above in parents.items():
-        for parent in above:
-            children[parent].append(name)
-    return {name: tuple(below) for name, below in children.items()}
+def _make_graph(parents: Mapping[str, Sequence[str]]) -> nx.DiGraph:
+    import networkx as nx
 
-
-def _sort_topologically(
-    parents: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
-    waiting = {name: len(above) for name, above in parents.items()}
-    order = [name for name, count in waiting.items() if not count]
-    for name in order:  # grows while it is walked
-        for child in children[name]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                order.append(child)
-    if len(order) < len(parents):
-        cycle = _find_cycle(parents, set(parents) - set(order))
-        remedy = "Remove one of these edges."
-        raise ParameterError.because("parents", "have no cycle", " -> ".join(cycle), remedy)
-    return tuple(order)
-
-
-def _find_cycle(parents: Mapping[str, Sequence[str]], stuck: set[str]) -> list[str]:
-    """Walk upwards among variables that wait for each other, until one comes round again."""
-    path = [next(name for name in parents if name in stuck)]
-    while path[-1] not in path[:-1]:
-        path.append(next(parent for parent in parents[path[-1]] if parent in stuck))
-    return path[path.index(path[-1]) :][::-1]
+    graph = nx.DiGraph()
+    graph.add_nodes_from(parents)
+    graph.add_edges_from((parent, name) for name, above in parents.items() for parent in above)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle, remedy = " -> ".join(map(str, find_cycle(graph.edges))), "Remove one of these edges."
+        raise ParameterError.because("parents", "have no cycle", cycle, remedy)
+    return graph
 
 
 def _check_keys(

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.checks import check_cardinality, check_cells, check_count, check_number, random_pairs
-from komb.data.encode.codes import code_dtype
-from komb.data.encode.column_errors import MAX_LEVELS
+from komb.data.levels import code_dtype
 from komb.data.models.sampling import Codes, Floats, draw, flat_index, spread, thresholds
+from komb.data.problems import MAX_LEVELS
 from komb.data.table import DiscreteTable
 from komb.errors import ParameterError, UnknownNameError
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.encode.codes import code_dtype
+from komb.data.levels import code_dtype
 
 Codes = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]

@@ -1,16 +1,19 @@
-"""Read files, and say why one cannot be read."""
+"""Open files, and say why one cannot be read."""
 
 from __future__ import annotations
 
 import codecs
 import difflib
 import gzip
-import io
+import mmap
 import os
 import stat
+import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.errors import FileError, ParameterError
@@ -50,45 +53,6 @@ def shorten(path: object) -> str:
     return repr(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}...")
 
 
-def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1) -> bytes:
-    """Read a whole file, unpacked if it is compressed with gzip."""
-    room = _Room(check_limit(memory_limit), bytes_per_byte)
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if stat.S_ISREG(
-                status.st_mode
-            ):  # others, such as devices, do not say how long they are
-                room.check(status.st_size, shorten(path))
-            data = _read_up_to(file, room, shorten(path))
-    except FileNotFoundError:
-        raise FileError(_describe_missing(path)) from None
-    except (IsADirectoryError, NotADirectoryError):
-        raise FileError(f"{shorten(path)} is not a file.", "Name one file.") from None
-    except OSError as error:
-        # On Windows a folder ends up here: it may not be opened.
-        why = "it is a folder" if os.path.isdir(path) else (error.strerror or str(error)).lower()
-        remedy = "Name one file, and check that you may read it."
-        raise FileError(f"Cannot read {shorten(path)}: {why}. {remedy}") from None
-    return _unpacked(path, data, room)
-
-
-def read_stream(
-    stream: IO[bytes], name: Path, memory_limit: object = None, bytes_per_byte: int = 1
-) -> bytes:
-    """Read a stream such as standard input to its end, as :func:`read_bytes` reads a file."""
-    room = _Room(check_limit(memory_limit), bytes_per_byte)
-    return _unpacked(name, _read_up_to(stream, room, shorten(name)), room)
-
-
-def _unpacked(path: Path, data: bytes, room: _Room) -> bytes:
-    if data.startswith(_GZIP) or path.suffix.lower() == ".gz":
-        data = _unpack(path, data, room)
-    if not data:
-        raise FileError(f"{shorten(path)} is empty. Check how it was written.")
-    return data
-
-
 class _Room(NamedTuple):
     """How much may be read."""
 
@@ -100,54 +64,138 @@ class _Room(NamedTuple):
         refuse_beyond(self.bytes_per_byte * size, self.limit, name, is_at_least=is_at_least)
 
 
-def _read_up_to(file: IO[bytes] | gzip.GzipFile, room: _Room, name: str) -> bytes:
-    """Read a stream to its end, or until there is more than there may be."""
-    gathered = io.BytesIO()
-    while piece := file.read(min(_PIECE, room.limit)):
-        gathered.write(piece)
-        room.check(gathered.tell(), name, is_at_least=True)
-    return gathered.getvalue()
+def read_bytes(path: Path, memory_limit: object = None, bytes_per_byte: int = 1) -> bytes:
+    """Read a whole file, unpacked if it is compressed with gzip."""
+    room = _Room(check_limit(memory_limit), bytes_per_byte)
+    with _opened(path) as file:
+        data = b"".join(_pieces(file, path, room))
+    if not data:
+        raise _is_empty(path)
+    return data
 
 
-def _unpack(path: Path, data: bytes, room: _Room) -> bytes:
-    name = f"{shorten(path)}, unpacked,"
-    # The last four bytes of gzip are how long the text is, or was when it was last below 4 GiB.
-    room.check(int.from_bytes(data[-4:], "little"), name)
+@contextmanager
+def mapped_file(
+    path: Path, limit: int, bytes_per_byte: int, name: Path | None = None
+) -> Iterator[tuple[Path, mmap.mmap]]:
+    """Map a file into memory; what is compressed with gzip is unpacked on the disk first.
+
+    Yields where the bytes are, and what they are. Messages call the file by another name, if given.
+    """
+    room, file_name = _Room(limit, bytes_per_byte), name or path
+    with tempfile.TemporaryDirectory(prefix="komb-", ignore_cleanup_errors=True) as folder:
+        where = path
+        with _opened(path) as file:
+            if not _is_regular(file) or _is_packed(file, path):
+                where = Path(folder, "unpacked")
+                with where.open("wb") as unpacked:
+                    unpacked.writelines(_pieces(file, file_name, room))
+        with where.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            room.check(size, shorten(file_name))
+            if not size:
+                raise _is_empty(file_name)
+            text = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        yield where, text
+
+
+@contextmanager
+def spooled(stream: IO[bytes], name: str, limit: int) -> Iterator[Path]:
+    """Write a stream such as standard input to a file, as long as there is room for it."""
+    room, size = _Room(limit, 1), 0
+    with tempfile.TemporaryDirectory(prefix="komb-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder, name)
+        with path.open("wb") as file:
+            while piece := stream.read(min(_PIECE, limit)):
+                size += file.write(piece)
+                room.check(size, repr(name), is_at_least=True)
+        yield path
+
+
+def _is_empty(path: Path) -> FileError:
+    return FileError(f"{shorten(path)} is empty. Check how it was written.")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a file, or say why it cannot be read."""
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            return _read_up_to(packed, room, name)
+        with path.open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise FileError(_describe_missing(path)) from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise FileError(f"{shorten(path)} is not a file.", "Name one file.") from None
+    except OSError as error:
+        # On Windows a folder ends up here: it may not be opened.
+        why = "it is a folder" if os.path.isdir(path) else (error.strerror or str(error)).lower()
+        remedy = "Name one file, and check that you may read it."
+        raise FileError(f"Cannot read {shorten(path)}: {why}. {remedy}") from None
+
+
+def _is_regular(file: Any) -> bool:
+    """Whether a file says how long it is, as devices do not."""
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _is_packed(file: Any, path: Path) -> bool:
+    """Whether a file is compressed with gzip, by its first bytes or its name."""
+    return file.peek(len(_GZIP)).startswith(_GZIP) or path.suffix.lower() == ".gz"
+
+
+def _pieces(file: Any, path: Path, room: _Room) -> Iterator[bytes]:
+    """Read a file piece by piece, unpacked, or until there is more than there may be."""
+    name, is_packed, source = shorten(path), _is_packed(file, path), file
+    if _is_regular(file):
+        room.check(os.fstat(file.fileno()).st_size, name)
+    if is_packed:
+        name, source = f"{name}, unpacked,", gzip.GzipFile(fileobj=file)
+        if _is_regular(file) and os.fstat(file.fileno()).st_size > len(_GZIP):
+            # The last four bytes are how long the text is, or was when it was last below 4 GiB.
+            file.seek(-4, os.SEEK_END)
+            room.check(int.from_bytes(file.read(), "little"), name)
+            file.seek(0)
+    size = 0
+    try:
+        while piece := source.read(min(_PIECE, room.limit)):
+            size += len(piece)
+            room.check(size, name, is_at_least=True)
+            yield piece
     except (OSError, EOFError, zlib.error) as error:
+        if not is_packed:
+            raise
         remedy = "Download the file again, or unpack it by hand."
         raise FileError(f"{shorten(path)} is damaged gzip ({error}). {remedy}") from None
 
 
-def check_text(path: Path, data: bytes) -> None:
+def check_text(path: Path, data: bytes | mmap.mmap) -> None:
     """Raise if a file is no text in UTF-8; takes no memory, unlike :func:`decode`."""
     for magic, kind in _OTHER_KINDS.items():
-        if data.startswith(magic):
+        if data[: len(magic)] == magic:
             raise FileError(f"{shorten(path)} must be text in UTF-8; it seems to be {kind}.")
     zero = data.find(b"\0")
     if zero >= 0:
-        line = data.count(b"\n", 0, zero) + 1
         raise FileError(
-            f"{shorten(path)} must be text in UTF-8; it is binary (a zero byte on line {line}). "
-            "Export it as CSV, or name it .parquet if that is what it is."
+            f"{shorten(path)} must be text in UTF-8; it is binary (a zero byte on line "
+            f"{line_of(data, zero)}). Export it as CSV, or name it .parquet if that is what it is."
         )
-    if data.isascii():
-        return
     decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
     for start in range(0, len(data), _PIECE):
-        kept = len(decoder.getstate()[0])
+        kept, piece = len(decoder.getstate()[0]), data[start : start + _PIECE]
         try:
-            decoder.decode(view[start : start + _PIECE], start + _PIECE >= len(data))
+            decoder.decode(piece, final=start + _PIECE >= len(data))
         except UnicodeDecodeError as error:
             place = start - kept + error.start
-            line = data.count(b"\n", 0, place) + 1
             raise FileError(
-                f"{shorten(path)} must be text in UTF-8; line {line} has the byte "
+                f"{shorten(path)} must be text in UTF-8; line {line_of(data, place)} has the byte "
                 f"0x{data[place]:02x}, which is not. Save it as UTF-8."
             ) from None
+
+
+def line_of(data: bytes | mmap.mmap, place: int) -> int:
+    """Return the number of the line that a byte is on."""
+    starts = range(0, place, _PIECE)
+    return 1 + sum(data[start : min(start + _PIECE, place)].count(b"\n") for start in starts)
 
 
 def decode(path: Path, data: bytes) -> str:

@@ -1,1 +1,1 @@
-"""Encoded tables on disk: a folder of shards and a header, and how one is made."""
+"""Encoded tables on disk and on clusters, and how one is made."""

@@ -1,30 +1,20 @@
-"""Names and levels as JSON, and back.
+"""Names, levels and what was said about reading as JSON, and back.
 
-Text, whole numbers, booleans, finite floats and nothing are themselves; every other kind of value
-is an object with one entry, the name of its kind.
+Text, numbers, booleans and nothing are themselves; every other kind of value is an object with one
+entry, the name of its kind.
 
->>> to_json(3), to_json(Decimal("1.5")), from_json({"decimal": "1.5"})
-(3, {'decimal': '1.5'}, Decimal('1.5'))
+>>> to_json((3, "a")), from_json({"date": "2020-02-29"})
+({'tuple': [3, 'a']}, datetime.date(2020, 2, 29))
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-
-
-def _write_float(value: float) -> str:
-    return value.hex() if math.isfinite(value) else str(value)
-
-
-def _read_float(text: str) -> float:
-    return float.fromhex(text) if "x" in text else float(text)
 
 
 def _write_instant(value: np.datetime64 | np.timedelta64) -> list[Any]:
@@ -36,8 +26,12 @@ def _read_instant(parts: list[Any]) -> Any:
     return np.array(number, dtype=np.int64).astype(np.dtype(kind))[()]
 
 
-def _write_duration(value: dt.timedelta) -> list[int]:
-    return [value.days, value.seconds, value.microseconds]
+def _write_pairs(value: Mapping[Any, Any]) -> list[Any]:
+    return [[to_json(key), to_json(each)] for key, each in value.items()]
+
+
+def _read_pairs(pairs: list[Any]) -> dict[Any, Any]:
+    return {from_json(key): from_json(each) for key, each in pairs}
 
 
 _KINDS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -45,26 +39,32 @@ _KINDS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "datetime": (dt.datetime, dt.datetime.isoformat, dt.datetime.fromisoformat),
     "date": (dt.date, dt.date.isoformat, dt.date.fromisoformat),
     "time": (dt.time, dt.time.isoformat, dt.time.fromisoformat),
-    "duration": (dt.timedelta, _write_duration, lambda parts: dt.timedelta(*parts)),
-    "decimal": (Decimal, str, Decimal),
-    "fraction": (Fraction, str, Fraction),
-    "bytes": (bytes, bytes.hex, bytes.fromhex),
+    "duration": (
+        dt.timedelta,
+        lambda value: [value.days, value.seconds, value.microseconds],
+        lambda parts: dt.timedelta(*parts),
+    ),
     "instant": (np.datetime64, _write_instant, _read_instant),
     "span": (np.timedelta64, _write_instant, _read_instant),
-    "float": (float, _write_float, _read_float),
     "tuple": (
         tuple,
         lambda value: [to_json(each) for each in value],
         lambda parts: tuple(from_json(each) for each in parts),
     ),
+    "list": (
+        list,
+        lambda value: [to_json(each) for each in value],
+        lambda parts: [from_json(each) for each in parts],
+    ),
+    "mapping": (Mapping, _write_pairs, _read_pairs),
 }
 
 
 def to_json(value: object) -> Any:
-    """Return what stands for a name or level in JSON; TypeError if nothing does."""
+    """Return what stands for a value in JSON; TypeError if nothing does."""
     if value is None or type(value) in (str, int, bool):
         return value
-    if type(value) is float and math.isfinite(value):
+    if type(value) is float and not math.isnan(value):
         return value
     for kind, (python_type, write, _) in _KINDS.items():
         if isinstance(value, python_type):
@@ -76,7 +76,7 @@ def to_json(value: object) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Return the name or level that some JSON stands for; ValueError if there is none such."""
+    """Return the value that some JSON stands for; ValueError if there is none such."""
     if value is None or isinstance(value, str | int | float):
         return value
     if not isinstance(value, dict) or len(value) != 1:

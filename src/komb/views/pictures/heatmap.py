@@ -11,7 +11,7 @@ from komb.views.text import plural, show_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.data.encode.codes import Name
+    from komb.data.names import Name
     from komb.results.blanket import Blanket
 
 _LETTERS = 28  # of a name

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.views.blanket_text import show_strength
 from komb.views.pictures.canvas import check_axes, fit, grow, make_room, shorten
 from komb.views.text import show_name

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from komb.data.encode.codes import Name
+from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.views.text import plural, show_name, show_names
 from komb.views.types_text import rank_notes, show_cuts, type_notes

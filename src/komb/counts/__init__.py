@@ -1,1 +1,0 @@
-"""Counting: compiled kernels and the contingency tables that hide them."""

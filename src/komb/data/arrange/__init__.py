@@ -1,1 +1,0 @@
-"""Tables made for one search: rows weighted, columns grouped, covariates put into strata."""

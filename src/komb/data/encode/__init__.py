@@ -1,1 +1,0 @@
-"""From values to codes: arrays, frames and Python objects, discretization, missing values."""

@@ -1,0 +1,1 @@
+"""Questions about dependence, and who answers them: counts, graphs, distributions, features."""

@@ -1,0 +1,351 @@
+"""Columns as features, and the rows in which they are known.
+
+A numeric column is its ranks: whatever transforms it monotonically changes nothing. The ranks are
+turned into normal scores, so that what is linear and Gaussian stays linear, and polynomials of them
+add what is not. Ties share their mean rank. A nominal column is one contrast per level, less one.
+
+As a target or a candidate a number is its score, the square of that, and Legendre polynomials of
+degree 3 and 4 of its rank. As a condition it is smooth functions, each with a cost: the degree of a
+polynomial, or what is like it. Kernels make them (:mod:`komb.engine.kernels.features`); here is
+what they need for it.
+
+Rows are put into an order of their own first, so that sums, and with them answers, do not depend on
+the order in which they come. They are kept in blocks of equal length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from komb.data.table import DiscreteTable
+from komb.engine.fixed_point import FloatArray, Int64Array
+from komb.engine.kernels import features as kernels
+from komb.engine.questions import Variables
+from komb.engine.records import Record
+
+RAREST_LEVEL = 10
+"""Levels of fewer rows are put together with other rare ones."""
+
+RAREST_CONDITION = 3
+"""The same for a condition: what is put together there is no longer held fixed."""
+
+MANY_ROWS = 2000
+"""From here on variables have one degree more."""
+
+LARGEST_DEGREE, LARGEST_DEGREE_OF_MANY = 3, 4
+"""Of polynomials of the target and the candidate."""
+
+SMOOTHEST, ROUGHEST = 1.0, 12.0
+"""Costs of the functions of a condition."""
+
+ROUGHEST_OF_MANY = 24.0
+"""Costs go up to the third root of the rows, if that is above ``ROUGHEST``, but not beyond this."""
+
+KINK = 4.0
+"""Cost of a jump, or of a bend, at the median."""
+
+MOST_JOINT_LEVELS = 5
+"""Contrasts of a nominal column that are multiplied with others, those of the largest levels."""
+
+BASE_SIZE = 0.8
+"""Functions of conditions that are always in, in terms of the rows to the power of 0.4."""
+
+CURVE_DEGREES = 1.1
+"""Degrees of the curves of a fit, in terms of the rows to the power of 0.2."""
+
+SELECTION_LEVEL = 0.12
+"""Of the test whether a target depends on a function; shared by the features of the target."""
+
+BLOCK = 256
+"""Rows of a block, at most: what is made of so many stays near the processor."""
+
+_ROUND = 8  # rows of a block are a multiple
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: numbers by their scores and ranks, categories by their codes."""
+
+    rows: tuple[npt.NDArray[Any], ...]  # scores and ranks between -1 and 1, or codes
+    degrees: tuple[int, ...]  # of its features; contrasts of a nominal column have degree 1
+    costs: tuple[float, ...]  # of its functions as a condition
+    n_joint: int  # features that are multiplied with those of other columns
+    contrasts: tuple[FloatArray, ...] = ()  # of features and functions, [contrast, level]
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether it has categories."""
+        return len(self.rows) == 1
+
+    @property
+    def kind(self) -> tuple[int, int, bool]:
+        """What features it has; of columns that are alike the same."""
+        return len(self.degrees), self.n_joint, self.is_nominal
+
+    def take(self, rows: Int64Array) -> Column:
+        """Return the column in some rows."""
+        taken = tuple(values[rows] for values in self.rows)
+        return Column(taken, self.degrees, self.costs, self.n_joint, self.contrasts)
+
+
+def numeric_column(values: FloatArray) -> Column:
+    """Return a column of numbers; missing ones (NaN) have zeros, for no test looks at them."""
+    is_known = ~np.isnan(values)
+    ranks, n_distinct = _mean_ranks(values[is_known])
+    n_rows = max(1, len(ranks))
+    score, rank = np.zeros((2, len(values)))
+    score[is_known] = _normal_scores(ranks / n_rows)
+    rank[is_known] = 2.0 * ranks / n_rows - 1.0
+    largest = LARGEST_DEGREE if n_rows < MANY_ROWS else LARGEST_DEGREE_OF_MANY
+    degrees = tuple(range(1, min(largest, n_distinct - 1) + 1))
+    costs = _costs_of_functions(n_distinct, roughest(n_rows))
+    return Column((score, rank), degrees, costs, 2 if n_distinct > 2 else max(0, n_distinct - 1))
+
+
+def roughest(n_rows: int) -> float:
+    """Largest cost of a function of one condition.
+
+    What a basis cannot follow is taken for a dependence as soon as there are rows enough to see it.
+    """
+    return float(max(ROUGHEST, min(ROUGHEST_OF_MANY, np.floor(np.cbrt(n_rows)))))
+
+
+def _mean_ranks(values: FloatArray) -> tuple[FloatArray, int]:
+    """Ranks from 1/2 on, ties with their mean, and the number of distinct values."""
+    _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - 0.5 * counts)[code], len(counts)
+
+
+def _normal_scores(shares: FloatArray) -> FloatArray:
+    """Quantiles of the normal distribution at some shares, standardised."""
+    from scipy.special import ndtri
+
+    score: FloatArray = ndtri(shares)
+    score -= score.mean() if len(score) else 0.0
+    scale = np.sqrt(np.mean(score**2)) if len(score) else 0.0
+    return score / scale if scale > 0 else score
+
+
+@lru_cache(maxsize=64)
+def _costs_of_functions(n_distinct: int, largest_cost: float) -> tuple[float, ...]:
+    """Costs of the functions of a condition, as many as its values can tell apart.
+
+    Up to degree 3 they are polynomials of the score, then Legendre polynomials of the rank, of a
+    degree that is less by 2. After the first of these come a jump and a bend at the median.
+    """
+    costs = [1.0, 2.0, 3.0, KINK, KINK, KINK, *np.arange(KINK + 1, largest_cost + 1).tolist()]
+    if n_distinct <= len(costs):  # polynomials alone give every function of so few values
+        costs = [cost for cost in costs if cost <= n_distinct - 1][: max(0, n_distinct - 1)]
+    return tuple(costs)
+
+
+def nominal_column(codes: Int64Array, n_levels: int) -> Column:
+    """Return a column of categories; codes that are no level are missing.
+
+    The contrasts are orthonormal, so that together they weigh levels as Pearson's statistic does.
+    """
+    is_known = codes < n_levels
+    counts = np.bincount(codes[is_known], minlength=n_levels)
+    contrasts, fine = (_contrasts(counts, rarest) for rarest in (RAREST_LEVEL, RAREST_CONDITION))
+    return Column(
+        (np.where(is_known, codes, 0),),
+        (1,) * len(contrasts),
+        (SMOOTHEST,) * len(fine),
+        min(MOST_JOINT_LEVELS, len(contrasts)),
+        (contrasts, fine),
+    )
+
+
+def _contrasts(counts: Int64Array, rarest: int) -> FloatArray:
+    """Orthonormal contrasts between each level and the more frequent ones (Helmert).
+
+    Levels are sorted by their frequency; the rare ones count as one.
+    """
+    order = np.argsort(-counts, kind="stable")
+    n_frequent = int(np.count_nonzero(counts >= rarest))
+    n_rare_rows = int(counts[order[n_frequent:]].sum())
+    last = n_frequent if n_rare_rows >= rarest else max(0, n_frequent - 1)
+    numbers = np.empty(len(counts), dtype=np.int64)
+    numbers[order] = np.minimum(np.arange(len(counts)), last)
+    merged = np.bincount(numbers, weights=counts) if len(counts) else np.zeros(0)
+    n_rows, before = merged.sum(), np.cumsum(merged)
+    contrasts = np.zeros((max(0, len(merged) - 1), len(counts)))
+    for level in range(1, len(merged)):
+        below, own = before[level - 1], merged[level]
+        scale = np.sqrt(n_rows / (below * own * (below + own)))
+        contrasts[level - 1, numbers < level] = -own * scale
+        contrasts[level - 1, numbers == level] = below * scale
+    return contrasts
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns in the rows of a block each, as kernels see them."""
+
+    columns: Mapping[int, Column]
+    n_rows: int
+    record: Record
+
+    @classmethod
+    def of(cls, columns: Mapping[int, Column], n_rows: int, length: int) -> Rows:
+        """Put columns into blocks of some length."""
+        n_blocks = max(1, -(-n_rows // length))
+        facts = np.zeros((max(columns, default=-1) + 1, kernels.N_FACTS), np.int64)
+        numeric: list[Column] = []
+        nominal: list[Column] = []
+        contrasts: list[FloatArray] = [np.zeros(0)]
+        n_contrasts = 0
+        for number, column in columns.items():
+            own = facts[number]
+            alike = nominal if column.is_nominal else numeric
+            own[kernels.IS_NOMINAL], own[kernels.PLACE] = column.is_nominal, len(alike)
+            own[kernels.N_OWN], own[kernels.N_JOINT] = len(column.degrees), column.n_joint
+            own[kernels.N_SMOOTH] = len(column.costs)
+            alike.append(column)
+            for field, table in zip((kernels.OWN, kernels.SMOOTH), column.contrasts, strict=False):
+                own[field], own[kernels.N_LEVELS] = n_contrasts, table.shape[1]
+                contrasts.append(table.ravel())
+                n_contrasts += table.size
+
+        def in_blocks(values: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+            result = np.zeros((n_blocks, len(values), length), dtype)
+            for place, own in enumerate(values):
+                filled = np.zeros(n_blocks * length, dtype)
+                filled[:n_rows] = own
+                result[:, place] = filled.reshape(n_blocks, length)
+            return result
+
+        most = max((len(column.degrees) for column in columns.values()), default=0)
+        record = Record(
+            n_rows=n_rows,
+            n_blocks=n_blocks,
+            columns=facts,
+            score=in_blocks([column.rows[0] for column in numeric], np.float64),
+            rank=in_blocks([column.rows[1] for column in numeric], np.float64),
+            codes=in_blocks([column.rows[0] for column in nominal], np.int64),
+            contrasts=np.concatenate(contrasts),
+            room=BASE_SIZE * n_rows**0.4,
+            n_curves=int(CURVE_DEGREES * n_rows**0.2),
+            root=np.sqrt(2.0 * np.arange(64) + 1.0),
+            least_evidence=_least_evidence(most),
+        )
+        return cls(columns, n_rows, record)
+
+
+@lru_cache(maxsize=64)
+def _least_evidence(most: int) -> FloatArray:
+    """Squares, in variances, from which on a target with so many features depends on a function."""
+    from scipy.special import chdtri
+
+    least: FloatArray = chdtri(1.0, SELECTION_LEVEL / np.maximum(1, np.arange(most + 1)))
+    return least
+
+
+class FeatureColumns:
+    """The columns of a table, each made when it is asked for.
+
+    Parameters
+    ----------
+    table, numbers, ordered
+        As in :class:`~komb.engine.features.feature_engine.FeatureEngine`.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    n_blocks, length : int
+        Blocks of rows, and how long they are.
+    numeric : frozenset of int
+        Columns that are numbers.
+    """
+
+    def __init__(
+        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
+    ) -> None:
+        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        self.n_blocks = max(1, -(-self.n_rows // BLOCK))
+        self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
+        self.numeric = frozenset(numbers)
+        self._table = table
+        self._numbers = {x: np.asarray(values, np.float64) for x, values in numbers.items()}
+        self._ordered = frozenset(ordered)
+        self._order = self._sort_rows()
+        self._columns: dict[int, Column] = {}
+        self._known: dict[int, BoolArray | None] = {}
+
+    def _sort_rows(self) -> Int64Array:
+        """Return an order of rows that only depends on what is in them."""
+        columns = [self._numbers.get(x, self._table.codes[x]) for x in range(self.n_columns)]
+        return np.lexsort(columns[::-1])
+
+    @property
+    def n_levels(self) -> list[int]:
+        """Levels of each column; a number counts as two."""
+        levels = self._table.levels
+        return [2 if x in self.numeric else len(levels[x]) for x in range(self.n_columns)]
+
+    def levels(self, column: int) -> tuple[Int64Array, int]:
+        """Codes of a column in the order of rows, and how many there are; missing ones beyond."""
+        if column in self.numeric:
+            values = self._numbers[column][self._order]
+            distinct, codes = np.unique(values, return_inverse=True, equal_nan=True)
+            return codes, len(distinct) - int(np.isnan(distinct[-1:]).any())
+        codes = self._table.codes[column][self._order].astype(np.int64)
+        return codes, len(self._table.levels[column])
+
+    def column(self, column: int) -> Column:
+        """Return a column in all rows."""
+        if column not in self._columns:
+            self._columns[column] = self._make(column)
+        return self._columns[column]
+
+    def _make(self, column: int) -> Column:
+        if column in self.numeric:
+            return numeric_column(self._numbers[column][self._order])
+        codes, n_levels = self.levels(column)
+        if column in self._ordered:
+            return numeric_column(np.where(codes < n_levels, codes, np.nan))
+        return nominal_column(codes, n_levels)
+
+    def rows(self, columns: Collection[int], incomplete: Variables) -> Rows:
+        """Return columns in the rows in which some that have missing values are known."""
+        if incomplete:
+            rows = self.complete_rows(incomplete)
+            taken = {x: self.column(x).take(rows) for x in sorted(columns)}
+            return Rows.of(taken, len(rows), self.length)
+        return self.all_rows
+
+    @cached_property
+    def all_rows(self) -> Rows:
+        """All columns in all rows."""
+        every = {x: self.column(x) for x in range(self.n_columns)}
+        return Rows.of(every, self.n_rows, self.length)
+
+    def incomplete(self, columns: Collection[int]) -> Variables:
+        """Those of some columns that have missing values."""
+        return frozenset(x for x in columns if self._is_known(x) is not None)
+
+    def complete_rows(self, columns: Collection[int]) -> Int64Array:
+        """Rows in which none of some columns is missing."""
+        is_known = self.are_known(columns)
+        return np.arange(self.n_rows) if is_known is None else np.flatnonzero(is_known)
+
+    def are_known(self, columns: Collection[int]) -> BoolArray | None:
+        """Whether none of some columns is missing, row by row; None if that is so in all rows."""
+        masks = [mask for x in sorted(columns) if (mask := self._is_known(x)) is not None]
+        return np.asarray(np.logical_and.reduce(masks)) if masks else None
+
+    def _is_known(self, column: int) -> BoolArray | None:
+        if column not in self._known:
+            codes, n_levels = self.levels(column)
+            is_known = codes < n_levels
+            self._known[column] = None if is_known.all() else is_known
+        return self._known[column]

@@ -1,1 +1,0 @@
-"""Who answers the questions of a search: data, a graph, or an exact distribution."""
