@@ -67,7 +67,7 @@ SHARED_STEMS = {
 BUDGET = {
     "": (485, 3),
     "api": (3004, 17),
-    "citests": (1072, 13),
+    "citests": (1087, 13),
     "cli": (1494, 14),
     "data": (8517, 44),
     "describe": (1250, 8),

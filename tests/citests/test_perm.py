@@ -32,8 +32,6 @@ from tests import naive
 from tests.engine.engines import on_table
 from tests.engine.tables import columns_of, make_table, tables
 
-GIVEN = frozenset({2})
-
 thorough = settings(max_examples=60, deadline=None, derandomize=True)
 
 

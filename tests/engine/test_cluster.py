@@ -24,6 +24,7 @@ from tests.local_cluster import local_client
 from tests.optional import pandas as pd
 
 LEVELS = (2, 3, 5, 300)
+TYPES = {"x3": "nominal"}  # or its integers would be numbers, and counted in bins
 BLOCKS = [(), (0,), (1, 2), (0, 1, 2), (1, 3)]
 
 
@@ -41,13 +42,14 @@ def draw_frame(n_rows: int = 30_000) -> Any:
 @pytest.fixture(scope="module")
 def stored(client: Any, tmp_path_factory: pytest.TempPathFactory) -> DiscreteTable:
     path: Path = tmp_path_factory.mktemp("cluster") / "table.komb"
-    return komb.table(komb.encode(draw_frame(), path), memory_limit=10**5, cluster=client)
+    folder = komb.encode(draw_frame(), path, types=TYPES)
+    return komb.table(folder, memory_limit=10**5, cluster=client)
 
 
 @pytest.fixture(scope="module")
 def held(client: Any) -> DiscreteTable:
     frames = pytest.importorskip("dask.dataframe")
-    return komb.table(frames.from_pandas(draw_frame(), npartitions=11), cluster=client)
+    return komb.table(frames.from_pandas(draw_frame(), npartitions=11), types=TYPES, cluster=client)
 
 
 @pytest.fixture(params=["stored", "held"])

@@ -1,4 +1,4 @@
-"""Answers given covariates, and as background knowledge has them: one question at a time."""
+"""Answers as background knowledge has them: one question at a time."""
 
 from __future__ import annotations
 
@@ -10,20 +10,6 @@ from tests.naive.counts import Set
 from tests.naive.sessions import WeighingSession
 
 LEAST_BITS = 1e-9
-
-
-@dataclass
-class GivenSession:
-    """Adds covariates to every condition."""
-
-    session: WeighingSession
-    fixed: Set
-
-    def independent(self, y: int, x: int, given: Set) -> bool:
-        return self.session.independent(y, x, given | self.fixed)
-
-    def strength(self, y: int, x: int, given: Set) -> float:
-        return self.session.strength(y, x, given | self.fixed)
 
 
 @dataclass

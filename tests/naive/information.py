@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import permutations
 
 Column = Sequence[int]
 
@@ -20,16 +19,3 @@ def plain(x: Column, y: Column, given: Sequence[Column] = ()) -> float:
         count / n * math.log2(count * strata[c] / (xz[a, c] * yz[b, c]))
         for (a, b, c), count in xyz.items()
     )
-
-
-def beyond_chance(x: Column, y: Column, given: Sequence[Column] = ()) -> float:
-    """The same, less its mean over all orders of x within each stratum."""
-    z = list(zip(*given, strict=True)) if given else [()] * len(x)
-    total = plain(x, y, given)
-    for stratum in set(z):
-        rows = [i for i in range(len(x)) if z[i] == stratum]
-        xs, ys = [x[i] for i in rows], [y[i] for i in rows]
-        orders = list(permutations(xs))
-        chance = sum(plain(order, ys) for order in orders) / len(orders)
-        total -= len(rows) / len(x) * chance
-    return total

@@ -124,9 +124,7 @@ class Run:
             for member in blanket.details
         }
 
-    def open_engine(
-        self, journal: Journal | None = None, *, tells_required: bool = True
-    ) -> Engine:
+    def open_engine(self, journal: Journal | None = None, *, tells_required: bool = True) -> Engine:
         """Open what answers searches; without ``tells_required`` tests of known pairs count."""
         knowledge = self.knowledge
         if knowledge is not None and not tells_required:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from komb.engine.engine import AllSets, Engine, Power
+from komb.engine.features import COMPONENTS
 from komb.engine.features.columns import FeatureColumns
-from komb.engine.features.components import COMPONENTS, UNLIKELY, Tests, compare, has_power
+from komb.engine.features.components import UNLIKELY, Tests, compare, has_power
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
