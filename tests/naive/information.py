@@ -1,4 +1,4 @@
-"""Information by dictionaries and loops, and what chance gives it by trying out all orders."""
+"""Information by dictionaries and loops."""
 
 from __future__ import annotations
 
