@@ -91,3 +91,27 @@ class Silent:
 def test_no_licence() -> None:
     assert licences.licence(Silent()) == licences.NONE
     assert licences.licence(Silent(License="x" * 1000)) == "MIT License"
+
+
+def test_the_conda_recipe_has_the_version_and_every_dependency() -> None:
+    """As conda renders it: with functions that read files beside the recipe."""
+    jinja2 = pytest.importorskip("jinja2")
+    folder = ROOT / "tools" / "conda"
+    text = jinja2.Template((folder / "meta.yaml").read_text("utf-8")).render(
+        PYTHON="python",
+        load_file_data=lambda path, **_: tomllib.loads((folder / path).read_text("utf-8")),
+        load_file_regex=lambda path, pattern, **_: re.search(
+            pattern, (folder / path).read_text("utf-8")
+        ),
+    )
+    import komb
+
+    assert f"version: {komb.__version__}\n" in text
+    for requirement in PROJECT["dependencies"]:
+        assert f"- {requirement}\n" in text
+
+
+def test_the_citation_names_this_version() -> None:
+    import komb
+
+    assert f"version: {komb.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
