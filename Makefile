@@ -18,7 +18,7 @@ LOCK ?=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	$(if $(LOCK),--constraint $(LOCK))
 
-.PHONY: help demo test fuzz lint format bench docs lock lowest licences sdist clean
+.PHONY: help demo test fuzz lint format bench docs lock lowest licences sdist wheel clean
 
 help:
 	@echo "make demo    see what komb finds that others miss"
@@ -31,6 +31,7 @@ help:
 	@echo "make lock    write down the versions of all packages: lock.txt"
 	@echo "make lowest  test with the lowest versions that are allowed"
 	@echo "make sdist   build, and test what was built from a clean environment"
+	@echo "make wheel   build the wheel, and run what the README shows from it in a clean environment"
 	@echo "make licences  list the licences of everything that komb pulls in"
 	@echo "make clean   remove the virtual environment and all caches"
 
@@ -73,6 +74,14 @@ lowest: $(BIN)/python
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint $(LOWEST)/lowest.txt --editable . pytest pytest-xdist hypothesis
 	$(LOWEST)/bin/python -m pytest -m "not slow" tests
+
+wheel: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	rm -rf dist && $(BIN)/python -m build --wheel --outdir dist .
+	mkdir dist/tree && cp -r README.md conftest.py pyproject.toml docs examples tests dist/tree
+	$(PYTHON) -m venv dist/clean
+	dist/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl pytest hypothesis
+	cd dist/tree && ../clean/bin/python -m pytest -p no:cacheprovider tests/test_readme.py
 
 licences: $(INSTALLED)
 	@$(BIN)/python tools/licences.py
