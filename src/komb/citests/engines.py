@@ -25,7 +25,7 @@ LONG_ROWS = 1 << 16
 
 def ranked_numbers(table: DiscreteTable, test: TestChoice) -> dict[int, FloatArray]:
     """Return the columns that a test takes as numbers, by position, with their values."""
-    if not (find_test(test).takes_numbers and table.is_in_memory and table.has_ranks):
+    if not (find_test(test).takes_numbers and table.has_ranks):
         return {}
     return {table.index(name): values for name, values in table.numbers.items()}
 

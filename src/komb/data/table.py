@@ -31,8 +31,12 @@ from komb.data.parts import CodesHere, Parts, narrow
 from komb.data.problems import Missing, explain
 from komb.errors import ParameterError, UnknownNameError
 
-MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
-"""Rows, and numbers in all columns together, up to which tests may take numbers by their ranks."""
+MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 20_000, 5_000_000
+"""Rows, and numbers in all columns together, that tests which take numbers by their ranks look at:
+of longer tables, some rows."""
+
+FEWEST_RANKED_ROWS = 2_000
+"""If that many rows hold too many numbers, they are cut into bins."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -242,14 +246,21 @@ class DiscreteTable:
     def has_ranks(self) -> bool:
         """Whether it has numbers that tests may take by their ranks.
 
-        Groups, weights and a rule for cutting all columns have everything counted by levels. Ranks
-        take some 150 bytes per number, and tests a time that grows with the rows.
+        Groups, weights and a rule for cutting all columns have everything counted by levels.
         """
         said = self.reading
         if said.get("groups") or said.get("weights") or isinstance(said.get("discretize"), str):
             return False
-        n_numbers = self.n_rows * len(self.numbers)
-        return 0 < n_numbers <= MOST_RANKED_NUMBERS and self.n_rows <= MOST_RANKED_ROWS
+        return 0 < self.n_ranked_rows * len(self.numbers) <= MOST_RANKED_NUMBERS
+
+    @property
+    def n_ranked_rows(self) -> int:
+        """Rows that tests of numbers by their ranks look at.
+
+        Ranks take some 150 bytes per number, and tests a time that grows with the rows.
+        """
+        most = MOST_RANKED_NUMBERS // max(1, len(self.numbers))
+        return min(self.n_rows, MOST_RANKED_ROWS, max(most, FEWEST_RANKED_ROWS))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -9,8 +9,9 @@ degree 3 and 4 of its rank. As a condition it is smooth functions, each with a c
 polynomial, or what is like it. Kernels make them (:mod:`komb.engine.kernels.features`); here is
 what they need for it.
 
-Rows are put into an order of their own first, so that sums, and with them answers, do not depend on
-the order in which they come. They are kept in blocks of equal length.
+Of long tables there are some rows, chosen by what is in them (:mod:`komb.data.row_sample`). Rows are
+put into an order of their own, so that sums, and with them answers, do not depend on the order in
+which they come. They are kept in blocks of equal length.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from komb.data.row_sample import codes_in, sample_rows
 from komb.data.table import DiscreteTable
 from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import features as kernels
@@ -64,6 +66,9 @@ SELECTION_LEVEL = 0.12
 
 BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
+
+FEW_ROWS, LEAST_FEW = 2000, 2.5
+"""Rows that show what is overwhelming, where there are so many times as many."""
 
 _ROUND = 8  # rows of a block are a multiple
 
@@ -268,38 +273,42 @@ class FeatureColumns:
     """
 
     def __init__(
-        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
+        self,
+        table: DiscreteTable,
+        numbers: Mapping[int, FloatArray],
+        ordered: Collection[int],
+        rows: Int64Array | None = None,
     ) -> None:
-        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        if rows is None and table.n_rows >= LEAST_FEW * FEW_ROWS:
+            rows = sample_rows(table, table.n_ranked_rows)
+        elif rows is None:
+            rows = np.arange(table.n_rows)
+        self._rows, self._all = rows, (table, numbers, ordered)
+        self.n_rows, self.n_columns = len(rows), table.n_columns
         self.n_blocks = max(1, -(-self.n_rows // BLOCK))
         self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
         self.numeric = frozenset(numbers)
-        self._table = table
-        self._numbers = {x: np.asarray(values, np.float64) for x, values in numbers.items()}
+        codes = codes_in(table, rows)
+        values = {x: np.asarray(own, np.float64)[rows] for x, own in numbers.items()}
+        # an order that only depends on what is in the rows
+        order = np.lexsort([values.get(x, codes[x]) for x in reversed(range(self.n_columns))])
+        self._numbers = {x: own[order] for x, own in values.items()}
+        self._codes, self._levels = codes[:, order], tuple(map(len, table.levels))
         self._ordered = frozenset(ordered)
-        self._order = self._sort_rows()
         self._columns: dict[int, Column] = {}
         self._known: dict[int, BoolArray | None] = {}
-
-    def _sort_rows(self) -> Int64Array:
-        """Return an order of rows that only depends on what is in them."""
-        columns = [self._numbers.get(x, self._table.codes[x]) for x in range(self.n_columns)]
-        return np.lexsort(columns[::-1])
 
     @property
     def n_levels(self) -> list[int]:
         """Levels of each column; a number counts as two."""
-        levels = self._table.levels
-        return [2 if x in self.numeric else len(levels[x]) for x in range(self.n_columns)]
+        return [2 if x in self.numeric else own for x, own in enumerate(self._levels)]
 
     def levels(self, column: int) -> tuple[Int64Array, int]:
         """Codes of a column in the order of rows, and how many there are; missing ones beyond."""
         if column in self.numeric:
-            values = self._numbers[column][self._order]
-            distinct, codes = np.unique(values, return_inverse=True, equal_nan=True)
+            distinct, codes = np.unique(self._numbers[column], return_inverse=True, equal_nan=True)
             return codes, len(distinct) - int(np.isnan(distinct[-1:]).any())
-        codes = self._table.codes[column][self._order].astype(np.int64)
-        return codes, len(self._table.levels[column])
+        return self._codes[column].astype(np.int64), self._levels[column]
 
     def column(self, column: int) -> Column:
         """Return a column in all rows."""
@@ -309,7 +318,7 @@ class FeatureColumns:
 
     def _make(self, column: int) -> Column:
         if column in self.numeric:
-            return numeric_column(self._numbers[column][self._order])
+            return numeric_column(self._numbers[column])
         codes, n_levels = self.levels(column)
         if column in self._ordered:
             return numeric_column(np.where(codes < n_levels, codes, np.nan))
@@ -322,6 +331,13 @@ class FeatureColumns:
             taken = {x: self.column(x).take(rows) for x in sorted(columns)}
             return Rows.of(taken, len(rows), self.length)
         return self.all_rows
+
+    @cached_property
+    def few(self) -> FeatureColumns | None:
+        """The same columns in few of the rows, if that saves much."""
+        if self.n_rows < LEAST_FEW * FEW_ROWS:
+            return None
+        return FeatureColumns(*self._all, self._rows[:FEW_ROWS])
 
     @cached_property
     def all_rows(self) -> Rows:

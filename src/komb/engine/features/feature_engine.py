@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import compress
 from threading import Lock
 from typing import Any, TypeVar
@@ -13,12 +13,13 @@ import numpy as np
 
 from komb.engine.engine import AllSets, Engine, Power
 from komb.engine.features import COMPONENTS
-from komb.engine.features.columns import FeatureColumns
+from komb.engine.features.columns import FeatureColumns, Rows
 from komb.engine.features.components import UNLIKELY, Tests, compare, has_power
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
 from komb.engine.features.work import Work
+from komb.engine.kernels.gram import LOG2_P_VALUE, VERDICT
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import (
     EMPTY,
@@ -43,6 +44,9 @@ KEPT_BYTES = 128 << 20
 
 TEST_COST = 200.0
 """A test on features takes about this many times as long as one on counts."""
+
+OVERWHELMING = 64.0
+"""Bits that few of the rows have to show for the others not to be looked at."""
 
 LEAST_SWEEP = 8
 """From so many sets on, only what passes a screen is tested."""
@@ -100,6 +104,7 @@ class FeatureEngine(PlainEngine):
         self._adjusted = LruCache[Any, Adjusted](KEPT_BYTES)
         self._idle: list[Work] = []  # memory that no thread works in
         self._screen: Screen | None = None
+        self._features = LruCache[int, Features](KEPT_BYTES)  # for the screen
         self._lock = Lock()
         self._n_tables = self._n_unreliable = 0
 
@@ -173,7 +178,8 @@ class FeatureEngine(PlainEngine):
     def _outcome(self, target: int, candidate: int, given: Variables) -> Outcome:
         if self._levels is not None and not self._is_mixed(target, candidate, given):
             return self._levels.outcome(target, candidate, given)
-        [test] = self._compare_each(target, [([candidate], given)])
+        test = self._compare_in(self._columns, target, [candidate], given)
+        self._n_unreliable += int(not test.is_reliable[0])
         statistic, freedom = test.chi_square(0, test.decider(0))
         return Outcome(
             independent=not test.evidence(self._alpha)[0],
@@ -225,47 +231,58 @@ class FeatureEngine(PlainEngine):
     def _compare(
         self, target: int, candidates: Sequence[int], given: Variables, unlikely: float = UNLIKELY
     ) -> Tests:
+        """Make some tests, in few of the rows where that is overwhelming.
+
+        Evidence grows with the rows.
+        """
+        few = self._columns.few
+        if few is None or not given:
+            return self._compare_in(self._columns, target, candidates, given, unlikely)
+        tests = self._compare_in(few, target, candidates, given, unlikely)
+        is_clear = tests.log2_p_values <= -OVERWHELMING
+        tests.found[:, VERDICT, LOG2_P_VALUE] *= self.n_rows / few.n_rows
+        left = np.flatnonzero(~is_clear)
+        if len(left):
+            others = [candidates[number] for number in left]
+            found = self._compare_in(self._columns, target, others, given, unlikely)
+            tests.found[left] = found.found
+        return tests
+
+    def _compare_in(
+        self,
+        columns: FeatureColumns,
+        target: int,
+        candidates: Sequence[int],
+        given: Variables,
+        unlikely: float = UNLIKELY,
+    ) -> Tests:
         """Make some tests, each on the rows that are complete for its columns."""
         found = Tests.nothing(len(candidates))
         by_missing: dict[Variables, list[int]] = {}
         for number, candidate in enumerate(candidates):
-            incomplete = self._columns.incomplete({target, candidate, *given})
+            incomplete = columns.incomplete({target, candidate, *given})
             by_missing.setdefault(incomplete, []).append(number)
         with self._work() as work:
             for incomplete, numbers in by_missing.items():
                 asked = [candidates[number] for number in numbers]
-                tests = self._compare_on(incomplete, target, asked, given, unlikely, work)
+                rows = columns.rows([target, *asked, *given], incomplete)
+                if rows.n_rows < LEAST_ROWS:
+                    continue
+                key = given, incomplete, columns.n_rows
+                conditions = self._conditions.get(key, partial(self._conditions_of, rows, given))
+                if conditions.is_rich:
+                    continue
+                adjusted = self._adjusted.get(
+                    (target, *key), partial(conditions.adjust, rows, target, work)
+                )
+                tests = compare(rows, conditions, adjusted, asked, work, unlikely)
                 found.found[numbers] = tests.found
         return found
 
-    def _compare_on(
-        self,
-        incomplete: Variables,
-        target: int,
-        candidates: Sequence[int],
-        given: Variables,
-        unlikely: float,
-        work: Work,
-    ) -> Tests:
-        """Compare on the rows in which some columns are not missing."""
-        columns = [target, *candidates, *given]
-        rows = self._columns.rows(columns, incomplete)
-        ordered = sorted(given)
-
-        def make_conditions() -> Conditions:
-            with self._lock:
-                self._n_tables += 1
-            return Conditions(rows, ordered)
-
-        if rows.n_rows < LEAST_ROWS:
-            return Tests.nothing(len(candidates))
-        conditions = self._conditions.get((given, incomplete), make_conditions)
-        if conditions.is_rich:
-            return Tests.nothing(len(candidates))
-        adjusted = self._adjusted.get(
-            (target, given, incomplete), lambda: conditions.adjust(rows, target, work)
-        )
-        return compare(rows, conditions, adjusted, candidates, work, unlikely)
+    def _conditions_of(self, rows: Rows, given: Variables) -> Conditions:
+        with self._lock:
+            self._n_tables += 1
+        return Conditions(rows, sorted(given))
 
     @contextmanager
     def _work(self) -> Iterator[Work]:
@@ -388,9 +405,11 @@ class FeatureEngine(PlainEngine):
     def _make_screen(self) -> Screen:
         """Return the screen of all columns, made now if need be."""
         if self._screen is None:
-            every = (Features.of(self._columns, x) for x in range(self.n_variables))
-            self._screen = Screen.of(every)
+            self._screen = Screen.of(map(self._features_of, range(self.n_variables)))
         return self._screen
+
+    def _features_of(self, column: int) -> Features:
+        return self._features.get(column, lambda: Features.of(self._columns, column))
 
     def _screened(
         self, target: int, candidates: Sequence[int], given: Variables, bits: float
@@ -399,9 +418,9 @@ class FeatureEngine(PlainEngine):
         if not candidates or not given:
             return list(candidates)
         is_possible = self._make_screen().possible(
-            Features.of(self._columns, target),
+            self._features_of(target),
             candidates,
-            [Features.of(self._columns, z) for z in sorted(given)],
+            [self._features_of(z) for z in sorted(given)],
             self._columns.are_known([target, *given]),
             bits,
         )
@@ -416,8 +435,8 @@ class FeatureEngine(PlainEngine):
         given, witness = given | self.fixed, witness | self.fixed
         if self._levels is not None and not self._is_mixed(target, candidate, given | witness):
             return self._levels.can_detect(target, candidate, given, witness, power)
-        test = self._compare(target, [candidate], given)
-        seen = self._compare(target, [candidate], witness)
+        test = self._compare_in(self._columns, target, [candidate], given)
+        seen = self._compare_in(self._columns, target, [candidate], witness)
         return has_power(test, seen, power.share, self._alpha)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:

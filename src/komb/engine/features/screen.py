@@ -66,6 +66,11 @@ class Features:
         return cls(own, degrees, joint, smooth, costs, column.is_nominal)
 
     @property
+    def nbytes(self) -> int:
+        """Memory that they take, in bytes."""
+        return int(self.own.nbytes + self.joint.nbytes + self.smooth.nbytes)
+
+    @property
     def sharpest(self) -> FloatArray:
         """What stands for the column in products of more than two."""
         return self.joint if self.is_nominal else self.joint[-1:]
