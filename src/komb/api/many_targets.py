@@ -79,7 +79,8 @@ def _report_done(run: Run, blanket: Blanket, reporter: Reporter, finished: int) 
 
 def _find_in_turn(run: Run, targets: Sequence[int], _: int, reporter: Reporter) -> _Found:
     """Find several blankets here."""
-    for number, finding in enumerate(_search_in_turn(run, targets, _open_shared(run), reporter)):
+    own = run.ordered()
+    for number, finding in enumerate(_search_in_turn(own, targets, _open_shared(own), reporter)):
         yield number, run.name(finding)
 
 
@@ -110,7 +111,7 @@ def _find_at_once(run: Run, targets: Sequence[int], n_workers: int, reporter: Re
     try:
         plugins = TESTS.from_outside(), ALGORITHMS.from_outside()
         ticket = os.getpid(), next(_tickets)
-        shared = (ticket, stop, plugins, _without_data(run), *_anonymous(run.data))
+        shared = (ticket, stop, plugins, _without_data(run.ordered()), *_anonymous(run.data))
         with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
             for _, findings in found:
                 for finding in findings:

@@ -21,6 +21,7 @@ from komb.api.progress import IGNORED, Reporter
 from komb.api.warmup import warm_up
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
+from komb.data.column_order import order_columns
 from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
@@ -70,6 +71,7 @@ class Run:
     left_out: tuple[int, ...] = ()  # variables of a model that are excluded; tables are without
     knowledge: ColumnKnowledge | None = None
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
+    order: tuple[int, ...] = ()  # in which a search sees the columns; empty: that of the table
 
     @classmethod
     def open(
@@ -90,7 +92,14 @@ class Run:
         """Return the run of another search on the same data, with the same covariates."""
         notes = {name: choice for name, choice in self.choices.items() if name != "alpha"}
         opened = Opened(self.data, self.named(self.held), notes)
-        return replace(self, search=search, **check_search(search, opened))
+        return replace(self, search=search, order=(), **check_search(search, opened))
+
+    def ordered(self) -> Run:
+        """Return the same run with the order in which its search sees the columns, if any."""
+        table, search = self.data, self.search
+        if self.order or not isinstance(table, DiscreteTable) or not search.algorithm.is_order_free:
+            return self
+        return replace(self, order=order_columns(table, ranked_numbers(table, search.test)))
 
     @property
     def names(self) -> tuple[Name, ...]:
@@ -125,19 +134,25 @@ class Run:
         }
 
     def open_engine(self, journal: Journal | None = None, *, tells_required: bool = True) -> Engine:
-        """Open what answers searches; without ``tells_required`` tests of known pairs count."""
-        knowledge = self.knowledge
+        """Open what answers tests; without ``tells_required`` those of known pairs count.
+
+        Its columns are those of the table, in the order of the search if the run has one.
+        """
+        data, knowledge, fixed = self.data, self.knowledge, frozenset(self.held)
         if knowledge is not None and not tells_required:
             knowledge = replace(knowledge, required=frozenset())
-        fixed = frozenset(self.held)
         engine: Engine
-        if isinstance(self.data, DiscreteTable):
+        if isinstance(data, DiscreteTable):
+            if self.order:
+                data, place = data.select(self.names[x] for x in self.order), self._places()
+                knowledge = knowledge and knowledge.moved(place, len(place))
+                fixed = _moved(fixed, place)
             engine = open_engine(
-                self.data, self.search.test, given=fixed, alpha=self.alpha or FIXED_ALPHA,
+                data, self.search.test, given=fixed, alpha=self.alpha or FIXED_ALPHA,
                 journal=journal, **self.search.of_test,
             )  # fmt: skip
         else:
-            engine = self.data.open(fixed)
+            engine = data.open(fixed)
         if knowledge is None:
             return engine
         return KnowledgeEngine(engine, knowledge, frozenset(range(len(self.names))) - fixed)
@@ -160,11 +175,11 @@ class Run:
         journal: Journal | None = None,
     ) -> Finding:
         """Search for the blanket of the column at position ``target``."""
-        grown: list[tuple[int, ...]] = [()]
+        run, grown = self, list[int]()
 
         def observe(progress: TaskProgress) -> None:
-            grown[:] = [progress.blanket]
-            reporter.report(self.names, target, progress)
+            grown[:] = _moved(progress.blanket, run.order)
+            reporter.report(self.names, target, replace(progress, blanket=tuple(sorted(grown))))
 
         algorithm, arguments = self.search.algorithm, self.search.arguments
         if algorithm.choose_alpha is not None:
@@ -173,15 +188,17 @@ class Run:
             if isinstance(self.data, DiscreteTable):
                 warm_up(self.data, self.search.test)
             began = time.perf_counter()
-            engine, task = engine or self.open_engine(journal), self.task(target, observe)
+            run = self.ordered()
+            engine, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
             before = engine.work
             found = algorithm.search(engine, task, **arguments)
             check_found(found, task, algorithm.name)
             # the evidence, gathered below, is no part of the search
             counts, seconds = engine.work - before, time.perf_counter() - began
-            return self._with_evidence(Finding(target, found, {}, counts, seconds), task, engine)
+            finding = Finding(task.target, found, {}, counts, seconds)
+            return _in_table_order(_with_evidence(finding, task, engine), run.order)
         except KeyboardInterrupt:
-            names = self.named(grown[0])
+            names = self.named(grown)
             message = (
                 f"Interrupted; the blanket of {self.names[target]!r} had grown to: "
                 f"{show_names(names) or 'nothing yet'}."
@@ -200,19 +217,24 @@ class Run:
         )
         return task if observe is None else replace(task, observer=observe)
 
+    def _task_of_engine(self, target: int, observe: Any) -> Task:
+        """Return the task in the columns of the engine."""
+        task, place = self.task(target, observe), self._places()
+        return replace(
+            task,
+            target=place.get(target, target),
+            candidates=_moved(task.candidates, place),
+            start=_moved(task.start, place),
+            include=_moved(task.include, place),
+        )
+
+    def _places(self) -> dict[int, int]:
+        """Return where the search has each column, if not in its place in the table."""
+        return {x: place for place, x in enumerate(self.order)}
+
     def candidates(self, target: int) -> Variables:
         """Columns that may be members: all but the target, what is held fixed and left out."""
         return frozenset(range(len(self.names))) - {target, *self.held, *self.left_out}
-
-    def _with_evidence(self, finding: Finding, task: Task, engine: Engine) -> Finding:
-        """Add what the tests of the members say; those that no test shows are there by request."""
-        found = finding.found
-        shown = {x: z for x, z in found.witnesses.items() if z is not None}
-        outcomes = dict(zip(shown, engine.outcomes(task.target, [*shown.items()]), strict=True))
-        by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
-        if by_request:
-            found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
-        return replace(finding, found=found, outcomes=outcomes)
 
     def name(self, finding: Finding) -> Blanket:
         """Put names to what was found, here or by a worker; every blanket is made here."""
@@ -337,5 +359,45 @@ class Run:
         }
         alpha, choices = choose_alpha(self.search, half)
         knowledge = self.knowledge and self.knowledge.moved(moved, half.n_columns)
-        own = replace(self, data=half, alpha=alpha, choices=choices, knowledge=knowledge, **columns)
-        return own, kept[name]
+        made = {"alpha": alpha, "choices": choices, "knowledge": knowledge, "order": (), **columns}
+        return replace(self, data=half, **made), kept[name]
+
+
+def _with_evidence(finding: Finding, task: Task, engine: Engine) -> Finding:
+    """Add what the tests of the members say; those that no test shows are there by request."""
+    found = finding.found
+    shown = {x: z for x, z in found.witnesses.items() if z is not None}
+    outcomes = dict(zip(shown, engine.outcomes(task.target, [*shown.items()]), strict=True))
+    by_request = {x for x in task.include if x in outcomes and outcomes[x].independent}
+    if by_request:
+        found = replace(found, witnesses={**found.witnesses, **dict.fromkeys(by_request)})
+    return replace(finding, found=found, outcomes=outcomes)
+
+
+def _moved(columns: Iterable[int], place: Sequence[int] | Mapping[int, int]) -> Variables:
+    """Return the same columns in other places, if there are any."""
+    return frozenset(place[x] for x in columns) if place else frozenset(columns)
+
+
+def _in_table_order(finding: Finding, order: Sequence[int]) -> Finding:
+    """Return what was found in the positions that columns have in the table."""
+    if not order:
+        return finding
+    found = finding.found
+
+    def move(sets: Mapping[int, Variables | None]) -> dict[int, Any]:
+        moved = {order[x]: None if own is None else _moved(own, order) for x, own in sets.items()}
+        return dict(sorted(moved.items()))
+
+    found = replace(
+        found,
+        witnesses=move(found.witnesses),
+        separators=move(found.separators),
+        equivalents={
+            order[x]: tuple(sorted((_moved(own, order) for own in sets), key=sorted))
+            for x, sets in sorted(found.equivalents.items())
+        },
+        leaks=tuple(replace(leak, column=order[leak.column]) for leak in found.leaks),
+    )
+    outcomes = {order[x]: outcome for x, outcome in finding.outcomes.items()}
+    return replace(finding, target=order[finding.target], found=found, outcomes=outcomes)

@@ -8,8 +8,9 @@ any time asks for the codes as a whole.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -89,20 +90,23 @@ class Parts(ABC):
     def verify(self) -> None:  # noqa: B027 - only files have checksums
         """Compare what is on disk with its checksums."""
 
+    def add_up(self, count: Callable[[Piece], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Add up what is counted in each piece."""
+        return sum_of([count(piece) for piece in self.pieces()])
+
     def count_levels(self, position: int, n_codes: int) -> Int64Array:
         """Count the rows that have each code of a column."""
-        place = self.places[position]
-        return sum_of([count_codes(piece, place, n_codes) for piece in self.pieces()])
+        return self.add_up(partial(count_codes, self.places[position], n_codes))
 
 
-def count_codes(piece: Piece, place: int, n_codes: int) -> Int64Array:
+def count_codes(place: int, n_codes: int, piece: Piece) -> Int64Array:
     """Count the rows of a piece that have each code of a column."""
     return np.bincount(piece.codes()[place], minlength=n_codes)
 
 
-def sum_of(counts: Sequence[Int64Array]) -> Int64Array:
+def sum_of(counts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """Add up the counts of several pieces."""
-    total: Int64Array = np.sum(counts, axis=0)
+    total: npt.NDArray[Any] = np.sum(counts, axis=0)
     return total
 
 

@@ -92,6 +92,7 @@ LARGEST_WITNESS = 3
     options=(options.ORDER, options.MAX_SEPARATOR, options.LEVEL, options.TIME_BUDGET),
     choose_alpha=choose_alpha,
     shares_engine=True,
+    is_order_free=True,
 )
 def find_blanket(
     engine: Engine,

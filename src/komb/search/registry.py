@@ -61,6 +61,9 @@ class AlgorithmInfo:
     shares_engine : bool
         Whether what it learns about other variables than its target serves the searches for those:
         several targets then are better searched with one engine.
+    is_order_free : bool
+        Whether it gets the columns in an order that depends on their contents alone, so that the
+        blanket does not depend on that of the table.
     """
 
     name: str
@@ -75,6 +78,7 @@ class AlgorithmInfo:
     search: SearchFunction
     choose_alpha: AlphaChooser | None = None
     shares_engine: bool = False
+    is_order_free: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -109,6 +113,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
     options: tuple[Option, ...] = (),
     choose_alpha: AlphaChooser | None = None,
     shares_engine: bool = False,
+    is_order_free: bool = False,
 ) -> Callable[[F], F]:
     """Register a search function under a name.
 
@@ -118,7 +123,9 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
         What it is called by: ``komb.markov_blanket(data, target, method=name)``.
     summary : str
         What it does, in a line.
-    citation, year, assumes, is_sound, guarantee, weakness, options, choose_alpha, shares_engine
+    citation, year, assumes, is_sound, guarantee, weakness, options
+        As in :class:`~komb.search.registry.AlgorithmInfo`; all can be left out.
+    choose_alpha, shares_engine, is_order_free
         As in :class:`~komb.search.registry.AlgorithmInfo`; all can be left out.
 
     Returns
@@ -145,7 +152,7 @@ def register_algorithm(  # noqa: PLR0913 - what an algorithm says of itself
         _check_algorithm(search, options)
         info = AlgorithmInfo(
             name, summary, citation, year, assumes, is_sound, guarantee, weakness, options, search,
-            choose_alpha, shares_engine,
+            choose_alpha, shares_engine, is_order_free,
         )  # fmt: skip
         ALGORITHMS.add(info)
         return search

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from komb.data.batches import DaskPartitions
 from komb.data.encoder import TablePlan, plan_table
 from komb.data.levels import CodeArray
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.options import ReadOptions
-from komb.data.parts import ArrayPiece, Int64Array, count_codes, sum_of
+from komb.data.parts import ArrayPiece, Piece, sum_of
 from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder, stored_columns
 from komb.data.table import DiscreteTable
 from komb.errors import (
@@ -251,10 +252,9 @@ class CodesOnWorkers(CodesElsewhere):
         places = [self.places[position] for position in positions]
         return CodesOnWorkers(self._all, places, self.n_rows, self._held)
 
-    def count_levels(self, position: int, n_codes: int) -> Int64Array:
-        """Count the rows that have each code of a column, where they are."""
-        client, place = self._held[0].client, self.places[position]
-        count = partial(count_codes, place=place, n_codes=n_codes)
+    def add_up(self, count: Callable[[Piece], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Add up what is counted in each piece, where it is."""
+        client = self._held[0].client
         return sum_of(client.gather(client.map(count, self._held, pure=False)))
 
     def __reduce__(self) -> NoReturn:
