@@ -135,7 +135,7 @@ class TestTable:
         assert seen[0] is frame
         plain = komb.compare(XOR, "Y", methods=SOME)
         for name, blanket in comparison.blankets.items():
-            assert blanket.details == plain.blankets[name].details
+            assert blanket.evidence == plain.blankets[name].evidence
 
     def test_excluded_columns_are_not_looked_at(self) -> None:
         data = {str(name): XOR.column(name) for name in XOR.names} | {"note": [None] * 500}

@@ -18,7 +18,7 @@ PARITY = komb.boolean_table("parity", 500, n_irrelevant=2)
 
 def contents(blanket: komb.Blanket) -> tuple[Any, ...]:
     """Everything about a blanket but the work it took."""
-    return blanket.target, blanket.details, blanket.method, dict(blanket.parameters)
+    return blanket.target, blanket.evidence, blanket.method, dict(blanket.parameters)
 
 
 class TestAnswers:

@@ -30,7 +30,7 @@ class TestCollection:
         assert "age" in blanket
         assert "ill" not in blanket
         assert bool(blanket)
-        assert not make_blanket(details=())
+        assert not make_blanket(evidence=())
 
     def test_a_name_leads_to_its_member(self) -> None:
         blanket = make_blanket()
@@ -90,7 +90,7 @@ class TestText:
             Member("weak", (), 9.0, 1, 0.0027, "g", True),
             Member("strong", (), 900.0, 1, 1e-190, "g", True),
         )
-        blanket = make_blanket(details=details)
+        blanket = make_blanket(evidence=details)
         rows = [line.split()[0] for line in str(blanket).splitlines() if line[:2] == "  "]
         assert rows == ["member", "strong", "weak", "requested"]
         assert blanket.members == ("requested", "weak", "strong")
@@ -98,13 +98,13 @@ class TestText:
     def test_found_is_not_searched(self) -> None:
         """An exclusive or is found at order 1, however far the search goes."""
         xor = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y", order=1)
-        blanket = make_blanket(details=xor.details, parameters=PARAMETERS | {"order": 3})
+        blanket = make_blanket(evidence=xor.evidence, parameters=PARAMETERS | {"order": 3})
         assert "method komb, found at order 1, searched up to order 3, " in str(blanket)
-        assert "found at" not in str(make_blanket(details=()))
+        assert "found at" not in str(make_blanket(evidence=()))
 
     def test_repr_is_short(self) -> None:
         assert repr(make_blanket()) == "Blanket('ill': 'age', 'smoker', 'sex')"
-        assert repr(make_blanket(details=())) == "Blanket('ill': empty)"
+        assert repr(make_blanket(evidence=())) == "Blanket('ill': empty)"
 
     @pytest.mark.parametrize(
         ("order", "sentence"),
@@ -115,22 +115,22 @@ class TestText:
         ],
     )
     def test_an_empty_blanket_says_what_to_try(self, order: int, sentence: str) -> None:
-        text = str(make_blanket(details=(), parameters=PARAMETERS | {"order": order}))
+        text = str(make_blanket(evidence=(), parameters=PARAMETERS | {"order": order}))
         assert "Markov blanket of ill: empty" in text
         assert sentence in text
         assert f"try order {order + 1}." in text
 
     def test_no_order_is_suggested_that_the_table_does_not_allow(self) -> None:
-        assert "try order" not in str(make_blanket(details=(), n_columns=3))
+        assert "try order" not in str(make_blanket(evidence=(), n_columns=3))
 
     def test_a_method_without_order_suggests_none(self) -> None:
         parameters = PARAMETERS | {"order": None, "max_separator": None}
-        text = str(make_blanket(details=(), parameters=parameters))
+        text = str(make_blanket(evidence=(), parameters=parameters))
         assert "order" not in text
         assert "No column was found" in text
 
     def test_members_by_request_alone_do_not_count_as_found(self) -> None:
-        assert "try order 2" in str(make_blanket(details=(Member("sex", None),)))
+        assert "try order 2" in str(make_blanket(evidence=(Member("sex", None),)))
 
     def test_thin_tables_are_told(self) -> None:
         assert "decided 3 of 120 tests on sparse tables" in str(make_blanket(fallbacks=3))
@@ -146,19 +146,19 @@ class TestText:
 
     def test_an_unreliable_member_is_marked(self) -> None:
         assert "g (unreliable)" in str(
-            make_blanket(details=(Member("a", (), 9.0, 1, 0.1, "g", False),))
+            make_blanket(evidence=(Member("a", (), 9.0, 1, 0.1, "g", False),))
         )
 
     def test_html_is_escaped(self) -> None:
-        html = make_blanket(target="<b>&", details=(Member("<script>", ()),))._repr_html_()
+        html = make_blanket(target="<b>&", evidence=(Member("<script>", ()),))._repr_html_()
         assert "<script>" not in html
         assert "&lt;script&gt;" in html
         assert "&lt;b&gt;&amp;" in html
         assert "(nothing)" in html
-        assert "<table>" not in make_blanket(details=())._repr_html_()
+        assert "<table>" not in make_blanket(evidence=())._repr_html_()
 
     def test_names_with_line_breaks_keep_to_their_line(self) -> None:
-        text = str(make_blanket(details=(Member("a\nb", (" ",)),)))
+        text = str(make_blanket(evidence=(Member("a\nb", (" ",)),)))
         assert r"'a\nb'" in text
         assert "' '" in text
 
@@ -167,7 +167,7 @@ class TestText:
 
         console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
         with console.file:
-            console.print(make_blanket(details=(Member("[red]", ("[/]",)),)))
+            console.print(make_blanket(evidence=(Member("[red]", ("[/]",)),)))
         assert "[red]" in console.export_text()
 
 
@@ -176,8 +176,8 @@ class TestExport:
         blanket = make_blanket()
         record = blanket.to_dict()
         assert list(record)[:2] == ["target", "members"]
-        assert record["details"][0]["witness"] == ["smoker"]
-        assert record["details"][2]["witness"] is None
+        assert record["evidence"][0]["witness"] == ["smoker"]
+        assert record["evidence"][2]["witness"] is None
         assert record["parameters"]["include"] == ["sex"]
         assert Blanket.from_dict(record) == blanket
         assert Blanket.from_dict(record).seconds == 0.25
@@ -190,23 +190,23 @@ class TestExport:
         import numpy as np
 
         details = (Member(("a", 1), (np.int64(3), True), float("inf"), 1, float("nan"), "g", True),)
-        text = make_blanket(target=np.int64(7), details=details).to_json()
+        text = make_blanket(target=np.int64(7), evidence=details).to_json()
         record = json.loads(text, parse_constant=pytest.fail)
         assert record["target"] == 7
         assert record["members"] == ["('a', 1)"]
-        assert record["details"][0]["witness"] == [3, True]
-        assert record["details"][0]["statistic"] is None
-        assert record["details"][0]["p_value"] is None
+        assert record["evidence"][0]["witness"] == [3, True]
+        assert record["evidence"][0]["statistic"] is None
+        assert record["evidence"][0]["p_value"] is None
 
     def test_json_keeps_letters(self) -> None:
         assert "größe" in make_blanket(target="größe").to_json()
 
     def test_bad_records_are_refused(self) -> None:
         with pytest.raises(
-            ParameterError, match=r"'record' .*without 'details', 'method'.*unchanged"
+            ParameterError, match=r"'record' .*without 'evidence', 'method'.*unchanged"
         ):
             Blanket.from_dict(
-                {k: 1 for k in make_blanket().to_dict() if k not in ("details", "method")}
+                {k: 1 for k in make_blanket().to_dict() if k not in ("evidence", "method")}
             )
         with pytest.raises(ParameterError, match=r"json\.loads"):
             Blanket.from_dict("{}")  # type: ignore[arg-type]
@@ -227,7 +227,7 @@ class TestExport:
         assert frame["member"].to_list() == ["age", "smoker", "sex"]
         assert frame["witness"].to_list() == [["smoker"], [], None]
         assert frame["df"].to_list() == [2, None, None]
-        assert make_blanket(details=()).to_frame().schema == frame.schema
+        assert make_blanket(evidence=()).to_frame().schema == frame.schema
         assert frame.schema["witness"] == pl.List(pl.String)
 
     def test_pandas_frame(self) -> None:
@@ -235,16 +235,16 @@ class TestExport:
         assert list(frame["member"]) == ["age", "smoker", "sex"]
         assert frame["witness"].iloc[0] == ["smoker"]
         assert str(frame["df"].dtype) == "float64"
-        assert len(make_blanket(details=()).to_frame("pandas")) == 0
+        assert len(make_blanket(evidence=()).to_frame("pandas")) == 0
 
     def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:
-        assert make_blanket(details=(Member(3, (1,)),)).to_frame()["member"].to_list() == [3]
-        mixed = make_blanket(details=(Member(3, ("x",)),)).to_frame()
+        assert make_blanket(evidence=(Member(3, (1,)),)).to_frame()["member"].to_list() == [3]
+        mixed = make_blanket(evidence=(Member(3, ("x",)),)).to_frame()
         assert mixed.row(0)[:2] == ("3", ["x"])
 
     def test_csv_has_the_rows_of_the_frame(self) -> None:
         details = (Member("=age", ("sex", "-1"), -0.5, 2, 0.25, "g", True), Member(-3, None))
-        assert make_blanket(details=details).to_csv() == (
+        assert make_blanket(evidence=details).to_csv() == (
             "member,witness,statistic,df,p_value,test,reliable\n"
             "'=age,sex;-1,-0.5,2,0.25,g,True\n"
             "-3,,,,,,\n"
@@ -265,7 +265,7 @@ class TestExport:
 
 
 class TestBlankets:
-    blankets = Blankets([make_blanket(), make_blanket(target="dead", details=())])
+    blankets = Blankets([make_blanket(), make_blanket(target="dead", evidence=())])
 
     def test_it_is_a_mapping(self) -> None:
         assert list(self.blankets) == ["ill", "dead"]
@@ -322,7 +322,7 @@ class TestStrength:
 
 
 def small(target: str, *members: Member) -> Blanket:
-    return make_blanket(target=target, details=members)
+    return make_blanket(target=target, evidence=members)
 
 
 class TestGraph:

@@ -23,7 +23,7 @@ CASES = [
     (fact(Kind.SEPARATOR_NEEDED, 1), "the largest separator needed has 1 column"),
     (
         fact(Kind.NOTHING_BELOW, 0.00123, 5000),
-        "no marginal p-value is below 0.0012, the threshold for 5,000 tests",
+        "no column depends by itself, with a p-value below 0.0012 (5,000 tests)",
     ),
     (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent on the target"),
     (fact(Kind.FALSE_SHARE, 0.1), "false discovery rate at most 10%"),

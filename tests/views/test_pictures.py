@@ -296,9 +296,9 @@ class TestHeatmap:
         assert draw_heatmap("", ["a"], ["a", "b"], {(0, 1): Cell(9.0)}).get_legend() is None
 
     def test_one_sided_is_told_only_of_targets(self) -> None:
-        alone = Blankets([replace(self.found["Y"], details=self.found["Y"].details[:1])])
+        alone = Blankets([replace(self.found["Y"], evidence=self.found["Y"].evidence[:1])])
         assert legend(alone.plot()) == ["dependent only given others"]
-        others = [b if b.target != "X1" else replace(b, details=()) for b in self.found.values()]
+        others = [b if b.target != "X1" else replace(b, evidence=()) for b in self.found.values()]
         told = legend(Blankets(others).plot())
         assert "one-sided: the target is not in the member's blanket" in told
 

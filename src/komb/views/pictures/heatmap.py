@@ -43,7 +43,7 @@ def plot_blankets(blankets: Mapping[Name, Blanket], ax: Axes | None = None) -> A
             is_one_sided=member.name in blankets and target not in blankets[member.name],
         )
         for target, blanket in blankets.items()
-        for member in blanket.details
+        for member in blanket.evidence
     }
     return draw_heatmap(
         f"Markov blankets of {plural(len(blankets), 'target')}",

@@ -75,7 +75,7 @@ def plot_blanket(blanket: Blanket, ax: Axes | None = None) -> Axes:
             show_strength(member),
             not has_order and set(member.witness or ()) == {*blanket.members} - {member.name},
         )
-        for member in blanket.details
+        for member in blanket.evidence
     ]
     return draw_blanket(blanket.target, spokes, ax)
 
