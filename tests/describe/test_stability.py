@@ -146,7 +146,7 @@ class TestShown:
         assert record["bound"] == pytest.approx(self.stability.bound)
         assert Stability.from_dict(record) == self.stability
         assert pickle.loads(pickle.dumps(self.stability)) == self.stability
-        frame = self.stability.to_frame()
+        frame = self.stability.to_frame("polars")
         assert frame["column"].to_list() == ["X1", "X2", "E1"]
         assert frame["is_member"].to_list() == [True, True, False]
 

@@ -49,6 +49,16 @@ def assert_shown(svg: Path, texts: list[str]) -> None:
         assert f"<!-- {text} -->" in page
 
 
+def test_a_notebook_shows_every_picture() -> None:
+    blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    blanket = blankets["Y"]
+    drawn = [blanket, blankets, blanket.effects, blanket.ranking(), make_comparison()]
+    for result in drawn:
+        data, size = result.plot()._repr_png_()
+        assert data.startswith(b"\x89PNG")
+        assert min(size.values()) > 50
+
+
 class TestMatrix:
     def test_labels_members_and_title(self) -> None:
         ax = draw_matrix("Title", ["iamb", "komb"], ["X1", "X2"], MARKS)

@@ -15,6 +15,7 @@ from komb.views.remarks_text import (
     equivalents_note,
     leak_warnings,
     omission_notes,
+    omission_reasons,
     sight_grid,
     sight_notes,
 )
@@ -119,7 +120,6 @@ def _answer_notes(blanket: Blanket) -> Iterator[str]:
     """Say what could replace members, what was not searched, and how often the search errs."""
     if all(member.is_by_request for member in blanket.evidence):
         yield from _empty_notes(blanket)
-    yield from _unreliable_notes(blanket)
     is_automatic = "order" in blanket.choices and bool(blanket.n_rows)
     yield from equivalents_note(blanket.remarks, is_sought=is_automatic and bool(blanket.members))
     if is_automatic and not blanket.leaks:
@@ -187,6 +187,7 @@ def _details_notes(blanket: Blanket) -> Iterator[str]:
     adjusted = (adjust(m.statistic, m.df, m.p_value) != m.statistic for m in blanket.evidence)
     if any(adjusted):
         yield ADJUSTED_NOTE
+    yield from omission_reasons(blanket.omissions)
     yield from sight_notes(blanket.remarks)
     yield from type_notes(blanket.types, str(blanket.parameters.get("missing")))
     yield from cut_notes(blanket)
@@ -325,10 +326,6 @@ def _test_notes(blanket: Blanket) -> Iterator[str]:
     if blanket.fallbacks:
         share = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')}"
         yield f"Stochastic complexity (sci, which has no p-value) decided {share} on sparse tables."
-
-
-def _unreliable_notes(blanket: Blanket) -> Iterator[str]:
-    """Say that tests cannot be trusted."""
     if blanket.unreliable:
         share = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
         yield unreliable_note(str(blanket.parameters.get("test")), share)

@@ -92,7 +92,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     elif not comparison.members:
         yield "No method found a member." if blankets else "Nothing was searched."
     for label, blanket in comparison.blankets.items():
-        for sentence in omission_notes(blanket.omissions, None):
+        for sentence in omission_notes(blanket.omissions):
             yield f"{show_name(label)}: {sentence}"
     yield from _setting_notes(comparison)
     for identifiers in dict.fromkeys(blanket.identifiers for blanket in blankets):

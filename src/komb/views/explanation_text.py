@@ -72,7 +72,7 @@ def _notes(explanation: Explanation) -> Iterator[str]:
         yield f"{columns} {'is' if count == 1 else 'are'} marginally independent of {target}."
     yield from check_notes(explanation)
     yield from equivalents_note(explanation.remarks, is_sought=False)
-    yield from omission_notes(explanation.remarks.omissions, None)
+    yield from omission_notes(explanation.remarks.omissions)
     reasons = explanation.reasons + explanation.rejected
     if any(not test.reliable for reason in reasons for test in reason.tests):
         yield "Unreliable: the table has too few rows per cell for the test to be trusted."

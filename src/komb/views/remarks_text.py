@@ -30,18 +30,30 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
         )
 
 
-def omission_notes(omissions: Iterable[Omission], order: int | None) -> Iterator[str]:
-    """Say how far was searched, or what was not."""
+def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> Iterator[str]:
+    """Say in a sentence what was not searched, or how far was searched."""
     left_out = list(omissions)
-    for each in left_out:
-        whom = "" if each.n_columns is None else f" for {plural(each.n_columns, 'column')}"
+    if left_out:
+        orders = " or ".join(str(number) for number in sorted({each.order for each in left_out}))
+        tests = plural(sum(each.n_tests for each in left_out), "test")
+        took = show_seconds(sum(each.seconds for each in left_out))
+        counts = [each.n_columns for each in left_out]
+        some = max((count for count in counts if count is not None), default=0)
+        whom = "" if None in counts else f" for {plural(some, 'column')}"
         yield (
-            f"Not searched{whom}: columns that depend only together with {each.order} others "
-            f"({each.reason}, about {show_seconds(each.seconds)}); order={each.order} asks for it."
+            f"Not searched{whom}: what shows only together with {orders} others ({tests} more, "
+            f"about {took})."
         )
-    if order is not None and not left_out:
+    elif order is not None:
         groups = f" and together with up to {plural(order, 'other')}" if order else ""
-        yield f"Searched: every column by itself{groups} (order {order})."
+        yield f"Searched: every column by itself{groups}."
+
+
+def omission_reasons(omissions: Iterable[Omission]) -> Iterator[str]:
+    """Say why something was not searched, order by order."""
+    for each in omissions:
+        whom = "" if each.n_columns is None else f" for {plural(each.n_columns, 'column')}"
+        yield f"Order {each.order} was not searched{whom}: {each.reason}."
 
 
 def equivalents_note(remarks: Remarks, *, is_sought: bool) -> Iterator[str]:
