@@ -54,7 +54,7 @@ def stored(path: Path) -> komb.DiscreteTable:
 def facts(blanket: komb.Blanket) -> list[object]:
     return [
         (member.name, member.witness, member.statistic, member.df, member.p_value, member.test)
-        for member in blanket.details
+        for member in blanket.evidence
     ]
 
 

@@ -223,7 +223,7 @@ class TestInvariance:
             name: [("yes", "no")[value] for value in values]
             for name, values in columns(self.table).items()
         }
-        assert komb.markov_blanket(relabelled, "Y", order=2).details == self.expected.details
+        assert komb.markov_blanket(relabelled, "Y", order=2).evidence == self.expected.evidence
 
     def test_other_names(self) -> None:
         renamed = komb.markov_blanket(self.table.codes.T, 3, order=2)

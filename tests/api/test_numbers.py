@@ -44,7 +44,7 @@ class TestTruths:
         assert blanket.members == ("a", "b")
         # the spread of a product depends on each of the two, so that one is seen without the other
         decided_by = "higher" if target == "price" else "interaction"
-        assert {member.test for member in blanket.details} == {decided_by}
+        assert {member.test for member in blanket.evidence} == {decided_by}
 
     def test_a_chain_ends_at_its_neighbours(self) -> None:
         steps = np.random.default_rng(1).normal(size=(5, 600)).cumsum(axis=0)
@@ -82,7 +82,7 @@ class TestTruths:
         x, noise, other = rng.normal(size=(3, 200))
         blanket = komb.markov_blanket({"x": x, "o": other, "y": x + noise}, "y", method=method)
         assert blanket.members == ("x",)
-        assert blanket.details[0].test == "linear"
+        assert blanket.evidence[0].test == "linear"
 
 
 class TestSameAnswerAlways:
@@ -92,7 +92,7 @@ class TestSameAnswerAlways:
         other = {name: data[name][order] for name in reversed(data)}
         own, turned = blanket_of(data, "price"), blanket_of(other, "price")
         assert set(own.members) == set(turned.members)
-        for member in own.details:
+        for member in own.evidence:
             again = turned[member.name]
             assert again.statistic == pytest.approx(member.statistic, rel=1e-6)
 

@@ -18,7 +18,7 @@ PARITY = komb.boolean_table("parity", 500, n_irrelevant=2)
 
 def contents(blanket: komb.Blanket) -> tuple[Any, ...]:
     """Everything about a blanket but the work it took."""
-    return blanket.target, blanket.details, blanket.method, dict(blanket.parameters)
+    return blanket.target, blanket.evidence, blanket.method, dict(blanket.parameters)
 
 
 class TestAnswers:
@@ -97,7 +97,7 @@ class TestResult:
 
     def test_it_exports(self) -> None:
         assert json.loads(self.PATH.to_json())["members"] == ["X1", "X2", "X3"]
-        assert self.PATH.to_frame()["size"].to_list() == [0, 3]
+        assert self.PATH.to_frame("polars")["size"].to_list() == [0, 3]
         assert self.PATH.plot().get_title(loc="left") == "Markov blanket of Y"
         assert pickle.loads(pickle.dumps(self.PATH)) == self.PATH
 

@@ -62,7 +62,7 @@ def test_what_may_change_between_two_runs(tmp_path: Path) -> None:
     table, file = hidden_pair(), tmp_path / "run.journal"
     first = komb.markov_blanket(table, 0, order=1, resume=file)
     again = komb.markov_blanket(table, 0, order=1, resume=str(file), time_budget=60, n_jobs=1)
-    assert again.details == first.details
+    assert again.evidence == first.evidence
 
 
 @pytest.mark.parametrize(

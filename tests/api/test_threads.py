@@ -32,7 +32,7 @@ def test_witnesses_and_statistics(options: dict[str, object], test: str) -> None
                 n_jobs=threads,
                 **options,  # type: ignore[arg-type]
             )
-            assert other.details == one.details
+            assert other.evidence == one.evidence
             assert (other.tests, other.tables) == (one.tests, one.tables)
 
 
@@ -45,5 +45,5 @@ def test_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     one, *others = (komb.markov_blanket(data, "x8", n_jobs=threads) for threads in (1, 2, 4))
     assert one.members == ("x0", "x1", "x2")
     for other in others:
-        assert other.details == one.details
+        assert other.evidence == one.evidence
         assert (other.tests, other.tables) == (one.tests, one.tables)

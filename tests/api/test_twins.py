@@ -78,7 +78,7 @@ def search(name: str, table: DiscreteTable, target: int, **options: Any) -> Witn
     blanket = komb.markov_blanket(table, target, method=name, **options)
     found: dict[Any, frozenset[Any] | None] = {
         member.name: None if member.witness is None else frozenset(member.witness)
-        for member in blanket.details
+        for member in blanket.evidence
     }
     return found
 

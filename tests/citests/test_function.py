@@ -42,7 +42,7 @@ def test_a_function_does_for_every_method(method: str) -> None:
     own = komb.markov_blanket(XOR, "Y", method=method, alpha=0.01, test=likelihood_ratio)
     ours = komb.markov_blanket(XOR, "Y", method=method, alpha=0.01, test="g", df="adjusted")
     assert own.members == ours.members
-    for member in own.details:
+    for member in own.evidence:
         assert member.witness == ours[member.name].witness
         assert member.test == "likelihood_ratio"
     assert own.parameters["test"] == "likelihood_ratio"

@@ -136,7 +136,7 @@ class TestRanking:
             ranking.of("fre")
 
     def test_exports(self, ranking: Ranking) -> None:
-        frame = ranking.to_frame()
+        frame = ranking.to_frame("polars")
         assert frame["column"].to_list() == [entry.column for entry in ranking]
         assert Ranking.from_dict(json.loads(ranking.to_json())) == ranking
         assert "independent given" in str(ranking)
@@ -178,7 +178,7 @@ class TestWhereItIsShown:
         effects = blanket.effects
         assert Effects.from_dict(json.loads(effects.to_json())) == effects
         assert pickle.loads(pickle.dumps(effects)) == effects
-        assert effects.to_frame()["member"].to_list() == ["X1", "X2"]
+        assert effects.to_frame("polars")["member"].to_list() == ["X1", "X2"]
 
     def test_without_data(self) -> None:
         table = komb.boolean_table("parity", 500, n_parents=2)

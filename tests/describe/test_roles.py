@@ -111,7 +111,7 @@ class TestResult:
         roles = blanket.roles()
         record = json.loads(roles.to_json())
         assert {name: Role.from_dict(own) for name, own in record.items()} == dict(roles)
-        frame = roles.to_frame()
+        frame = roles.to_frame("polars")
         assert frame["member"].to_list() == ["a", "b", "c", "e"]
         assert frame["kind"].to_list() == ["neighbour", "spouse", "neighbour", "neighbour"]
         assert frame["direction"].to_list() == ["cause", None, "effect", "cause"]

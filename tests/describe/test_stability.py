@@ -44,7 +44,7 @@ def count_naively(
     sizes = []
     for rows in draw_halves(table.n_rows, n_halves, seed):
         blanket = komb.markov_blanket(table.take(rows), target, **options)
-        found = [member for member in blanket.details if member.witness is not None]
+        found = [member for member in blanket.evidence if member.witness is not None]
         columns.update(member.name for member in found)
         groups.update({frozenset((m.name, *(m.witness or ()))) for m in found if m.witness})
         sizes.append(len(found))
@@ -146,7 +146,7 @@ class TestShown:
         assert record["bound"] == pytest.approx(self.stability.bound)
         assert Stability.from_dict(record) == self.stability
         assert pickle.loads(pickle.dumps(self.stability)) == self.stability
-        frame = self.stability.to_frame()
+        frame = self.stability.to_frame("polars")
         assert frame["column"].to_list() == ["X1", "X2", "E1"]
         assert frame["is_member"].to_list() == [True, True, False]
 

@@ -125,7 +125,7 @@ def search(kind: Kind, target: str, options: dict[str, Any]) -> Search:
     found = {
         "members": [
             [m.name, m.witness, m.statistic, m.df, _log2(m.p_value), m.test, m.reliable]
-            for m in blanket.details
+            for m in blanket.evidence
         ],
         "equivalents": blanket.equivalents,
         "leaks": [leak.column for leak in blanket.leaks],

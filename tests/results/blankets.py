@@ -23,7 +23,7 @@ PARAMETERS: dict[str, Any] = {
 def make_blanket(**changes: Any) -> Blanket:
     blanket = Blanket(
         target="ill",
-        details=(
+        evidence=(
             Member("age", ("smoker",), 1234.567, 2, 3e-20, "g", True),
             Member("smoker", (), 7.5, None, None, "sci", True),
             Member("sex", None),

@@ -24,7 +24,7 @@ PARAMETERS: dict[str, Any] = {
 def make_blanket(*members: Any, method: str = "komb", **changes: Any) -> Blanket:
     values: dict[str, Any] = {
         "target": "ill",
-        "details": tuple(Member(name, ()) for name in members),
+        "evidence": tuple(Member(name, ()) for name in members),
         "method": method,
         "parameters": PARAMETERS,
         "n_rows": 1500,

@@ -201,7 +201,7 @@ class TestExport:
             Comparison.from_dict("{}")  # type: ignore[arg-type]
 
     def test_polars_frame(self) -> None:
-        frame = make_comparison().to_frame()
+        frame = make_comparison().to_frame("polars")
         assert frame.columns == [
             "label",
             "method",
@@ -216,10 +216,10 @@ class TestExport:
         ]
         assert frame.row(1)[:7] == ("pcmb", "pcmb", ["age", "town"], 2, 90, 0, 0.002)
         assert frame["f1"].to_list() == pytest.approx([0.8, 0.4])
-        unknown = make_comparison(truth=None).to_frame()
+        unknown = make_comparison(truth=None).to_frame("polars")
         assert unknown["f1"].to_list() == [None, None]
         assert unknown.schema == frame.schema
-        assert Comparison("ill", {}, ()).to_frame().schema == frame.schema
+        assert Comparison("ill", {}, ()).to_frame("polars").schema == frame.schema
 
     def test_pandas_frame(self) -> None:
         frame = make_comparison().to_frame("pandas")
@@ -232,7 +232,7 @@ class TestExport:
 
     def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:
         comparison = Comparison(9, {"komb": make_blanket(3, 1)}, (1, 3))
-        assert comparison.to_frame()["members"].to_list() == [[3, 1]]
+        assert comparison.to_frame("polars")["members"].to_list() == [[3, 1]]
 
     def test_csv(self) -> None:
         comparison = make_comparison({"a, b": KOMB, "pcmb": PCMB})

@@ -21,9 +21,9 @@ class TestAutomatic:
         explanation = self.blanket.explain()
         assert explanation.choices == self.blanket.choices
         assert explanation.parameters == self.blanket.settled_parameters
-        text = explanation.to_text(1000)
+        text = str(self.blanket.details())
         for name, choice in self.blanket.choices.items():
-            assert name in text
+            assert name.replace("threshold", "p-value limit") in text
             assert choice.reason in text
 
     def test_left_out_without_a_separator(self) -> None:
@@ -109,18 +109,18 @@ class TestExplanation:
             Explanation.from_dict({"target": "Y"})
 
     def test_frames(self) -> None:
-        frame = self.explanation.to_frame()
+        frame = self.explanation.to_frame("polars")
         assert frame["column"].to_list() == ["hall", "weather"]
         assert frame["status"].to_list() == ["member", "left out"]
         assert frame["separator"].to_list() == [None, ["hall"]]
         assert frame["separated"].to_list() == [False, True]
         assert frame["witness"].to_list() == [[], []]
         empty = replace(self.explanation, reasons=(), rejected=())
-        assert empty.to_frame().schema == frame.schema
+        assert empty.to_frame("polars").schema == frame.schema
         assert list(self.explanation.to_frame("pandas")["column"]) == ["hall", "weather"]
 
     def test_names_of_any_kind(self) -> None:
         explanation = komb.markov_blanket(CHAIN.codes.T, 0).explain()
         assert explanation[1].status == "member"
-        assert explanation.to_frame()["column"].to_list() == [1, 2]
+        assert explanation.to_frame("polars")["column"].to_list() == [1, 2]
         assert json.loads(explanation.to_json())["unrelated"] == [3]

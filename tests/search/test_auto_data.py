@@ -32,7 +32,7 @@ def test_a_column_that_shows_alone_may_take_part_in_a_pair() -> None:
     y = rng.random(n) < 0.15 + 0.3 * z + 0.4 * (x ^ w)
     blanket = komb.markov_blanket({"z": z, "w": w, "x": x, "y": y}, "y")
     assert blanket.members == ("z", "w", "x")
-    for member in blanket.details:
+    for member in blanket.evidence:
         assert member.witness is not None
         assert set(member.witness) <= set(blanket.members) - {member.name}
 
@@ -179,8 +179,8 @@ def draw_columns(seed: int, *, has_gaps: bool = False) -> Columns:
 
 def summary(blanket: komb.Blanket) -> dict[str, Any]:
     return {
-        "witnesses": {member.name: member.witness for member in blanket.details},
-        "p_values": {member.name: member.p_value for member in blanket.details},
+        "witnesses": {member.name: member.witness for member in blanket.evidence},
+        "p_values": {member.name: member.p_value for member in blanket.evidence},
         "equivalents": dict(blanket.equivalents),
         "leaks": blanket.leaks,
         "sight": blanket.sight,

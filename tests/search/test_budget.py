@@ -34,7 +34,7 @@ def test_what_time_did_not_suffice_for_is_told() -> None:
 
 def test_enough_time_changes_nothing() -> None:
     plain, timed = komb.markov_blanket(XOR, "Y"), komb.markov_blanket(XOR, "Y", time_budget=600)
-    assert timed.details == plain.details
+    assert timed.evidence == plain.evidence
     assert timed.remarks == plain.remarks
 
 

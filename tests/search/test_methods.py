@@ -116,7 +116,7 @@ def test_every_test_will_do(name: str, test: str, df: str) -> None:
     options: dict[str, Any] = {"df": df} if komb.tests()[test].options else {}
     blanket = komb.markov_blanket(AND, "Y", method=name, test=test, alpha=0.001, **options)
     assert blanket.members == ("X1", "X2")
-    assert {member.test for member in blanket.details} <= {test, "g", "sci", "x2"}
+    assert {member.test for member in blanket.evidence} <= {test, "g", "sci", "x2"}
 
 
 @every_method

@@ -8,7 +8,7 @@ from komb.results.remarks import Remarks
 from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Choice, Omission
 from komb.views.choices_text import choice_in_words, omission_in_words, say_facts
-from komb.views.remarks_text import omission_warnings
+from komb.views.remarks_text import omission_notes, omission_reasons
 
 CASES = [
     (fact(Kind.ORDER_SEARCHED, 1, 2000), "order 1: 2,000 tests"),
@@ -23,7 +23,7 @@ CASES = [
     (fact(Kind.SEPARATOR_NEEDED, 1), "the largest separator needed has 1 column"),
     (
         fact(Kind.NOTHING_BELOW, 0.00123, 5000),
-        "no marginal p-value is below 0.0012, the threshold for 5,000 tests",
+        "no column depends by itself, with a p-value below 0.0012 (5,000 tests)",
     ),
     (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent on the target"),
     (fact(Kind.FALSE_SHARE, 0.1), "false discovery rate at most 10%"),
@@ -62,8 +62,23 @@ def test_results_hold_words() -> None:
 def test_sentences_about_omissions() -> None:
     some = GroundedOmission(2, 9570, 75.0, 22, limit=fact(Kind.TOO_MANY_TESTS, 9570, 15))
     whole = GroundedOmission(3, 9, 75.0, limit=fact(Kind.TIME_SPENT, 1.0, 9))
-    assert list(omission_warnings(Remarks(omissions=(some, whole)).omissions)) == [
-        "Order 2 was not searched for 22 columns: 9,570 tests, more than the limit of 15 "
-        "(about 75 s).",
-        "Order 3 was not searched: the time budget of 1 s is spent, 9 tests are left (about 75 s).",
+    omissions = Remarks(omissions=(some, whole)).omissions
+    assert list(omission_notes(omissions, 1)) == [
+        "Not searched: what shows only together with 2 or 3 others (9,579 tests more, about 150 s)."
     ]
+    assert list(omission_notes(omissions[:1])) == [
+        "Not searched for 22 columns: what shows only together with 2 others (9,570 tests more, "
+        "about 75 s)."
+    ]
+    assert list(omission_reasons(omissions)) == [
+        "Order 2 was not searched for 22 columns: 9,570 tests, more than the limit of 15.",
+        "Order 3 was not searched: the time budget of 1 s is spent, 9 tests are left.",
+    ]
+
+
+def test_what_was_searched() -> None:
+    assert list(omission_notes((), 0)) == ["Searched: every column by itself."]
+    assert list(omission_notes((), 2)) == [
+        "Searched: every column by itself and together with up to 2 others."
+    ]
+    assert list(omission_notes(())) == []

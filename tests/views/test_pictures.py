@@ -49,6 +49,16 @@ def assert_shown(svg: Path, texts: list[str]) -> None:
         assert f"<!-- {text} -->" in page
 
 
+def test_a_notebook_shows_every_picture() -> None:
+    blankets = komb.markov_blankets(komb.boolean_table("parity", 500, n_parents=2))
+    blanket = blankets["Y"]
+    drawn = [blanket, blankets, blanket.effects, blanket.ranking(), make_comparison()]
+    for result in drawn:
+        data, size = result.plot()._repr_png_()
+        assert data.startswith(b"\x89PNG")
+        assert min(size.values()) > 50
+
+
 class TestMatrix:
     def test_labels_members_and_title(self) -> None:
         ax = draw_matrix("Title", ["iamb", "komb"], ["X1", "X2"], MARKS)
@@ -296,9 +306,9 @@ class TestHeatmap:
         assert draw_heatmap("", ["a"], ["a", "b"], {(0, 1): Cell(9.0)}).get_legend() is None
 
     def test_one_sided_is_told_only_of_targets(self) -> None:
-        alone = Blankets([replace(self.found["Y"], details=self.found["Y"].details[:1])])
+        alone = Blankets([replace(self.found["Y"], evidence=self.found["Y"].evidence[:1])])
         assert legend(alone.plot()) == ["dependent only given others"]
-        others = [b if b.target != "X1" else replace(b, details=()) for b in self.found.values()]
+        others = [b if b.target != "X1" else replace(b, evidence=()) for b in self.found.values()]
         told = legend(Blankets(others).plot())
         assert "one-sided: the target is not in the member's blanket" in told
 

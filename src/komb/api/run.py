@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -44,6 +45,14 @@ Rows: TypeAlias = npt.NDArray[np.intp]
 _FEW_LEVELS = 20  # up to here a column is no identifier, however few the rows
 
 
+def library_of(data: object) -> str | None:
+    """Return the library of a dataframe; None if data are something else."""
+    if nw.dependencies.is_pandas_dataframe(data):
+        return "pandas"
+    is_arrow = nw.dependencies.is_pyarrow_table(data)
+    return "polars" if is_arrow or nw.dependencies.is_polars_dataframe(data) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a search found, in positions: all that a worker has to hand back."""
@@ -72,6 +81,8 @@ class Run:
     knowledge: ColumnKnowledge | None = None
     choices: Mapping[str, Choice] = field(default_factory=dict)  # made before the search
     order: tuple[int, ...] = ()  # in which a search sees the columns; empty: that of the table
+    library: str | None = None  # of dataframes that the data came in
+    seconds_to_read: float = 0.0
 
     @classmethod
     def open(
@@ -82,11 +93,14 @@ class Run:
         parameter: str = "target",
     ) -> tuple[Run, tuple[int, ...]]:
         """Read data and check everything; nothing is counted. Returns positions of targets too."""
+        began = time.perf_counter()
         opened = open_data(data, targets, search)
+        is_raw = opened.data is not data
+        seconds = time.perf_counter() - began if is_raw else 0.0
         checked = check_search(search, opened)
-        return cls(opened.data, search, **checked), find_targets(
-            opened.data, targets, checked, parameter
-        )
+        targeted = find_targets(opened.data, targets, checked, parameter)
+        return cls(opened.data, search, **checked, library=library_of(data),
+                   seconds_to_read=seconds), targeted
 
     def with_search(self, search: Search) -> Run:
         """Return the run of another search on the same data, with the same covariates."""
@@ -130,7 +144,7 @@ class Run:
             self.data.index(member.name): None
             if member.witness is None
             else self.positions(member.witness)
-            for member in blanket.details
+            for member in blanket.evidence
         }
 
     def open_engine(self, journal: Journal | None = None, *, tells_required: bool = True) -> Engine:
@@ -242,7 +256,7 @@ class Run:
         is_table = isinstance(self.data, DiscreteTable)
         blanket = Blanket(
             target=self.names[finding.target],
-            details=tuple(self._member(finding, x) for x in sorted(finding.found.witnesses)),
+            evidence=tuple(self._member(finding, x) for x in sorted(finding.found.witnesses)),
             method=self.search.method,
             parameters=self.describe(),
             n_rows=self.data.n_rows,
@@ -260,6 +274,7 @@ class Run:
                 name: replace(found, treatment=RANKS) if is_ranked(name) else found
                 for name, found in types.items()
             },
+            seconds_to_read=self.seconds_to_read,
         )
         return blanket.attached(self, finding.found.separators)
 

@@ -303,7 +303,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         engine = replace(run, alpha=ANY_LEVEL).open_engine()
         [marginal] = engine.evidence(target, [(run.candidates(target), frozenset())])
         scores = {run.names[position]: bits for position, bits in marginal.items()}
-        scores |= {member.name: member.bits or 0.0 for member in self.blanket_.details}
+        scores |= {member.name: member.bits or 0.0 for member in self.blanket_.evidence}
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
         return np.array([max(bits, 0.0) for bits in found])
 

@@ -68,6 +68,11 @@ def find(
             "and its members after it, separated by tabs. No progress bar.",
         ),
     ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Say how the blanket was found, too: its tests, what "
+                     "was chosen and why, what could be detected."),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Explain why each member is in, and why others are not."),
@@ -91,7 +96,8 @@ def find(
             "Search each by itself, with its own file.",
         )
         raise ParameterError.because("resume", rule, str(resume), remedy)
-    for name, is_wanted in (("explain", explain), ("stability", stability is not None)):
+    wanted = {"verbose": verbose, "explain": explain, "stability": stability is not None}
+    for name, is_wanted in wanted.items():
         if quiet and is_wanted:
             raise options.contradiction("quiet", name, "both say what to print")
     halves = None if stability is None else (stability, _seed_of_halves(asked))
@@ -106,7 +112,7 @@ def find(
         check_halves("stability", stability)
     if plot is not None:
         check_picture(plot)  # before the work, not after it
-    output = _Output(json, quiet, explain, halves, plot)
+    output = _Output(json, quiet, verbose, explain, halves, plot)
     only = targets[0] if targets is not None and len(targets) == 1 else None
     with naming(options.name_of(data)):
         arguments["data"] = options.read_data(data, asked, only)
@@ -167,6 +173,7 @@ class _Output:
 
     as_json: bool
     is_quiet: bool
+    is_verbose: bool
     has_reasons: bool
     halves: tuple[int, int] | None  # how many, and their seed
     plot: Path | None
@@ -230,6 +237,9 @@ class _Output:
             return cast("Stability", interrupt.finished)
 
     def _explain(self, blanket: Blanket) -> None:
+        if self.is_verbose:
+            write("")
+            show(blanket.details())
         if self.has_reasons:
             write("")
             show(blanket.explain())

@@ -42,7 +42,7 @@ from komb.reproduction.experiments import (
 )
 from komb.reproduction.report import write_report
 from komb.results.comparison import Score
-from komb.views.html.versions import PACKAGES, show_versions
+from komb.views.versions import PACKAGES, show_versions
 from komb.views.text import plural
 
 Observer: TypeAlias = Callable[[int, int], None]

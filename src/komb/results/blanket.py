@@ -18,6 +18,7 @@ from komb.data.frozen_mapping import FrozenMapping
 from komb.data.kinds import ColumnType
 from komb.data.names import Name
 from komb.errors import DataError, ParameterError, UnknownNameError
+from komb.results.column_types import ColumnTypes
 from komb.results.effects import Effects
 from komb.results.export import Result
 from komb.results.member import Member, member_columns
@@ -27,7 +28,7 @@ from komb.results.remarks import Remarks
 from komb.results.roles import Roles
 from komb.results.stability import Stability
 from komb.search.task import Choice, Leak, Omission, Sight
-from komb.views.blanket_text import blanket_sheet
+from komb.views.blanket_text import blanket_sheet, details_sheet
 from komb.views.choices_text import choice_in_words
 from komb.views.text import Sheet
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from komb.results.explanation import Explanation
 
 
-class _WithRun:
+class _WithRun(Result):
     """Room for what is no part of a result: neither compared nor exported."""
 
     __slots__ = ("_measured", "_run", "_separators")
@@ -49,7 +50,7 @@ class _WithRun:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(_WithRun, Record, Result, Collection[Name]):
+class Blanket(Record, _WithRun, Collection[Name]):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -59,7 +60,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     ----------
     target
         Whose blanket it is.
-    details
+    evidence
         The members with their witness and evidence, in the order of the table.
     method
         The algorithm.
@@ -94,7 +95,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         that is marginally dependent had to reach. Empty if nothing was.
     seconds
         Time of the search. Two blankets that differ only in the work they took (tests, tables,
-        fallbacks, unreliable, seconds) are equal.
+        fallbacks, unreliable, times) are equal.
     remarks
         What else the search has to say; in parts ``equivalents``, ``leaks``, ``sight`` and
         ``omissions``.
@@ -102,6 +103,8 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         What each column was found to be and how it was treated, a :class:`komb.ColumnType`; those
         that were left out are among them. ``types=blanket.types`` gives other data the same types.
         Empty if types were not to be found.
+    seconds_to_read
+        Time of reading and encoding the data, where the call did that too.
 
     Examples
     --------
@@ -119,7 +122,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     """
 
     target: Name
-    details: tuple[Member, ...]
+    evidence: tuple[Member, ...]
     method: str
     parameters: Mapping[str, Any] = field(hash=False)
     n_rows: int
@@ -134,10 +137,12 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     seconds: float = field(default=0.0, compare=False)
     remarks: Remarks = field(default_factory=Remarks, metadata=MERGED)
     types: Mapping[Name, ColumnType] = field(default_factory=dict, compare=False)
+    seconds_to_read: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
-        for key in ("parameters", "cuts", "types"):
+        for key in ("parameters", "cuts"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
+        object.__setattr__(self, "types", ColumnTypes(self.types))
         choices = {name: choice_in_words(choice) for name, choice in self.choices.items()}
         object.__setattr__(self, "choices", FrozenMapping(choices))
         self._set(None, {})
@@ -146,6 +151,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         object.__setattr__(self, "_run", run)
         object.__setattr__(self, "_separators", separators)
         object.__setattr__(self, "_measured", {})
+        object.__setattr__(self, "_library", None if run is None else run.library)
 
     def attached(self, run: Run, separators: Mapping[int, frozenset[int]]) -> Blanket:
         """Return an equal blanket that knows the run that found it."""
@@ -227,7 +233,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
     @property
     def members(self) -> tuple[Name, ...]:
         """The names of the members, in the order of the table."""
-        return tuple(member.name for member in self.details)
+        return tuple(member.name for member in self.evidence)
 
     @property
     def equivalents(self) -> dict[Name, tuple[tuple[Name, ...], ...]]:
@@ -254,7 +260,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         return self.remarks.omissions
 
     def __len__(self) -> int:
-        return len(self.details)
+        return len(self.evidence)
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self.members)
@@ -263,7 +269,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         return name in self.members
 
     def __getitem__(self, name: Name) -> Member:
-        for member in self.details:
+        for member in self.evidence:
             if member.name == name:
                 return member
         raise UnknownNameError.among("member", name, self.members)
@@ -284,7 +290,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
         >>> record = blanket.to_dict()
-        >>> record["members"], record["details"][0]["witness"], record["parameters"]["order"]
+        >>> record["members"], record["evidence"][0]["witness"], record["parameters"]["order"]
         (['X1', 'X2'], [], None)
         >>> Blanket.from_dict(record) == blanket
         True
@@ -292,10 +298,32 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         return {"target": self.target, "members": list(self.members)} | Record.to_dict(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return member_columns(self.details)
+        return member_columns(self.evidence)
 
     def _sheet(self) -> Sheet:
         return blanket_sheet(self)
+
+    def details(self) -> Sheet:
+        """Say how the blanket was found: tests, choices, detectable effects, cut points.
+
+        Returns
+        -------
+        Sheet
+            Prints as text, and renders in a notebook.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
+        >>> print(str(blanket.details()).splitlines()[0])
+        How the Markov blanket of Y: X1, X2 was found
+        """
+        return details_sheet(self)
+
+    @property
+    def known_stability(self) -> Stability | None:
+        """What :meth:`stability` said when it was last asked; ``None`` if it was not."""
+        return self._measured.get("stability")
 
     def explain(self) -> Explanation:
         """Say why each member is in the blanket, and why other columns are not.
@@ -315,11 +343,12 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
         >>> print(blanket.explain()["X2"])
-        depends on Y only given X1: G = ..., df 2, p < 1e-16; marginally p = 0....
+        depends on Y only given X1: chi-square = ..., df 2, p = ...e-...; marginally p = 0....
         """
         from komb.describe.explain import explain_blanket
 
-        return explain_blanket(self.run_for("explain()", needs_rows=True), self, self._separators)
+        run = self.run_for("explain()", needs_rows=True)
+        return explain_blanket(run, self, self._separators).like(self)
 
     def roles(self) -> Roles:
         """Say what each member is to the target: neighbour, spouse or partner; cause or effect.
@@ -343,7 +372,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         if "roles" not in self._measured:
             from komb.describe.structure import find_roles
 
-            self._measured["roles"] = find_roles(self.run_for("roles()"), self)
+            self._measured["roles"] = find_roles(self.run_for("roles()"), self).like(self)
         found: Roles = self._measured["roles"]
         return found
 
@@ -369,7 +398,7 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
             from komb.describe.effects import measure_effects
 
             run = self.run_for("effects", needs_rows=True)
-            self._measured["effects"] = measure_effects(run, self)
+            self._measured["effects"] = measure_effects(run, self).like(self)
         found: Effects = self._measured["effects"]
         return found
 
@@ -393,7 +422,8 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         """
         from komb.describe.effects import rank
 
-        return rank(self.run_for("ranking()", needs_rows=True), self, self._separators)
+        run = self.run_for("ranking()", needs_rows=True)
+        return rank(run, self, self._separators).like(self)
 
     def stability(
         self, n_halves: int = 50, *, seed: int = 0, progress: Callable[[int], None] | None = None
@@ -429,7 +459,9 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         from komb.describe.stability import measure_stability
 
         run = self.run_for("stability()", needs_rows=True)
-        return measure_stability(run, self, n_halves, seed, progress)
+        found = measure_stability(run, self, n_halves, seed, progress)
+        self._measured["stability"] = found
+        return found.like(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the target amid its members.
@@ -446,8 +478,8 @@ class Blanket(_WithRun, Record, Result, Collection[Name]):
         Returns
         -------
         matplotlib.axes.Axes
-            ``blanket.plot().figure`` shows the picture in a notebook, and
-            ``blanket.plot().figure.savefig("picture.png")`` writes it to a file.
+            A notebook shows the picture; ``blanket.plot().figure.savefig("picture.png")`` writes
+            it to a file.
 
         Raises
         ------

@@ -36,7 +36,7 @@ class Blankets(Result, Mapping[Name, Blanket]):
     Blankets(3 targets)
     >>> {target: blanket.members for target, blanket in blankets.items()}
     {'X1': ('X2', 'Y'), 'X2': ('X1', 'Y'), 'Y': ('X1', 'X2')}
-    >>> blankets.to_frame().select("target", "member").rows()[:3]
+    >>> blankets.to_frame("polars").select("target", "member").rows()[:3]
     [('X1', 'X2'), ('X1', 'Y'), ('X2', 'X1')]
 
     Notes
@@ -58,6 +58,11 @@ class Blankets(Result, Mapping[Name, Blanket]):
 
     def __len__(self) -> int:
         return len(self._by_target)
+
+    @property
+    def library(self) -> str | None:
+        """The dataframe library that the user came with; ``None`` if that was none."""
+        return next((blanket.library for blanket in self.values()), None)
 
     @property
     def seconds(self) -> float:
@@ -92,8 +97,8 @@ class Blankets(Result, Mapping[Name, Blanket]):
 
     def _columns(self) -> dict[str, list[Any]]:
         targets = [blanket.target for blanket in self.values() for _ in blanket]
-        details = [member for blanket in self.values() for member in blanket.details]
-        return {"target": targets, **member_columns(details)}
+        evidence = [member for blanket in self.values() for member in blanket.evidence]
+        return {"target": targets, **member_columns(evidence)}
 
     def _sheet(self) -> Sheet:
         return blankets_sheet(self)
@@ -113,8 +118,7 @@ class Blankets(Result, Mapping[Name, Blanket]):
         Returns
         -------
         matplotlib.axes.Axes
-            ``ax.figure`` shows the picture in a notebook, ``ax.figure.savefig("picture.png")``
-            writes it to a file.
+            A notebook shows the picture; ``ax.figure.savefig("picture.png")`` writes it to a file.
 
         Raises
         ------

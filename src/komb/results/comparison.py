@@ -124,6 +124,11 @@ class Comparison(Record, Result):
         return {label: Score.of(found, self.truth) for label, found in self.blankets.items()}
 
     @property
+    def library(self) -> str | None:
+        """The dataframe library that the user came with; ``None`` if that was none."""
+        return next((blanket.library for blanket in self.blankets.values()), None)
+
+    @property
     def seconds(self) -> float:
         """Time of all searches together."""
         return sum(blanket.seconds for blanket in self.blankets.values())
@@ -161,8 +166,8 @@ class Comparison(Record, Result):
         Returns
         -------
         matplotlib.axes.Axes
-            ``comparison.plot().figure`` shows the picture in a notebook, and
-            ``comparison.plot().figure.savefig("picture.png")`` writes it to a file.
+            A notebook shows the picture; ``comparison.plot().figure.savefig("picture.png")``
+            writes it to a file.
 
         Raises
         ------

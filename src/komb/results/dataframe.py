@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,10 +26,15 @@ _FLOAT_FIELDS = {
 _TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 
 
+def installed_library() -> str:
+    """Return the library of frames for data that came in no dataframe."""
+    return "polars" if find_spec("pandas") is None else "pandas"
+
+
 def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd.DataFrame:
     """Make a dataframe of results, typed alike whether it has rows or not."""
     if backend not in ("polars", "pandas"):
-        remedy = "Leave it out for polars."
+        remedy = "Leave it out for the library of the data."
         raise ParameterError.because("backend", "be 'polars' or 'pandas'", backend, remedy)
     has_numbers = _unify_names(columns)
     return _polars(columns, has_numbers) if backend == "polars" else _pandas(columns)
@@ -66,7 +72,7 @@ def _pandas(columns: dict[str, list[Any]]) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         rule = "be a dataframe library that is installed"
-        remedy = "Install it (pip install pandas), or leave backend out for polars."
+        remedy = "Install it (pip install pandas), or leave backend out."
         raise ParameterError.because("backend", rule, "pandas", remedy) from None
     types = dict.fromkeys(_TRUTH_FIELDS, "boolean")
     types |= dict.fromkeys(_COUNT_FIELDS, "Int64") | dict.fromkeys(_FLOAT_FIELDS, "float64")

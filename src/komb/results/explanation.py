@@ -124,7 +124,7 @@ class Reason(Record):
     >>> import komb
     >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
     >>> print(blanket.explain()["X1"])
-    depends on Y only given X2: G = ..., df 2, p < 1e-16; marginally p = 0....
+    depends on Y only given X2: chi-square = ..., df 2, p = ...e-...; marginally p = 0....
     """
 
     name: Name

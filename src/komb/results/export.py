@@ -8,9 +8,9 @@ import json
 import math
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from komb.results.dataframe import Backend, make_frame
+from komb.results.dataframe import Backend, installed_library, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,19 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 class Result(ABC):
     """What a user gets: prints itself, renders in a notebook, and can be exported."""
 
-    __slots__ = ()
+    __slots__ = ("_library",)
+
+    _library: str | None  # of dataframes that the data came in
+
+    @property
+    def library(self) -> str | None:
+        """The dataframe library that the user came with; ``None`` if that was none."""
+        return getattr(self, "_library", None)
+
+    def like(self, other: Result) -> Self:
+        """Return itself, with frames of the library that another result has."""
+        object.__setattr__(self, "_library", other.library)
+        return self
 
     @abstractmethod
     def to_dict(self) -> dict[Any, Any]:
@@ -64,22 +76,31 @@ class Result(ABC):
         return dump_json(self.to_dict(), indent)
 
     @overload
-    def to_frame(self, backend: Literal["polars"] = ...) -> pl.DataFrame: ...
+    def to_frame(self, backend: Literal["polars"]) -> pl.DataFrame: ...
 
     @overload
     def to_frame(self, backend: Literal["pandas"]) -> pd.DataFrame: ...
 
-    def to_frame(self, backend: Backend = "polars") -> pl.DataFrame | pd.DataFrame:
+    @overload
+    def to_frame(self, backend: None = ...) -> Any: ...
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a dataframe; the class says what its rows and columns are.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, optional
+            If left out, the library of the dataframe that was searched. For all other data
+            (arrays, files, a komb table) pandas if it is installed, else polars.
 
         Examples
         --------
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
-        >>> blanket.to_frame()["member"].to_list()
+        >>> list(blanket.to_frame()["member"])
         ['X1', 'X2']
         """
-        return make_frame(self._columns(), backend)
+        return make_frame(self._columns(), backend or self.library or installed_library())
 
     def to_csv(self) -> str:
         r"""Return the rows of :meth:`to_frame` as CSV, with semicolons between the names of a list.

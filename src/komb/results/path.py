@@ -59,6 +59,11 @@ class BlanketPath(Result, Mapping[Cell, Blanket]):
     def __len__(self) -> int:
         return len(self.cells)
 
+    @property
+    def library(self) -> str | None:
+        """The dataframe library that the user came with; ``None`` if that was none."""
+        return self.compare().library
+
     def __repr__(self) -> str:
         return f"BlanketPath({self.target!r}: {plural(len(self), 'cell')})"
 

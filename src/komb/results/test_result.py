@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from komb.citests.registry import statistic_symbol
 from komb.data.names import Name
 from komb.results.record import Record
-from komb.views.text import show_freedom, show_name, show_names, show_p_value
+from komb.views.reasons import show_test
+from komb.views.text import show_name, show_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TestResult(Record):
     >>> result.independent, result.p_value < 1e-20
     (False, True)
     >>> print(komb.ci_test(table, "X1", "Y"))
-    X1 and Y: independent (X2 = ..., df 1, p = ...)
+    X1 and Y: independent (chi-square = ..., df 1, p = ...)
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here
@@ -69,12 +69,6 @@ class TestResult(Record):
     def _evidence(self) -> str:
         if self.statistic is None:
             return f"by {self.test}"
-        parts = [f"{statistic_symbol(self.test)} = {self.statistic:,.2f}"]
-        if self.df is not None:
-            parts.append(f"df {show_freedom(self.df)}")
-        if self.p_value is not None:
-            shown = show_p_value(self.p_value)
-            parts.append(f"p {shown}" if shown.startswith("<") else f"p = {shown}")
-        if not self.reliable:
-            parts.append("unreliable")
-        return ", ".join(parts)
+        return show_test(
+            self.test, self.statistic, self.df, self.p_value, reliable=self.reliable
+        )

@@ -1,4 +1,4 @@
-"""A blanket as text: the members with their evidence, what was chosen, and what to know."""
+"""A blanket as text: the answer, and on request how it was found."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from komb.citests.registry import unreliable_note
 from komb.data.knowledge import Knowledge
 from komb.search.registry import algorithms, all_options
+from komb.views.reasons import ADJUSTED_NOTE, adjust
 from komb.views.remarks_text import (
-    alternatives,
-    choice_grids,
-    sight_grids,
+    choice_grid,
+    equivalents_note,
+    leak_warnings,
+    omission_notes,
+    omission_reasons,
+    sight_grid,
     sight_notes,
-    warnings_of,
 )
 from komb.views.text import (
     NOTHING,
@@ -28,16 +31,15 @@ from komb.views.text import (
     show_seconds,
     show_statistic,
 )
-from komb.views.types_text import bin_notes, rank_notes, show_cuts, type_notes
+from komb.views.types_text import bin_notes, left_out_notes, rank_notes, show_cuts, type_notes
 
 if TYPE_CHECKING:
     from komb.data.names import Name
     from komb.results.blanket import Blanket
     from komb.results.member import Member
 
-_PLAIN_DECADES = 15  # smaller p-values are shown with one digit
 _NAMES_WIDTH = 60  # characters of a list of names in a table
-_MEMBER_HEADINGS = ("member", "depends given", "statistic>", "df>", "p-value>", "test")
+_TEST_HEADINGS = ("member", "given", "statistic>", "df>", "p-value>", "decided by")
 _WORDINGS = {
     "test": "test {}",
     "alpha": "alpha {}",
@@ -56,61 +58,149 @@ _MOST_CUTS = 5  # columns whose cut points are shown
 
 
 def blanket_sheet(blanket: Blanket) -> Sheet:
-    """Say what a blanket is and how it was found."""
-    names = show_names(blanket.members, _NAMES_WIDTH) or "empty"
+    """Show the answer: members, how sure they are, and what a reader must know besides."""
     return Sheet(
-        title=f"Markov blanket of {show_name(blanket.target)}: {names}",
-        facts=_show_run(blanket),
-        grids=(
-            _member_grid(blanket),
-            *choice_grids(blanket.choices),
-            *sight_grids(blanket.remarks),
-        ),
-        notes=tuple(_notes(blanket)),
-        warnings=tuple(warnings_of(blanket.remarks, blanket.target)),
+        title=f"Markov blanket of {_title(blanket)}",
+        grids=(member_grid(blanket),),
+        notes=tuple(_answer_notes(blanket)),
+        warnings=tuple(leak_warnings(blanket.leaks, blanket.target)),
     )
 
 
-def _member_grid(blanket: Blanket) -> Grid:
-    """Show the members, the strongest first, and below each what could replace it."""
-    rows: list[tuple[str, ...]] = []
-    for member in sorted(blanket.details, key=_weakness):
-        rows.append(_show_member(member))
-        empty = [""] * (len(_MEMBER_HEADINGS) - 1)
-        rows += [(line, *empty) for line in alternatives(blanket.remarks, member.name)]
-    return Grid(_MEMBER_HEADINGS, tuple(rows))
+def details_sheet(blanket: Blanket) -> Sheet:
+    """Show how a blanket was found: its tests, what was chosen, what could be detected."""
+    return Sheet(
+        title=f"How the Markov blanket of {_title(blanket)} was found",
+        facts=_show_run(blanket),
+        grids=(_test_grid(blanket), choice_grid(blanket.choices), sight_grid(blanket.remarks)),
+        notes=tuple(_details_notes(blanket)),
+    )
 
 
-def _notes(blanket: Blanket) -> Iterator[str]:
-    if all(member.is_by_request for member in blanket.details):
+def _title(blanket: Blanket) -> str:
+    names = show_names(blanket.members, _NAMES_WIDTH) or "empty"
+    return f"{show_name(blanket.target)}: {names}"
+
+
+def member_grid(blanket: Blanket) -> Grid:
+    """Show the members, the strongest first: why each is one, and how sure that is."""
+    shares = None if blanket.known_stability is None else blanket.known_stability.shares
+    headings = ("member", "why it is a member", "evidence")
+    rows = [(show_name(m.name), say_why(m, blanket), show_strength(m)) for m in _ordered(blanket)]
+    if shares is None:
+        return Grid(headings, tuple(rows))
+    found = [f"{shares.get(member.name, 0.0):.0%}" for member in _ordered(blanket)]
+    columns = (*headings, "in half-samples>")
+    return Grid(columns, tuple((*row, share) for row, share in zip(rows, found, strict=True)))
+
+
+def say_why(member: Member, blanket: Blanket) -> str:
+    """Say in a few words why a column is a member."""
+    target, witness = show_name(blanket.target), member.witness
+    if witness is None:
+        return "by request"
+    if not witness:
+        return f"depends on {target} by itself"
+    if len(witness) > 1 and len(witness) == len(blanket) - 1 and {*witness} < {*blanket}:
+        return f"depends on {target} together with all other members"
+    return f"depends on {target} together with {show_names(witness, _NAMES_WIDTH)}"
+
+
+def show_strength(member: Member) -> str:
+    """Say in a few words how strong the evidence for a member is."""
+    if member.bits is None:
+        return "by request"
+    trust = ", unreliable" if member.reliable is False else ""
+    if member.p_value is None:
+        return f"{member.bits:,.1f} bits{trust}"
+    return f"p = {show_p_value(member.p_value, member.bits)}{trust}"
+
+
+def _answer_notes(blanket: Blanket) -> Iterator[str]:
+    """Say what could replace members, what was not searched, and how often the search errs."""
+    if all(member.is_by_request for member in blanket.evidence):
         yield from _empty_notes(blanket)
-    yield from type_notes(blanket.types, str(blanket.parameters.get("missing")))
+    is_automatic = "order" in blanket.choices and bool(blanket.n_rows)
+    yield from equivalents_note(blanket.remarks, is_sought=is_automatic and bool(blanket.members))
+    if is_automatic and not blanket.leaks:
+        yield f"Leaks: none; no column gives {show_name(blanket.target)} away."
+    yield from omission_notes(blanket.omissions, blanket.settled_parameters.get("order"))
+    yield from left_out_notes(blanket.types)
     kept = (name for name in blanket.identifiers if not _is_left_out(blanket, name))
     yield from identifier_notes(tuple(kept))
+    yield from _error_notes(blanket)
+    yield f"{say_work(blanket)} How it was found: details() or --verbose."
+
+
+def _error_notes(blanket: Blanket) -> Iterator[str]:
+    """Name the one number that governs how often the list is wrong."""
+    level, alpha = (blanket.parameters.get(name) for name in ("level", "alpha"))
+    if level is not None and blanket.n_rows:
+        yield (
+            f"Errors: where nothing depends on {show_name(blanket.target)}, at most {_in_100(level)} "
+            "such searches name a column all the same."
+        )
+    elif alpha is not None:
+        yield f"Errors: of tests of two independent columns, {_in_100(alpha)} call them dependent."
+
+
+def _in_100(share: float) -> str:
+    """Show a share as a count of 100, or of more if that is not whole."""
+    of = 100 if share >= 0.01 else 10 ** math.ceil(-math.log10(share))
+    return f"{round(share * of, 2):g} in {of:,}"
+
+
+def say_work(blanket: Blanket) -> str:
+    """Say how many tests it took, and how long, with the time of reading the data."""
+    took = f"{plural(blanket.tests, 'test')} in {show_seconds(blanket.seconds)}"
+    if not blanket.n_rows:
+        return f"{took}, answered without data and without error."
+    read = blanket.seconds_to_read
+    after = f", after {show_seconds(read)} of reading the data" if read else ""
+    return f"{plural(blanket.n_rows, 'row')}, {took}{after}."
+
+
+def _ordered(blanket: Blanket) -> list[Member]:
+    """Return the strongest member first, and those by request last."""
+    return sorted(blanket.evidence, key=lambda m: math.inf if m.bits is None else -m.bits)
+
+
+def _test_grid(blanket: Blanket) -> Grid:
+    return Grid(_TEST_HEADINGS, tuple(map(_show_test, _ordered(blanket))))
+
+
+def _show_test(member: Member) -> tuple[str, ...]:
+    """Show the test of a member, with the statistic that its p-value belongs to."""
+    test = member.test or NOTHING
+    given = "(by request)" if member.witness is None else show_names(member.witness) or "(nothing)"
+    return (
+        show_name(member.name),
+        given,
+        show_statistic(adjust(member.statistic, member.df, member.p_value)),
+        show_freedom(member.df),
+        show_p_value(member.p_value, member.bits),
+        f"{test} (unreliable)" if member.reliable is False else test,
+    )
+
+
+def _details_notes(blanket: Blanket) -> Iterator[str]:
+    adjusted = (adjust(m.statistic, m.df, m.p_value) != m.statistic for m in blanket.evidence)
+    if any(adjusted):
+        yield ADJUSTED_NOTE
+    yield from omission_reasons(blanket.omissions)
+    yield from sight_notes(blanket.remarks)
+    yield from type_notes(blanket.types, str(blanket.parameters.get("missing")))
     yield from cut_notes(blanket)
     yield from _test_notes(blanket)
-    yield from sight_notes(blanket.remarks)
-    took = f"{plural(blanket.tests, 'test')}", show_seconds(blanket.seconds)
-    if not blanket.n_rows:
-        yield f"{took[0]} in {took[1]}, answered without data and without error."
-        return
-    tables = f"{plural(blanket.tables, 'contingency table')} of {plural(blanket.n_rows, 'row')}"
-    yield f"{took[0]} from {tables} in {took[1]}."
-
-
-def _weakness(member: Member) -> float:
-    """Sort the strongest member first, and those by request last."""
-    return math.inf if member.bits is None else -member.bits
+    if blanket.tables:
+        yield f"{plural(blanket.tests, 'test')} from {plural(blanket.tables, 'contingency table')}."
 
 
 def _empty_notes(blanket: Blanket) -> Iterator[str]:
     """Say what was searched in vain, and what to try next."""
     target, order = show_name(blanket.target), blanket.settled_parameters.get("order")
-    if order == 0:
-        yield f"No column was found to be marginally dependent on {target}."
-    else:
-        given = f", marginally or given up to {plural(order, 'other column')}" if order else ""
-        yield f"No column was found to depend on {target}{given}."
+    given = f", by itself or together with up to {plural(order, 'other')}" if order else ""
+    yield f"No column was found to depend on {target}{' by itself' if order == 0 else given}."
     if order is None and _sees_no_combinations(blanket.method):
         yield (
             f"Method {blanket.method} cannot find columns that depend on {target} only in "
@@ -126,50 +216,10 @@ def _sees_no_combinations(method: str) -> bool:
     return info is not None and info.assumes in ("composition", "faithfulness")
 
 
-def _show_member(member: Member) -> tuple[str, ...]:
-    test = member.test or NOTHING
-    return (
-        show_name(member.name),
-        _show_witness(member.witness),
-        show_statistic(member.statistic),
-        show_freedom(member.df),
-        show_p_value(member.p_value),
-        f"{test} (unreliable)" if member.reliable is False else test,
-    )
-
-
-def show_strength(member: Member) -> str:
-    """Say in a few words how strong the evidence for a member is."""
-    if member.bits is None:
-        return "by request"
-    trust = ", unreliable" if member.reliable is False else ""
-    if member.p_value is None:
-        return f"{member.bits:,.1f} bits{trust}"
-    decades = member.bits * math.log10(2)
-    small = _show_tiny(decades) if decades > _PLAIN_DECADES else show_p_value(member.p_value)
-    return f"p = {small}{trust}"
-
-
-def _show_tiny(decades: float) -> str:
-    """Show ten to the power of minus ``decades``, which may be too small for a double."""
-    power = math.ceil(decades)
-    digit = round(10 ** (power - decades))
-    return f"1e-{power - 1:,}" if digit == 10 else f"{digit}e-{power:,}"
-
-
-def _show_witness(witness: tuple[Name, ...] | None) -> str:
-    return "(by request)" if witness is None else show_names(witness) or "(nothing)"
-
-
 def _show_run(blanket: Blanket) -> str:
-    """Say in a line how a blanket was found; what the search chose is in a table of its own."""
-    parts = [f"method {blanket.method}"]
-    order = blanket.settled_parameters.get("order")
-    witnesses = [member.witness for member in blanket.details if member.witness is not None]
-    if order is not None and witnesses:
-        parts.append(f"found at order {max(map(len, witnesses))}")
+    """Say in a line what a blanket was searched with; what was chosen has a table of its own."""
     given = {key: value for key, value in blanket.parameters.items() if key not in blanket.choices}
-    return ", ".join(filter(None, [*parts, show_parameters(given)]))
+    return ", ".join(filter(None, [f"method {blanket.method}", show_parameters(given)]))
 
 
 def show_parameters(parameters: Mapping[str, Any]) -> str:
@@ -273,11 +323,9 @@ def _way(blanket: Blanket, name: Name) -> object:
 
 def _test_notes(blanket: Blanket) -> Iterator[str]:
     """Say which tests were not what the reader expects."""
-    test = blanket.parameters.get("test")
     if blanket.fallbacks:
         share = f"{blanket.fallbacks:,} of {plural(blanket.tests, 'test')}"
         yield f"Stochastic complexity (sci, which has no p-value) decided {share} on sparse tables."
     if blanket.unreliable:
-        yield unreliable_note(
-            str(test), f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
-        )
+        share = f"{blanket.unreliable:,} of {plural(blanket.tests, 'test')}"
+        yield unreliable_note(str(blanket.parameters.get("test")), share)

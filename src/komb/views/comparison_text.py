@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from komb.views.blanket_text import cut_notes, identifier_notes, shared_parameters, show_parameters
-from komb.views.remarks_text import leak_warnings, omission_warnings
+from komb.views.remarks_text import leak_warnings, omission_notes
 from komb.views.text import (
     DOT,
     TICK,
@@ -41,13 +41,10 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
 
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
-    """Name leaks once, and what each method left out."""
-    found = comparison.blankets.items()
-    leaks = dict.fromkeys(leak for _, blanket in found for leak in blanket.leaks)
+    """Name leaks, each once."""
+    found = comparison.blankets.values()
+    leaks = dict.fromkeys(leak for blanket in found for leak in blanket.leaks)
     yield from leak_warnings(leaks, comparison.target)
-    for label, blanket in found:
-        for warning in omission_warnings(blanket.omissions):
-            yield f"{show_name(label)}: {warning}"
 
 
 def _facts(comparison: Comparison) -> str:
@@ -94,6 +91,9 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield _LEGEND
     elif not comparison.members:
         yield "No method found a member." if blankets else "Nothing was searched."
+    for label, blanket in comparison.blankets.items():
+        for sentence in omission_notes(blanket.omissions):
+            yield f"{show_name(label)}: {sentence}"
     yield from _setting_notes(comparison)
     for identifiers in dict.fromkeys(blanket.identifiers for blanket in blankets):
         yield from identifier_notes(identifiers)

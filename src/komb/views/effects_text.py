@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NAMES_WIDTH = 40  # characters of a list of names
 _HEADINGS = ("member", "unique>", "synergy>", "redundancy>", "alone>", "95 %>", "added>", "95 %>",
-             "added to")  # fmt: skip
+             "added to what")  # fmt: skip
 _GROUP_HEADINGS = ("group", "together>", "sum of each alone>", "synergy>")
 
 
@@ -35,7 +35,7 @@ def effects_sheet(effects: Effects) -> Sheet:
     ]
     return Sheet(
         title=f"What the members tell about {show_name(effects.target)}, in bits per row",
-        facts=f"{show_name(effects.target)} has {show_bits(effects.entropy)} bits itself",
+        facts=f"Knowing {show_name(effects.target)} itself would be {show_bits(effects.entropy)} bits",
         grids=(
             Grid(_HEADINGS, tuple(_show_effect(effect, len(effects)) for effect in ordered)),
             Grid(_GROUP_HEADINGS, tuple(groups)),
@@ -53,15 +53,16 @@ def _show_effect(effect: Effect, n_members: int) -> tuple[str, ...]:
         f"{show_bits(effect.alone_low)} to {show_bits(effect.alone_high)}",
         show_bits(effect.added),
         f"{show_bits(effect.added_low)} to {show_bits(effect.added_high)}",
-        (rest or "(nothing)") if n_members > 1 else "(nothing)",
+        (rest or "(nothing)") if n_members > 1 else "(it is the only member)",
     )
 
 
 def _notes(effects: Effects) -> Iterator[str]:
     if effects.details:
         yield (
-            "Alone: unique + redundancy, what a member tells by itself. Added: unique + synergy, "
-            "what would be lost without it. Less what chance gives."
+            "One bit answers one yes-or-no question about the target, in every row. Alone: what a "
+            "member tells by itself, unique + redundancy. Added: what it tells beyond the members "
+            "named, unique + synergy. Corrected for chance: about 0 where there is nothing."
         )
     n_thin = sum(not effect.complete for effect in effects.details)
     if n_thin:

@@ -8,13 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from komb.views.blanket_text import show_parameters
-from komb.views.remarks_text import (
-    alternatives,
-    choice_grids,
-    sight_grids,
-    sight_notes,
-    warnings_of,
-)
+from komb.views.remarks_text import equivalents_note, leak_warnings, omission_notes
 from komb.views.text import Grid, Sheet, plural, show_name, show_names
 
 if TYPE_CHECKING:
@@ -34,19 +28,17 @@ def explanation_text(explanation: Explanation, width: int | None) -> str:
 
 def explanation_sheet(explanation: Explanation) -> Sheet:
     """Say why each member is in, and why other columns are not."""
-    shown = explanation.rejected[:_SHOWN]
+    shown, members = explanation.rejected[:_SHOWN], sorted(explanation.reasons, key=_weakness)
     return Sheet(
         title=f"Markov blanket of {show_name(explanation.target)} explained: "
         f"{show_names(explanation.members, _NAMES_WIDTH) or 'empty'}",
         facts=f"method {explanation.method}, {_show_checks(explanation)}",
         grids=(
-            Grid(("member", "why it is in the blanket"), tuple(_member_rows(explanation))),
+            Grid(("member", "why it is in the blanket"), tuple(map(_show_reason, members))),
             Grid(("left out", "why it is not in the blanket"), tuple(map(_show_reason, shown))),
-            *choice_grids(explanation.choices),
-            *sight_grids(explanation.remarks),
         ),
         notes=tuple(_notes(explanation)),
-        warnings=tuple(warnings_of(explanation.remarks, explanation.target)),
+        warnings=tuple(leak_warnings(explanation.remarks.leaks, explanation.target)),
     )
 
 
@@ -58,14 +50,6 @@ def _show_checks(explanation: Explanation) -> str:
 
 def _show_reason(reason: Reason) -> tuple[str, str]:
     return show_name(reason.name), reason.text
-
-
-def _member_rows(explanation: Explanation) -> Iterator[tuple[str, str]]:
-    """Show why each member is in, the strongest first, and below it what could replace it."""
-    for reason in sorted(explanation.reasons, key=_weakness):
-        yield _show_reason(reason)
-        for line in alternatives(explanation.remarks, reason.name):
-            yield line, f"could replace {show_name(reason.name)} in the blanket."
 
 
 def _weakness(reason: Reason) -> tuple[float, float]:
@@ -87,7 +71,8 @@ def _notes(explanation: Explanation) -> Iterator[str]:
         columns = plural(count, "other column" if len(explanation) else "column")
         yield f"{columns} {'is' if count == 1 else 'are'} marginally independent of {target}."
     yield from check_notes(explanation)
-    yield from sight_notes(explanation.remarks)
+    yield from equivalents_note(explanation.remarks, is_sought=False)
+    yield from omission_notes(explanation.remarks.omissions)
     reasons = explanation.reasons + explanation.rejected
     if any(not test.reliable for reason in reasons for test in reason.tests):
         yield "Unreliable: the table has too few rows per cell for the test to be trusted."

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _NAMES_WIDTH = 40  # characters of a list of names
 _SHOWN = 20  # columns besides members
-_HEADINGS = ("rank>", "column", "member", "added>", "alone>", "added to", "independent given")
+_HEADINGS = ("rank>", "column", "member", "added>", "alone>", "added to what", "independent given")
 
 
 def ranking_sheet(ranking: Ranking) -> Sheet:
@@ -47,6 +47,7 @@ def _notes(ranking: Ranking, n_shown: int) -> Iterator[str]:
         yield f"{plural(len(ranking) - n_shown, 'more column')}: see 'to_frame'."
     if len(ranking):
         yield (
-            "Added: what a column adds to the members named. Alone: what it tells by itself. Less "
-            "what chance gives, so about 0 where there is nothing."
+            "One bit answers one yes-or-no question about the target, in every row. Added: what a "
+            "column tells beyond the columns named. Alone: what it tells by itself. Corrected for "
+            "chance: about 0 where there is nothing."
         )

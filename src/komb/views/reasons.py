@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,24 +15,57 @@ if TYPE_CHECKING:
     from komb.results.explanation import Evidence, Reason
 
 _NAMES_WIDTH = 50  # characters of a list of names in a sentence
+_ROUNDING = 0.01  # p-values that differ by less are one and the same
+
+
+ADJUSTED_NOTE = (
+    "Statistic: on the scale on which the chi-square distribution with these degrees of freedom "
+    "gives the p-value; the test takes its own distribution, given the margins."
+)
+
+
+def adjust(statistic: float | None, df: float | None, p_value: float | None) -> float | None:
+    """Return the chi-square value that has this p-value: the statistic, if it has it itself."""
+    if not statistic or not df or not p_value:
+        return statistic
+    from scipy.special import chdtrc, chdtri
+
+    if math.isclose(chdtrc(df, statistic), p_value, rel_tol=_ROUNDING):
+        return statistic
+    return float(chdtri(df, p_value))
+
+
+def show_test(
+    test: str, statistic: float, df: float | None, p_value: float | None, *, reliable: bool
+) -> str:
+    """Say what a test gave: a statistic, degrees of freedom, and the p-value that they have."""
+    if p_value is None:
+        return f"{statistic_symbol(test)} = {statistic:,.2f}{'' if reliable else ', unreliable'}"
+    shown = adjust(statistic, df, p_value)
+    symbol = statistic_symbol(test) if shown == statistic else "chi-square"
+    freedom = "" if df is None else f", df {show_freedom(df)}"
+    return f"{symbol} = {shown:,.2f}{freedom}, {_show_p(p_value, reliable=reliable)}"
+
+
+def _show_p(p_value: float, *, reliable: bool) -> str:
+    shown = show_p_value(p_value)
+    trust = "" if reliable else ", unreliable"
+    return f"p {shown if shown.startswith('<') else f'= {shown}'}{trust}"
 
 
 def show_evidence(test: Evidence) -> str:
     """Say what a test gave: the statistic, the degrees of freedom and the p-value."""
     if test.p_value is None:
         return show_brief(test)
-    freedom = "" if test.df is None else f", df {show_freedom(test.df)}"
-    return f"{statistic_symbol(test.test)} = {test.statistic:,.2f}{freedom}, {show_brief(test)}"
+    return show_test(test.test, test.statistic, test.df, test.p_value, reliable=test.reliable)
 
 
 def show_brief(test: Evidence) -> str:
     """Say the p-value of a test, or its equivalent, in a few words."""
-    trust = "" if test.reliable else ", unreliable"
-    if test.p_value is None:
-        bits = f"{test.statistic:,.2f} bits of evidence" if test.is_dependent else "no evidence"
-        return f"{bits} by {test.test}{trust}"
-    shown = show_p_value(test.p_value)
-    return f"p {shown if shown.startswith('<') else f'= {shown}'}{trust}"
+    if test.p_value is not None:
+        return _show_p(test.p_value, reliable=test.reliable)
+    bits = f"{test.statistic:,.2f} bits of evidence" if test.is_dependent else "no evidence"
+    return f"{bits} by {test.test}{'' if test.reliable else ', unreliable'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from komb.search.task import Choice, Leak, Omission
-from komb.views.text import NOTHING, Grid, plural, show_names, show_p_value, show_seconds
+from komb.views.text import Grid, plural, show_names, show_p_value, show_seconds
 
 if TYPE_CHECKING:
     from komb.data.names import Name
     from komb.results.remarks import Remarks
 
 _NAMES_WIDTH = 60  # characters of a list of names
-_CHOICE_HEADINGS = ("chosen", "value>", "why")
-_SIGHT_HEADINGS = (
-    "order>", "tests>", "p-value threshold>", "detectable effect, bits per row>",
-)  # fmt: skip
-_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value threshold"}
-
-
-def warnings_of(remarks: Remarks, target: Name) -> Iterator[str]:
-    """Say what a reader must know before anything else: leaks first, then omissions."""
-    yield from leak_warnings(remarks.leaks, target)
-    yield from omission_warnings(remarks.omissions)
+_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value limit, by itself"}
 
 
 def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
@@ -40,44 +30,66 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
         )
 
 
-def omission_warnings(omissions: Iterable[Omission]) -> Iterator[str]:
-    """Say what a search left out."""
-    for left_out in omissions:
-        whom = "" if left_out.n_columns is None else f" for {plural(left_out.n_columns, 'column')}"
-        why = f"{left_out.reason} (about {show_seconds(left_out.seconds)})"
-        yield f"Order {left_out.order} was not searched{whom}: {why}."
+def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> Iterator[str]:
+    """Say in a sentence what was not searched, or how far was searched."""
+    left_out = list(omissions)
+    if left_out:
+        orders = " or ".join(str(number) for number in sorted({each.order for each in left_out}))
+        tests = plural(sum(each.n_tests for each in left_out), "test")
+        took = show_seconds(sum(each.seconds for each in left_out))
+        counts = [each.n_columns for each in left_out]
+        some = max((count for count in counts if count is not None), default=0)
+        whom = "" if None in counts else f" for {plural(some, 'column')}"
+        yield (
+            f"Not searched{whom}: what shows only together with {orders} others ({tests} more, "
+            f"about {took})."
+        )
+    elif order is not None:
+        groups = f" and together with up to {plural(order, 'other')}" if order else ""
+        yield f"Searched: every column by itself{groups}."
 
 
-def alternatives(remarks: Remarks, member: Name) -> Iterator[str]:
-    """Name what could replace a member, one line each."""
-    for names in remarks.equivalents.get(member, ()):
-        yield f"or: {show_names(names, _NAMES_WIDTH)}"
+def omission_reasons(omissions: Iterable[Omission]) -> Iterator[str]:
+    """Say why something was not searched, order by order."""
+    for each in omissions:
+        whom = "" if each.n_columns is None else f" for {plural(each.n_columns, 'column')}"
+        yield f"Order {each.order} was not searched{whom}: {each.reason}."
 
 
-def choice_grids(choices: Mapping[str, Choice]) -> tuple[Grid, ...]:
-    """Show what a search chose, and why; nothing if it had no choice."""
-    rows = [
+def equivalents_note(remarks: Remarks, *, is_sought: bool) -> Iterator[str]:
+    """Say what could replace members."""
+    for member, sets in remarks.equivalents.items():
+        names = "; or ".join(show_names(each, _NAMES_WIDTH) for each in sets)
+        yield f"Alternatives: {names} could take the place of {show_names([member])}."
+    if is_sought and not remarks.equivalents:
+        yield "Alternatives: none; no other column could take a member's place."
+
+
+def choice_grid(choices: Mapping[str, Choice]) -> Grid:
+    """Show what a search chose, and why; no rows if it had no choice."""
+    rows = (
         (
             _CHOICE_NAMES.get(name, name),
-            NOTHING if choice.value is None else str(choice.value),
+            "none" if choice.value is None else str(choice.value),
             choice.reason,
         )
         for name, choice in choices.items()
-    ]
-    return (Grid(_CHOICE_HEADINGS, tuple(rows)),) if rows else ()
+    )
+    return Grid(("chosen", "value>", "why"), tuple(rows))
 
 
-def sight_grids(remarks: Remarks) -> tuple[Grid, ...]:
+def sight_grid(remarks: Remarks) -> Grid:
     """Show which dependences could be found, one line per order, if the search says so."""
-    rows = tuple(
+    rows = (
         (str(seen.order), f"{seen.n_tests:,}", show_p_value(seen.threshold), f"{seen.effect:.2g}")
         for seen in remarks.sight
     )
-    return (Grid(_SIGHT_HEADINGS, rows),) if rows else ()
+    headings = ("order>", "tests>", "p-value limit>", "detectable effect, bits per row>")
+    return Grid(headings, tuple(rows))
 
 
 def sight_notes(remarks: Remarks) -> Iterator[str]:
-    """Say what the numbers of :func:`sight_grids` mean."""
+    """Say what the numbers of :func:`sight_grid` mean."""
     if remarks.sight:
         yield (
             "Detectable effect: the weakest dependence, in bits of information per row, that the "

@@ -5,6 +5,7 @@ Results say what to show, a :class:`Sheet` knows how: a title, a line of facts, 
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ DOT = "·"
 
 _IN_ASCII = str.maketrans({TICK: "x", DOT: "."})
 _LEAST_ROOM = 30  # characters of a column that is wrapped
-_SMALLEST_P = 1e-16  # smaller p-values are beyond what a double can tell from zero
+_BELOW_DOUBLES = "< 1e-300"  # of a p-value that is too small for a double
 
 _Side = Literal["left", "right", "center"]
 _SIDES: dict[str, _Side] = {">": "right", "^": "center"}
@@ -96,7 +97,7 @@ class Grid:
         return table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sheet:
     """What to show.
 
@@ -118,10 +119,16 @@ class Sheet:
     facts: str = ""  # the line below it, which may be empty
     grids: tuple[Grid, ...] = ()  # the tables
     notes: tuple[str, ...] = ()  # sentences below the tables
-    warnings: tuple[str, ...] = ()  # sentences between those and the tables, not to be overlooked
+    warnings: tuple[str, ...] = ()  # sentences between the tables and those, not to be overlooked
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __rich__(self) -> RenderableType:
         return self.to_rich()
@@ -129,19 +136,19 @@ class Sheet:
     def to_text(self, width: int | None = None) -> str:
         """Draw the sheet in plain text, wrapped to a width if there is one."""
         heading = [self.title, self.facts] if self.facts else [self.title]
-        first, above, below = (
+        first, last = (
             "\n".join(chain.from_iterable(wrap(line, width) for line in block))
-            for block in (heading, self.warnings, self.notes)
+            for block in (heading, [*self.warnings, *self.notes])
         )
         grids = ["\n".join(grid.to_lines(width)) for grid in self._filled()]
-        return "\n\n".join(filter(None, [first, above, *grids, below]))
+        return "\n\n".join(filter(None, [first, *grids, last]))
 
     def to_html(self) -> str:
         """Draw the sheet as a piece of HTML that needs nothing else."""
         parts = [f"<p><strong>{escape(self.title)}</strong><br>{escape(self.facts)}</p>"]
+        parts += [grid.to_html() for grid in self._filled()]
         if self.warnings:
             parts.append(f"<p><strong>{'<br>'.join(map(escape, self.warnings))}</strong></p>")
-        parts += [grid.to_html() for grid in self._filled()]
         if self.notes:
             parts.append(f"<p>{'<br>'.join(map(escape, self.notes))}</p>")
         return f"<div>{''.join(parts)}</div>"
@@ -154,12 +161,12 @@ class Sheet:
         parts: list[RenderableType] = [Text(self.title, "bold")]
         if self.facts:
             parts.append(Text(self.facts, "dim"))
-        if self.warnings:
-            parts += ["", *(Text(warning, "bold yellow") for warning in self.warnings)]
         for grid in self._filled():
             parts += ["", grid.to_rich()]
-        if self.notes:
-            parts += ["", *(Text(note, "dim") for note in self.notes)]
+        if self.warnings or self.notes:
+            parts.append("")
+        parts += [Text(warning, "bold yellow") for warning in self.warnings]
+        parts += [Text(note, "dim") for note in self.notes]
         return Group(*parts)
 
     def _filled(self) -> Iterator[Grid]:
@@ -250,11 +257,16 @@ def show_freedom(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.1f}".removesuffix(".0")
 
 
-def show_p_value(value: float | None) -> str:
-    """Show a p-value."""
+def show_p_value(value: float | None, bits: float | None = None) -> str:
+    """Show a p-value; one that is too small for a double by its ``bits``, if they are known."""
     if value is None:
         return NOTHING
-    return f"< {_SMALLEST_P:.0e}" if value < _SMALLEST_P else f"{value:.2g}"
+    if value > 0.0 or not bits:
+        return f"{value:.2g}" if value > 0.0 else _BELOW_DOUBLES
+    decades = bits * math.log10(2.0)
+    power = math.ceil(decades)
+    digit = round(10 ** (power - decades))
+    return f"1e-{power - 1:,}" if digit == 10 else f"{digit}e-{power:,}"
 
 
 def show_seconds(value: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from komb.data.bins import show_numbers, show_times
 from komb.data.kinds import BINS, EMPTY, IDENTIFIER, NESTED, RANKS, TEXT, TIME
-from komb.views.text import plural, show_name, show_names
+from komb.views.text import Grid, Sheet, plural, show_name, show_names
 
 if TYPE_CHECKING:
     from komb.data.kinds import ColumnType
@@ -18,9 +18,18 @@ _MOST_REASONS = 5  # columns whose treatment is explained
 _WORDS = {IDENTIFIER: "identifier", TEXT: "free text", NESTED: "no levels", EMPTY: "no values"}
 
 
+def types_sheet(types: Mapping[Name, ColumnType]) -> Sheet:
+    """Say what every column was found to be."""
+    rows = (
+        (show_name(name), of.kind, of.treatment, f"{of.missing:,}" if of.missing else "", of.reason)
+        for name, of in types.items()
+    )
+    headings = ("column", "type", "treatment", "missing>", "why")
+    return Sheet(plural(len(types), "column"), grids=(Grid(headings, tuple(rows)),))
+
+
 def type_notes(types: Mapping[Name, ColumnType], missing: str = "testwise") -> Iterator[str]:
-    """Say what was left out, read in another way, or has missing values."""
-    yield from _left_out_notes(types)
+    """Say what was read in another way, or has missing values."""
     kept = {name: found for name, found in types.items() if not found.is_left_out}
     explained = [(name, found.reason) for name, found in kept.items() if found.reason]
     for name, reason in explained[:_MOST_REASONS]:
@@ -34,7 +43,8 @@ def type_notes(types: Mapping[Name, ColumnType], missing: str = "testwise") -> I
         yield f"{total} in {columns}, {ways.get(missing, missing)}."
 
 
-def _left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
+def left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
+    """Name columns that are no part of the search."""
     by_kind: dict[str, list[Name]] = {}
     for name, found in types.items():
         if found.is_left_out:

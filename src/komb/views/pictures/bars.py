@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from komb.views.pictures.canvas import check_axes, make_room, shorten
+from komb.views.pictures.canvas import make_room, new_axes, shorten
 from komb.views.text import show_name
 
 if TYPE_CHECKING:
@@ -57,13 +57,8 @@ def plot_ranking(ranking: Ranking, ax: Axes | None = None) -> Axes:
 
 def _make_axes(names: Sequence[str], title: str, ax: Axes | None) -> tuple[Axes, bool]:
     """Return axes with a line per name, and whether they are on a new figure."""
-    check_axes(ax)
-    from matplotlib.figure import Figure
-
     is_new = ax is None
-    if ax is None:
-        height = _BAR * max(len(names), 1)
-        ax = Figure(figsize=(_WIDTH, height), facecolor="white").add_axes((0, 0, 1, 1))
+    ax = new_axes(ax, _WIDTH, _BAR * max(len(names), 1))
     ax.set_title(title, loc="left", parse_math=False)
     ax.set_yticks(range(len(names)))
     ax.set_yticklabels([shorten(name, _LETTERS) for name in names], parse_math=False)

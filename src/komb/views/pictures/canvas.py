@@ -48,6 +48,14 @@ def check_axes(ax: object) -> None:
         raise ParameterError.because("ax", "be matplotlib axes, or None", ax, remedy)
 
 
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes that the caller has, or new ones on a figure of this size, in inches."""
+    check_axes(ax)
+    from komb.views.pictures.figure import new_picture
+
+    return new_picture(width, height) if ax is None else ax
+
+
 def save_picture(axes: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure that axes are on to a file."""
     file = check_picture(path)

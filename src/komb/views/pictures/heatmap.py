@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from komb.views.pictures.canvas import check_axes, make_room, shorten
+from komb.views.pictures.canvas import make_room, new_axes, shorten
 from komb.views.text import plural, show_name
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def plot_blankets(blankets: Mapping[Name, Blanket], ax: Axes | None = None) -> A
             is_one_sided=member.name in blankets and target not in blankets[member.name],
         )
         for target, blanket in blankets.items()
-        for member in blanket.details
+        for member in blanket.evidence
     }
     return draw_heatmap(
         f"Markov blankets of {plural(len(blankets), 'target')}",
@@ -62,16 +62,11 @@ def draw_heatmap(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw which target has which member, and how strong the evidence is."""
-    check_axes(ax)
-    from matplotlib.figure import Figure
-
     n_rows, n_columns = max(len(targets), 1), max(len(members), 1)
     inches = _cell_size(max(n_rows, n_columns))
     is_new = ax is None
-    if ax is None:
-        figure = Figure(figsize=(inches * n_columns, inches * n_rows), facecolor="white")
-        ax = figure.add_axes((0, 0, 1, 1))
-    else:
+    ax = new_axes(ax, inches * n_columns, inches * n_rows)
+    if not is_new:
         box = ax.get_window_extent()
         dpi = ax.figure.dpi
         inches = min(box.width / dpi / n_columns, box.height / dpi / n_rows, _LARGE)

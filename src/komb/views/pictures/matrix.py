@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from komb.views.pictures.canvas import check_axes, make_room
+from komb.views.pictures.canvas import make_room, new_axes
 from komb.views.text import Mark, show_name
 
 if TYPE_CHECKING:
@@ -63,16 +63,10 @@ def draw_matrix(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw which method found which column."""
-    check_axes(ax)
-    from matplotlib.figure import Figure
-
-    if ax is not None:
-        _draw(ax, title, labels, members, marks)
-        return ax
-    figure = Figure(figsize=(_CELL * max(len(labels), 1), _CELL * max(len(members), 1)))
-    axes = figure.add_axes((0, 0, 1, 1))
+    axes = new_axes(ax, _CELL * max(len(labels), 1), _CELL * max(len(members), 1))
     _draw(axes, title, labels, members, marks)
-    make_room(axes)
+    if ax is None:
+        make_room(axes)
     return axes
 
 

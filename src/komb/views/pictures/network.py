@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from komb.data.names import Name
 from komb.views.blanket_text import show_strength
-from komb.views.pictures.canvas import check_axes, fit, grow, make_room, shorten
+from komb.views.pictures.canvas import fit, grow, make_room, new_axes, shorten
 from komb.views.text import show_name
 
 if TYPE_CHECKING:
@@ -75,21 +75,16 @@ def plot_blanket(blanket: Blanket, ax: Axes | None = None) -> Axes:
             show_strength(member),
             not has_order and set(member.witness or ()) == {*blanket.members} - {member.name},
         )
-        for member in blanket.details
+        for member in blanket.evidence
     ]
     return draw_blanket(blanket.target, spokes, ax)
 
 
 def draw_blanket(target: Name, spokes: Sequence[Spoke], ax: Axes | None = None) -> Axes:
     """Draw a target and its members."""
-    check_axes(ax)
-    from matplotlib.figure import Figure
-
-    nodes = arrange(spokes)
-    is_new = ax is None
-    if ax is None:
-        size = 2 * max(_RADIUS, len(nodes) * _SPACING / math.tau)
-        ax = Figure(figsize=(size, size), facecolor="white").add_axes((0, 0, 1, 1))
+    nodes, is_new = arrange(spokes), ax is None
+    size = 2 * max(_RADIUS, len(nodes) * _SPACING / math.tau)
+    ax = new_axes(ax, size, size)
     ax.set_title(f"Markov blanket of {show_name(target)}", loc="left", parse_math=False)
     ax.set_axis_off()
     ax.set_xlim(-1, 1)

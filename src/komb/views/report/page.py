@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from komb import __version__
 from komb.data.table import DiscreteTable
-from komb.search.task import Choice
+from komb.views.blanket_text import say_work
 from komb.views.explanation_text import check_notes
-from komb.views.html.renderer import render
-from komb.views.html.versions import show_versions
 from komb.views.report.overview import describe_table
 from komb.views.report.pictures import take_picture
 from komb.views.text import plural, show_name, show_names
+from komb.views.versions import show_versions
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from komb.results.blanket import Blanket
     from komb.results.comparison import Comparison
     from komb.results.explanation import Explanation
 
 _NAMES_WIDTH = 400  # characters of a list of names
 
-_SECTIONS = {
-    "blanket": "The Markov blanket",
-    "why": "Why these, and why not others?",
-    "data": "The data",
-    "methods": "What do other methods find?",
-    "made": "How this was made",
-    "cite": "How to cite",
-}
 _PARAMETERS = {
     "alpha": "significance level of each test (alpha)",
     "test": "conditional-independence test",
@@ -44,8 +40,11 @@ _PARAMETERS = {
     "bins": "number of bins",
     "missing": "missing values",
 }
-_CHOICES = _PARAMETERS | {"threshold": "largest p-value of a member that is marginally dependent"}
-_OF_TABLES = ("why", "data")  # sections that a model has nothing to say in
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {}; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""What a page may load: nothing, and run no script but its own, which is named by its hash."""
 
 
 @dataclass(frozen=True)
@@ -68,25 +67,24 @@ class Content:
 
 
 def make_page(content: Content) -> str:
-    """Write the page."""
+    """Write the page: the answer and a picture first, all else folded."""
     blanket, compared, table = content.blanket, content.comparison, content.table
-    target = show_name(blanket.target)
-    absent = {*(() if compared else ("methods",)), *(() if table else _OF_TABLES)}
+    target, explanation = show_name(blanket.target), content.explanation
     has_rows = table is not None and table.is_in_memory
     effects = blanket.effects if blanket.members and has_rows else None
     return render(
-        "report.html.j2",
         title=f"What matters for {target}?",
         subtitle=_subtitle(content),
-        sections={name: title for name, title in _SECTIONS.items() if name not in absent},
         blanket=blanket,
-        sheet=blanket._sheet(),
+        answer=blanket._sheet(),
+        details=blanket.details(),
+        work=say_work(blanket),
         blanket_picture=blanket.members and take_picture(blanket.plot, f"The blanket of {target}"),
         effects=effects and effects._sheet(),
         effects_picture=effects
         and take_picture(effects.plot, f"What the members tell about {target}"),
-        explanation=content.explanation,
-        check_notes=[] if content.explanation is None else list(check_notes(content.explanation)),
+        explanation=explanation,
+        check_notes=[] if explanation is None else list(check_notes(explanation)),
         overview=None if table is None else describe_table(table, blanket),
         comparison=compared and compared._sheet(),
         comparison_picture=compared
@@ -94,6 +92,31 @@ def make_page(content: Content) -> str:
         and take_picture(compared.plot, "Who found which member"),
         made_with=list(_made_with(blanket)),
     )
+
+
+def render(**content: object) -> str:
+    """Fill the template; what is put into it is text, and nothing may be missing."""
+    return _environment().get_template("page.html.j2").render(content)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("komb.views.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    folder = files("komb.views.report") / "templates"
+    style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "page.js"))
+    policy = _POLICY.format(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'")
+    environment.globals |= {"style": style, "script": script, "policy": policy}
+    environment.filters |= {"plural": plural, "show_name": show_name, "show_names": show_names}
+    return environment
 
 
 def _subtitle(content: Content) -> str:
@@ -114,8 +137,6 @@ def _made_with(blanket: Blanket) -> Iterator[tuple[str, str]]:
     for name, value in blanket.parameters.items():
         if value not in (None, (), {}):
             yield _PARAMETERS.get(name, name.replace("_", " ")), _show(value)
-    for name, choice in blanket.choices.items():
-        yield f"chosen: {_CHOICES.get(name, name.replace('_', ' '))}", _show_choice(choice)
     versions = {"komb": __version__, **show_versions()}
     yield "versions", ", ".join(f"{name} {number}" for name, number in versions.items())
 
@@ -124,7 +145,3 @@ def _show(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{show_name(name)}: {_show(entry)}" for name, entry in value.items())
     return show_names(value, _NAMES_WIDTH) if isinstance(value, tuple | list) else str(value)
-
-
-def _show_choice(choice: Choice) -> str:
-    return choice.reason if choice.value is None else f"{choice.value}: {choice.reason}"

@@ -1,1 +1,0 @@
-"""Pages of HTML from templates, and what the pages of komb have in common."""
