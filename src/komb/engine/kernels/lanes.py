@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -25,6 +26,10 @@ LANES = 8  # 64-bit words of an AVX-512 register
 
 _WORD, _COUNT = ir.IntType(64), ir.IntType(32)
 _WORDS, _COUNTS = ir.VectorType(_WORD, LANES), ir.VectorType(_COUNT, LANES)
+_FLOAT = ir.FloatType()
+_FLOATS = ir.VectorType(_FLOAT, LANES)
+_BYTES = {_WORD: 8, _COUNT: 4, _FLOAT: 4}
+_CODES = 64  # bytes that become the bits of a word
 
 
 class _Vectors:
@@ -42,15 +47,15 @@ class _Vectors:
         return self.builder.bitcast(at, kind.as_pointer())
 
     def load(self, array: int, place: Any, kind: Any) -> Any:
-        return self.builder.load(self._at(array, place, kind), align=kind.element.width // 8)
+        return self.builder.load(self._at(array, place, kind), align=_BYTES[kind.element])
 
     def store(self, vector: Any, array: int, place: Any) -> None:
         at = self._at(array, place, vector.type)
-        self.builder.store(vector, at, align=vector.type.element.width // 8)
+        self.builder.store(vector, at, align=_BYTES[vector.type.element])
 
     def spread(self, value: Any) -> Any:
-        """Put one word into all lanes."""
-        nothing = ir.Constant(_WORDS, ir.Undefined)
+        """Put one word, or one number, into all lanes."""
+        nothing = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
         first = self.builder.insert_element(nothing, value, _COUNT(0))
         return self.builder.shuffle_vector(first, nothing, ir.Constant(_COUNTS, [0] * LANES))
 
@@ -112,6 +117,66 @@ def _write_subtract(vectors, builder, source, first, step, count, sink):
     vectors.store(builder.load(total), 1, sink)
 
 
+def _write_add_squares(vectors, builder, first, n_cells, step, n_classes, n_responses, sink):
+    """``arrays``: table, weights [response, class] with the shares in the rows in front, sums."""
+    one, zero = ir.Constant(_FLOATS, [1.0] * LANES), ir.Constant(_FLOATS, [0.0] * LANES)
+    total = cgutils.alloca_once_value(builder, vectors.load(2, sink, _FLOATS))
+    inner = cgutils.alloca_once_value(builder, zero)
+    rows = cgutils.alloca_once_value(builder, zero)
+
+    def add_up(row, start, sum_to):
+        builder.store(zero, sum_to)
+        with cgutils.for_range(builder, n_classes) as loop:
+            place = builder.add(builder.mul(row, n_classes), loop.index)
+            weight = builder.load(builder.gep(vectors.arrays[1], [place]))
+            at = builder.add(start, builder.mul(loop.index, step))
+            count = builder.sitofp(vectors.load(0, at, _COUNTS), _FLOATS)
+            own = builder.fmul(vectors.spread(weight), count)
+            builder.store(builder.fadd(builder.load(sum_to), own), sum_to)
+
+    with vectors.short_loop(n_cells) as number:
+        start = builder.add(first, builder.mul(number, _WORD(LANES)))
+        add_up(_WORD(0), start, rows)
+        size = builder.load(rows)
+        size = builder.select(builder.fcmp_ordered(">", size, one), size, one)
+        with cgutils.for_range(builder, n_responses) as response:
+            add_up(builder.add(response.index, _WORD(1)), start, inner)
+            own = builder.load(inner)
+            own = builder.fdiv(builder.fmul(own, own), size)
+            builder.store(builder.fadd(builder.load(total), own), total)
+    vectors.store(builder.load(total), 2, sink)
+
+
+@intrinsic
+def add_squares(typingctx, table, weights, sums, places):  # noqa: ARG001
+    """Add to ``sums[sink + lane]`` what some cells explain: squared responses, by their rows.
+
+    A cell has counts of classes, ``table[first + i * LANES + class * step + lane]`` for ``i <
+    n_cells``; ``weights`` have what a row of each class is of the rows, and then of each response.
+    ``places`` are (first, n_cells, step, n_classes, n_responses, sink).
+    """
+    return _typed(_write_add_squares, 6, table, weights, sums)
+
+
+@intrinsic
+def match_codes(typingctx, codes, places):  # noqa: ARG001
+    """Return the bits of 64 codes that are equal to one; places are (first, code)."""
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        vectors = _Vectors(context, builder, [codes], args[:1])
+        first, code = cgutils.unpack_tuple(builder, args[1], 2)
+        kind = ir.VectorType(ir.IntType(8), _CODES)
+        at = builder.bitcast(builder.gep(vectors.arrays[0], [first]), kind.as_pointer())
+        nothing = ir.Constant(kind, ir.Undefined)
+        one = builder.insert_element(nothing, builder.trunc(code, kind.element), _COUNT(0))
+        places_of_one = ir.Constant(ir.VectorType(_COUNT, _CODES), [0] * _CODES)
+        wanted = builder.shuffle_vector(one, nothing, places_of_one)
+        is_equal = builder.icmp_unsigned("==", builder.load(at, align=1), wanted)
+        return builder.bitcast(is_equal, _WORD)
+
+    return types.uint64(codes, types.UniTuple(types.int64, 2)), codegen
+
+
 @intrinsic
 def add_common_bits(typingctx, words, lanes, table, places):  # noqa: ARG001
     """Count the bits that a stratum has in common with the words of each lane.
@@ -158,7 +223,27 @@ def _subtract(start, table, places):
         table[sink + lane] = start[source + lane] - sum(cells)
 
 
+def _add_squares(table, weights, sums, places):
+    first, n_cells, step, n_classes, n_responses, sink = places
+    shares = weights[: (n_responses + 1) * n_classes].reshape(-1, n_classes)
+    for index in range(n_cells * LANES):
+        start = first + index
+        rows, *responses = shares @ table[start : start + n_classes * step : step][:n_classes]
+        for own in responses:
+            sums[sink + index % LANES] += own * own / max(rows, 1)
+
+
+def _match_codes(codes, places):
+    first, code = places
+    found = 0
+    for bit in range(_CODES):
+        found |= int(codes[first + bit] == code) << bit
+    return np.uint64(found)
+
+
 if not IS_COMPILED:
+    add_squares: Any = _add_squares  # type: ignore[no-redef]
+    match_codes: Any = _match_codes  # type: ignore[no-redef]
     add_common_bits: Any = _add_common_bits  # type: ignore[no-redef]
     add_common_bits_twice: Any = _add_common_bits_twice  # type: ignore[no-redef]
     subtract: Any = _subtract  # type: ignore[no-redef]
