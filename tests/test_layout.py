@@ -66,16 +66,16 @@ SHARED_STEMS = {
 
 BUDGET = {
     "": (485, 3),
-    "api": (3065, 17),
+    "api": (3080, 17),
     "citests": (1087, 13),
-    "cli": (1493, 14),
+    "cli": (1503, 14),
     "data": (8806, 46),
     "describe": (1250, 8),
-    "engine": (12218, 63),
+    "engine": (13014, 65),
     "reproduction": (1847, 7),
-    "results": (2587, 16),
+    "results": (2688, 17),
     "search": (2851, 21),
-    "views": (2733, 28),
+    "views": (2832, 27),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

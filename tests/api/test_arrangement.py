@@ -141,7 +141,8 @@ class TestSelector:
         weighted = komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts)
         longer = np.repeat(X, counts, axis=0), np.repeat(self.y, counts)
         assert (
-            weighted.blanket_.evidence == komb.MarkovBlanketSelector().fit(*longer).blanket_.evidence
+            weighted.blanket_.evidence
+            == komb.MarkovBlanketSelector().fit(*longer).blanket_.evidence
         )
         halves = komb.MarkovBlanketSelector().fit(X, self.y, sample_weight=counts / 2)
         assert halves.blanket_.parameters["weights"] == "survey"

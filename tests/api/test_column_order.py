@@ -24,7 +24,7 @@ def shuffled(columns: Columns, rng: np.random.Generator) -> dict[str, np.ndarray
 def found(columns: Columns, target: str, **options: Any) -> dict[str, Any]:
     """Members with their witnesses, and what could replace them."""
     blanket = komb.markov_blanket(dict(columns), target, **options)
-    witnesses = {m.name: frozenset(m.witness or ()) for m in blanket.details}
+    witnesses = {m.name: frozenset(m.witness or ()) for m in blanket.evidence}
     sets = {name: {frozenset(s) for s in own} for name, own in blanket.equivalents.items()}
     return {"members": witnesses, "equivalents": sets, "leaks": {x.column for x in blanket.leaks}}
 

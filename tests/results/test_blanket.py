@@ -291,7 +291,11 @@ class TestExport:
         columns = {"X": [0, 1] * 50, "Y": [0, 1] * 50}
         blanket = komb.markov_blanket(pytest.importorskip(library).DataFrame(columns), "Y")
         results = [blanket, blanket.explain(), blanket.effects, blanket.ranking(), blanket.roles()]
-        results += [blanket.stability(2), Blankets([blanket]), komb.Comparison("Y", {"a": blanket}, ())]
+        results += [
+            blanket.stability(2),
+            Blankets([blanket]),
+            komb.Comparison("Y", {"a": blanket}, ()),
+        ]
         for result in results:
             assert type(result.to_frame()).__module__.split(".")[0] == library
 
@@ -302,7 +306,9 @@ class TestExport:
         assert type(blanket.to_frame()).__module__.split(".")[0] == "polars"
 
     def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:
-        assert make_blanket(evidence=(Member(3, (1,)),)).to_frame("polars")["member"].to_list() == [3]
+        assert make_blanket(evidence=(Member(3, (1,)),)).to_frame("polars")["member"].to_list() == [
+            3
+        ]
         mixed = make_blanket(evidence=(Member(3, ("x",)),)).to_frame("polars")
         assert mixed.row(0)[:2] == ("3", ["x"])
 

@@ -99,8 +99,9 @@ class Run:
         seconds = time.perf_counter() - began if is_raw else 0.0
         checked = check_search(search, opened)
         targeted = find_targets(opened.data, targets, checked, parameter)
-        return cls(opened.data, search, **checked, library=library_of(data),
-                   seconds_to_read=seconds), targeted
+        return cls(
+            opened.data, search, **checked, library=library_of(data), seconds_to_read=seconds
+        ), targeted
 
     def with_search(self, search: Search) -> Run:
         """Return the run of another search on the same data, with the same covariates."""

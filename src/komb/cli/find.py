@@ -70,8 +70,12 @@ def find(
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Say how the blanket was found, too: its tests, what "
-                     "was chosen and why, what could be detected."),
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Say how the blanket was found, too: its tests, what "
+            "was chosen and why, what could be detected.",
+        ),
     ] = False,
     explain: Annotated[
         bool,

@@ -69,6 +69,4 @@ class TestResult(Record):
     def _evidence(self) -> str:
         if self.statistic is None:
             return f"by {self.test}"
-        return show_test(
-            self.test, self.statistic, self.df, self.p_value, reliable=self.reliable
-        )
+        return show_test(self.test, self.statistic, self.df, self.p_value, reliable=self.reliable)
