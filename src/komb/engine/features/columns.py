@@ -67,9 +67,6 @@ SELECTION_LEVEL = 0.12
 BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
 
-FEW_ROWS, LEAST_FEW = 2000, 2.5
-"""Rows that show what is overwhelming, where there are so many times as many."""
-
 _ROUND = 8  # rows of a block are a multiple
 
 BoolArray = npt.NDArray[np.bool_]
@@ -273,17 +270,9 @@ class FeatureColumns:
     """
 
     def __init__(
-        self,
-        table: DiscreteTable,
-        numbers: Mapping[int, FloatArray],
-        ordered: Collection[int],
-        rows: Int64Array | None = None,
+        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
     ) -> None:
-        if rows is None and table.n_rows >= LEAST_FEW * FEW_ROWS:
-            rows = sample_rows(table, table.n_ranked_rows)
-        elif rows is None:
-            rows = np.arange(table.n_rows)
-        self._rows, self._all = rows, (table, numbers, ordered)
+        rows = sample_rows(table, table.n_ranked_rows)
         self.n_rows, self.n_columns = len(rows), table.n_columns
         self.n_blocks = max(1, -(-self.n_rows // BLOCK))
         self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
@@ -331,13 +320,6 @@ class FeatureColumns:
             taken = {x: self.column(x).take(rows) for x in sorted(columns)}
             return Rows.of(taken, len(rows), self.length)
         return self.all_rows
-
-    @cached_property
-    def few(self) -> FeatureColumns | None:
-        """The same columns in few of the rows, if that saves much."""
-        if self.n_rows < LEAST_FEW * FEW_ROWS:
-            return None
-        return FeatureColumns(*self._all, self._rows[:FEW_ROWS])
 
     @cached_property
     def all_rows(self) -> Rows:
