@@ -64,6 +64,9 @@ CURVE_DEGREES = 1.1
 SELECTION_LEVEL = 0.12
 """Of the test whether a target depends on a function; shared by the features of the target."""
 
+BEND_LEVEL, MOST_TESTS_OF_BENDS = 0.05, 1 << 14
+"""Of the tests whether a target bends with the conditions, all together; and how many there are."""
+
 BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
 
@@ -238,17 +241,18 @@ class Rows:
             room=BASE_SIZE * n_rows**0.4,
             n_curves=int(CURVE_DEGREES * n_rows**0.2),
             root=np.sqrt(2.0 * np.arange(64) + 1.0),
-            least_evidence=_least_evidence(most),
+            least_evidence=_least_evidence(SELECTION_LEVEL, most),
+            sure_evidence=_least_evidence(BEND_LEVEL, MOST_TESTS_OF_BENDS),
         )
         return cls(columns, n_rows, record)
 
 
 @lru_cache(maxsize=64)
-def _least_evidence(most: int) -> FloatArray:
-    """Squares, in variances, from which on a target with so many features depends on a function."""
+def _least_evidence(level: float, most: int) -> FloatArray:
+    """Squares, in variances, that are beyond chance at a level that so many tests share."""
     from scipy.special import chdtri
 
-    least: FloatArray = chdtri(1.0, SELECTION_LEVEL / np.maximum(1, np.arange(most + 1)))
+    least: FloatArray = chdtri(1.0, level / np.maximum(1, np.arange(most + 1)))
     return least
 
 
