@@ -142,30 +142,46 @@ def basis(conditions: Sequence[Mapping[str, Any]], n: int) -> list[tuple[float, 
     return [(cost, q) for (cost, _), q in zip(terms, made, strict=True) if q is not None]
 
 
-def choose(
-    functions: list[tuple[float, Vector]], own: Sequence[Vector], n: int
-) -> list[tuple[float, Vector]]:
-    """Choose the base, and the functions that the target depends on."""
+def n_base(functions: list[tuple[float, Vector]], n: int) -> int:
+    """Count the functions that are always in: the cheapest."""
     costs = [cost for cost, _ in functions]
     largest = 1.0
     for cost in sorted({cost for cost in costs if cost > 1}):
         if sum(each <= cost for each in costs) > 0.8 * n**0.4:
             break
         largest = cost
-    base = [cost <= largest for cost in costs]
+    return sum(cost <= largest for cost in costs)
+
+
+def squares_of(functions: list[tuple[float, Vector]], y: Vector, n: int) -> list[float]:
+    """Squared coefficients, in terms of the variance that is left."""
+    in_base = n_base(functions, n)
+    parts = [(q @ y) ** 2 for _, q in functions]
+    from_base = y @ y - sum(parts[:in_base])
+    from_all = max(y @ y - sum(parts), 0.0)
+    variance = min(from_base / (n - in_base), from_all / max(n - len(functions), 0.2 * n))
+    return [part / max(variance, 1e-300) for part in parts]
+
+
+def choose(
+    functions: list[tuple[float, Vector]], own: Sequence[Vector], n: int
+) -> list[tuple[float, Vector]]:
+    """Choose the base, and the functions that the target depends on."""
     threshold = chi2.isf(0.12 / len(own), 1)
-    chosen = []
-    for place, (cost, q) in enumerate(functions):
-        is_in = base[place]
-        for y in own:
-            parts = [(q2 @ y) ** 2 for _, q2 in functions]
-            from_base = y @ y - sum(p for p, b in zip(parts, base, strict=True) if b)
-            from_all = max(y @ y - sum(parts), 0.0)
-            variance = min(from_base / (n - sum(base)), from_all / max(n - len(functions), 0.2 * n))
-            is_in = is_in or parts[place] > threshold * max(variance, 1e-300)
-        if is_in:
-            chosen.append((cost, q))
-    return chosen
+    most = [max(each) for each in zip(*(squares_of(functions, y, n) for y in own), strict=True)]
+    in_base = n_base(functions, n)
+    return [
+        function
+        for place, function in enumerate(functions)
+        if place < in_base or most[place] > threshold
+    ]
+
+
+def is_bent(functions: list[tuple[float, Vector]], own: Sequence[Vector], n: int) -> bool:
+    """Whether a function that is not linear matters for sure."""
+    bent = [place for place, (cost, _) in enumerate(functions) if cost > 1]
+    squares = [squares_of(functions, y, n)[place] for y in own for place in bent]
+    return bool(squares) and max(squares) > chi2.isf(0.05 / len(squares), 1)
 
 
 def curves(functions: list[tuple[float, Vector]], own: Sequence[Vector], n: int) -> list[Vector]:
@@ -227,14 +243,19 @@ def mixed_test(
     if n < 20 or not of_y["own"] or not of_x["own"]:
         return 1.0, None
     pool = basis(conditions, n)
-    if conditions and len(of_y["own"]) > 1 and not columns[y].is_nominal:
-        first = of_y["own"][0][1]
-        left = first - sum(q * (q @ first) for _, q in choose(pool, [first], n))
-        if left @ left > 1e-3 * (first @ first):
-            of_y["own"][1] = (2, left**2 / (left @ left / n) - 1)
-    own = [v for _, v in of_y["own"]]
-    functions = choose(pool, own, n)
-    functions += [(math.inf, curve) for curve in curves(functions, own, n)]
+    for functions in ([(cost, q) for cost, q in pool if cost <= 6], pool):
+        made = dict(enumerate(v for _, v in of_y["own"]))
+        if conditions and len(made) > 1 and not columns[y].is_nominal:
+            first = made[0]
+            left = first - sum(q * (q @ first) for _, q in choose(functions, [first], n))
+            if left @ left > 1e-3 * (first @ first):
+                made[1] = left**2 / (left @ left / n) - 1
+        own = list(made.values())
+        chosen = choose(functions, own, n)
+        if not is_bent(functions, own if columns[y].is_nominal else own[:2], n):
+            break
+    of_y["own"] = [(degree, v) for (degree, _), v in zip(of_y["own"], own, strict=True)]
+    functions = chosen + [(math.inf, curve) for curve in curves(chosen, own, n)]
 
     def residuals(vectors: list[tuple[float, Vector]]) -> list[tuple[float, Vector]]:
         left = [v - sum(q * (q @ v) for _, q in functions) for _, v in vectors]

@@ -27,7 +27,9 @@ _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
-    """Return at most so many rows of a table, such that the first of them are fewer such rows."""
+    """Return at most so many rows of a table, in their order."""
+    if table.n_rows <= most:
+        return np.arange(table.n_rows)
     hashes, ties = _hash_rows(table)
     order = np.lexsort((ties, hashes))  # of levels that are equally frequent, by their codes
     sorted_hashes = hashes[order]
@@ -35,9 +37,7 @@ def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
     places = np.arange(table.n_rows)
     n_before = (places - np.maximum.accumulate(np.where(is_first, places, 0))).astype(np.uint64)
     keys = _mix(sorted_hashes + n_before * _STEP)
-    n_found = min(most, table.n_rows)
-    found = np.argpartition(keys, n_found - 1)[:n_found]
-    return order[found[np.argsort(keys[found], kind="stable")]]
+    return np.sort(order[np.argpartition(keys, most - 1)[:most]])
 
 
 def codes_in(table: DiscreteTable, rows: _Int64Array) -> CodeArray:

@@ -64,11 +64,11 @@ CURVE_DEGREES = 1.1
 SELECTION_LEVEL = 0.12
 """Of the test whether a target depends on a function; shared by the features of the target."""
 
+BEND_LEVEL, MOST_TESTS_OF_BENDS = 0.05, 1 << 14
+"""Of the tests whether a target bends with the conditions, all together; and how many there are."""
+
 BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
-
-FEW_ROWS, LEAST_FEW = 2000, 2.5
-"""Rows that show what is overwhelming, where there are so many times as many."""
 
 _ROUND = 8  # rows of a block are a multiple
 
@@ -241,17 +241,18 @@ class Rows:
             room=BASE_SIZE * n_rows**0.4,
             n_curves=int(CURVE_DEGREES * n_rows**0.2),
             root=np.sqrt(2.0 * np.arange(64) + 1.0),
-            least_evidence=_least_evidence(most),
+            least_evidence=_least_evidence(SELECTION_LEVEL, most),
+            sure_evidence=_least_evidence(BEND_LEVEL, MOST_TESTS_OF_BENDS),
         )
         return cls(columns, n_rows, record)
 
 
 @lru_cache(maxsize=64)
-def _least_evidence(most: int) -> FloatArray:
-    """Squares, in variances, from which on a target with so many features depends on a function."""
+def _least_evidence(level: float, most: int) -> FloatArray:
+    """Squares, in variances, that are beyond chance at a level that so many tests share."""
     from scipy.special import chdtri
 
-    least: FloatArray = chdtri(1.0, SELECTION_LEVEL / np.maximum(1, np.arange(most + 1)))
+    least: FloatArray = chdtri(1.0, level / np.maximum(1, np.arange(most + 1)))
     return least
 
 
@@ -273,17 +274,9 @@ class FeatureColumns:
     """
 
     def __init__(
-        self,
-        table: DiscreteTable,
-        numbers: Mapping[int, FloatArray],
-        ordered: Collection[int],
-        rows: Int64Array | None = None,
+        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
     ) -> None:
-        if rows is None and table.n_rows >= LEAST_FEW * FEW_ROWS:
-            rows = sample_rows(table, table.n_ranked_rows)
-        elif rows is None:
-            rows = np.arange(table.n_rows)
-        self._rows, self._all = rows, (table, numbers, ordered)
+        rows = sample_rows(table, table.n_ranked_rows)
         self.n_rows, self.n_columns = len(rows), table.n_columns
         self.n_blocks = max(1, -(-self.n_rows // BLOCK))
         self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
@@ -331,13 +324,6 @@ class FeatureColumns:
             taken = {x: self.column(x).take(rows) for x in sorted(columns)}
             return Rows.of(taken, len(rows), self.length)
         return self.all_rows
-
-    @cached_property
-    def few(self) -> FeatureColumns | None:
-        """The same columns in few of the rows, if that saves much."""
-        if self.n_rows < LEAST_FEW * FEW_ROWS:
-            return None
-        return FeatureColumns(*self._all, self._rows[:FEW_ROWS])
 
     @cached_property
     def all_rows(self) -> Rows:

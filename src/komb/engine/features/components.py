@@ -165,7 +165,7 @@ def compare(
         )
         found = tests.found[numbers]
         kernels.compare(
-            rows.record, conditions.record, target.record, asked, plan, work.record, found,
+            rows.record, target.record, asked, plan, work.record, found,
             math.log2(unlikely),
         )  # fmt: skip
         tests.found[numbers] = found

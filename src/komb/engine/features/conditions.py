@@ -2,8 +2,9 @@
 
 The pool has the functions of each condition and products of functions of two or three, the cheapest
 first: a product costs what its factors do, and more for each further one. A few are always in; of
-the others, those that the target depends on. So a linear Gaussian model costs hardly more than its
-own parameters, and a rough one still finds what it needs.
+the others, those that the target depends on. As long as neither the mean nor the spread of a target
+bends with a condition, only the smooth ones are looked at. So a linear Gaussian model costs hardly
+more than its own parameters, and a rough one still finds what it needs.
 
 So do **curves** of what they predict of the target. Functions of single conditions and their
 products need very many terms for a target that is a crooked function of a sum, such as a threshold:
@@ -35,6 +36,9 @@ PRODUCT = 2.0
 """What each factor of a product costs beyond the first."""
 
 MOST_FACTORS = 3
+
+SMOOTH_COST = 6.0
+"""Cost of functions that are enough as long as nothing bends."""
 
 POOL_SIZE = 3.5
 """Functions that may be in, in terms of the root of the rows; but no more than LARGEST_POOL."""
@@ -75,8 +79,6 @@ class Conditions:
     columns : list of Column
     is_rich : bool
         Whether the conditions have so many features that nothing is left to test.
-    record : Record
-        What kernels know of them: what a pool of such functions is, and what they find out.
     """
 
     def __init__(self, rows: Rows, given: Sequence[int]) -> None:
@@ -84,23 +86,25 @@ class Conditions:
         self._lock = Lock()
         pool = _choose_pool(tuple(each.costs for each in self.columns), rows.n_rows)
         self.is_rich = pool.n_smoothest > LARGEST_SHARE * rows.n_rows
-        self.n_terms, self.n_functions = len(pool.record.costs), pool.n_functions
-        size = 0 if self.is_rich else padded(self.n_terms)
-        self.record = pool.record.replaced(
-            given=np.array(given, np.int64),
-            inverse=np.zeros((size, size)),
-            known=np.zeros(3, np.int64),
+        self._n_functions, self._given = pool.n_functions, np.array(given, np.int64)
+        # what kernels know of the smooth functions, and of all: what they are, and what they find
+        self._records = [] if self.is_rich else [self._begin(each) for each in pool.records]
+
+    def _begin(self, pool: Record) -> Record:
+        size = padded(len(pool.costs))
+        return pool.replaced(
+            given=self._given, inverse=np.zeros((size, size)), known=np.zeros(4, np.int64)
         )
 
     @property
     def nbytes(self) -> int:
         """Memory of what is kept of the functions, in bytes."""
-        return int(self.record.inverse.nbytes)
+        return sum(int(each.inverse.nbytes) for each in self._records)
 
     def adjust(self, rows: Rows, target: int, work: Work) -> Adjusted:
         """Choose the functions that a target depends on, and return what they leave of it."""
         table, degrees = rows.record, rows.columns[target].degrees
-        n_chosen = self._choose(rows, target, work)
+        conditions, n_chosen = self._choose(rows, target, work)
         n_own, n_curves = padded(len(degrees)), len(degrees) * table.n_curves
         n_pairs = len(degrees) * (len(degrees) + 1) // 2
         shape = table.n_blocks, n_own + padded(n_chosen) + padded(n_curves), table.score.shape[2]
@@ -108,8 +112,9 @@ class Conditions:
             values=np.empty(shape),
             spreads=np.empty((padded(n_pairs), kernels.MOST_SPREAD_FUNCTIONS)),
             facts=np.empty(kernels.N_LEFT + 1, np.int64),
+            given=self._given,
         )
-        kernels.adjust(table, target, self.record, work.record, record)
+        kernels.adjust(table, target, conditions, work.record, record)
         left = zip(degrees, work.record.is_left.tolist(), strict=False)
         return Adjusted(record, tuple(degree for degree, is_left in left if is_left))
 
@@ -118,8 +123,8 @@ class Conditions:
         if self.is_rich:
             return 0.0
         n_linear = rows.columns[target].degrees.count(1)
-        self._choose(rows, target, work)
-        n_functions = int(self.record.known[kernels.N_FUNCTIONS])
+        conditions, _ = self._choose(rows, target, work)
+        n_functions = int(conditions.known[kernels.N_FUNCTIONS])
         coefficients = work.record.fitted[:n_linear, :n_functions]
         explained = float((coefficients[:, 1:] ** 2).sum())
         total = float(work.record.squares[:n_linear].sum() - (coefficients[:, 0] ** 2).sum())
@@ -127,20 +132,28 @@ class Conditions:
         share = explained / total if total > 0 else 0.0
         return (share - chance) / (1.0 - chance)
 
-    def _choose(self, rows: Rows, target: int, work: Work) -> int:
+    def _choose(self, rows: Rows, target: int, work: Work) -> tuple[Record, int]:
+        """Choose from the smooth functions, or from all if the target bends."""
         n_own, n_curves = len(rows.columns[target].degrees), rows.record.n_curves
-        work.make_room(
-            n_own=n_own,
-            n_terms=self.n_terms,
-            n_functions=self.n_functions,
-            n_curves=n_own * n_curves,
-        )
-        with self._lock:  # whoever is first finds out about the conditions
-            return int(kernels.choose(rows.record, target, self.record, work.record))
+        for record in self._records:
+            work.make_room(
+                n_own=n_own,
+                n_terms=len(record.costs),
+                n_functions=self._n_functions,
+                n_curves=n_own * n_curves,
+            )
+            with self._lock:  # whoever is first finds out about the conditions
+                n_chosen, is_bent = kernels.choose(rows.record, target, record, work.record)
+            if not is_bent:
+                break
+        return record, int(n_chosen)
 
 
 _ADJUSTED = Record(
-    values=np.empty((0, 0, 0)), spreads=np.empty((0, 0)), facts=np.empty(0, np.int64)
+    values=np.empty((0, 0, 0)),
+    spreads=np.empty((0, 0)),
+    facts=np.empty(0, np.int64),
+    given=np.empty(0, np.int64),
 )
 
 
@@ -148,7 +161,7 @@ _ADJUSTED = Record(
 class _Pool:
     """The products of functions of some conditions, in the order of their costs."""
 
-    record: Record
+    records: tuple[Record, ...]  # the smooth ones, and all
     n_smoothest: int  # that have to be in
     n_functions: int  # of single conditions
 
@@ -181,14 +194,18 @@ def _make_pool(columns: tuple[Costs, ...], room: int, largest: int, largest_sing
     factors = np.full((len(terms), MOST_FACTORS), NONE, np.int64)
     for own, term in zip(factors, terms, strict=True):
         own[: len(term)] = [starts[column] + function for column, function in term]
-    record = Record(
-        factors=factors,
-        costs=np.array(costs),
-        given=np.empty(0, np.int64),
-        inverse=np.empty((0, 0)),
-        known=np.empty(0, np.int64),
+    n_smooth = sum(cost <= SMOOTH_COST for cost in costs)
+    records = tuple(
+        Record(
+            factors=factors[:size],
+            costs=np.array(costs[:size]),
+            given=np.empty(0, np.int64),
+            inverse=np.empty((0, 0)),
+            known=np.empty(0, np.int64),
+        )
+        for size in sorted({n_smooth, len(terms)})
     )
-    return _Pool(record, sum(cost <= SMOOTHEST for cost in costs), int(starts[-1]))
+    return _Pool(records, sum(cost <= SMOOTHEST for cost in costs), int(starts[-1]))
 
 
 def _groups(n_columns: int, largest: int) -> list[tuple[float, int]]:

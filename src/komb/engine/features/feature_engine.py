@@ -19,7 +19,6 @@ from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
 from komb.engine.features.work import Work
-from komb.engine.kernels.gram import LOG2_P_VALUE, VERDICT
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import (
     EMPTY,
@@ -44,9 +43,6 @@ KEPT_BYTES = 128 << 20
 
 TEST_COST = 200.0
 """A test on features takes about this many times as long as one on counts."""
-
-OVERWHELMING = 64.0
-"""Bits that few of the rows have to show for the others not to be looked at."""
 
 LEAST_SWEEP = 8
 """From so many sets on, only what passes a screen is tested."""
@@ -178,7 +174,7 @@ class FeatureEngine(PlainEngine):
     def _outcome(self, target: int, candidate: int, given: Variables) -> Outcome:
         if self._levels is not None and not self._is_mixed(target, candidate, given):
             return self._levels.outcome(target, candidate, given)
-        test = self._compare_in(self._columns, target, [candidate], given)
+        test = self._compare(target, [candidate], given)
         self._n_unreliable += int(not test.is_reliable[0])
         statistic, freedom = test.chi_square(0, test.decider(0))
         return Outcome(
@@ -231,44 +227,19 @@ class FeatureEngine(PlainEngine):
     def _compare(
         self, target: int, candidates: Sequence[int], given: Variables, unlikely: float = UNLIKELY
     ) -> Tests:
-        """Make some tests, in few of the rows where that is overwhelming.
-
-        Evidence grows with the rows.
-        """
-        few = self._columns.few
-        if few is None or not given:
-            return self._compare_in(self._columns, target, candidates, given, unlikely)
-        tests = self._compare_in(few, target, candidates, given, unlikely)
-        is_clear = tests.log2_p_values <= -OVERWHELMING
-        tests.found[:, VERDICT, LOG2_P_VALUE] *= self.n_rows / few.n_rows
-        left = np.flatnonzero(~is_clear)
-        if len(left):
-            others = [candidates[number] for number in left]
-            found = self._compare_in(self._columns, target, others, given, unlikely)
-            tests.found[left] = found.found
-        return tests
-
-    def _compare_in(
-        self,
-        columns: FeatureColumns,
-        target: int,
-        candidates: Sequence[int],
-        given: Variables,
-        unlikely: float = UNLIKELY,
-    ) -> Tests:
         """Make some tests, each on the rows that are complete for its columns."""
         found = Tests.nothing(len(candidates))
         by_missing: dict[Variables, list[int]] = {}
         for number, candidate in enumerate(candidates):
-            incomplete = columns.incomplete({target, candidate, *given})
+            incomplete = self._columns.incomplete({target, candidate, *given})
             by_missing.setdefault(incomplete, []).append(number)
         with self._work() as work:
             for incomplete, numbers in by_missing.items():
                 asked = [candidates[number] for number in numbers]
-                rows = columns.rows([target, *asked, *given], incomplete)
+                rows = self._columns.rows([target, *asked, *given], incomplete)
                 if rows.n_rows < LEAST_ROWS:
                     continue
-                key = given, incomplete, columns.n_rows
+                key = given, incomplete
                 conditions = self._conditions.get(key, partial(self._conditions_of, rows, given))
                 if conditions.is_rich:
                     continue
@@ -435,8 +406,8 @@ class FeatureEngine(PlainEngine):
         given, witness = given | self.fixed, witness | self.fixed
         if self._levels is not None and not self._is_mixed(target, candidate, given | witness):
             return self._levels.can_detect(target, candidate, given, witness, power)
-        test = self._compare_in(self._columns, target, [candidate], given)
-        seen = self._compare_in(self._columns, target, [candidate], witness)
+        test = self._compare(target, [candidate], given)
+        seen = self._compare(target, [candidate], witness)
         return has_power(test, seen, power.share, self._alpha)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:

@@ -27,8 +27,9 @@ from komb.engine.kernels.features import (
 from komb.engine.kernels.tails import log2_p_value
 from komb.engine.kernels.tiles import TILE, add_combinations, add_products
 
-N_FUNCTIONS, N_BASE, N_CHEAP = range(3)
-"""What is known of some conditions: functions that are new, that are always in, that are cheap."""
+N_FUNCTIONS, N_BASE, N_CHEAP, N_LINEAR = range(4)
+"""What is known of some conditions: functions that are new, that are always in, that are cheap, that
+are linear."""
 
 FIRST, N_ALL, N_SPREAD, N_FREE, N_LEFT = range(5)
 """What is known of a target that has been adjusted: the place of the first function, how many there
@@ -44,8 +45,8 @@ LOG2_P_VALUE, DECIDER, SHARE_LEFT = range(3)
 N_COMPONENTS = 4
 LINEAR, QUADRATIC, HIGHER, INTERACTION = range(N_COMPONENTS)
 
-SMOOTHEST = 1.0
-"""Cost of functions that have to be in."""
+LINEAR_COST = 1.0
+"""Cost of functions that are linear: they have to be in."""
 
 COST_OF_SPREAD = 4.0
 """The spread of target and candidate may depend on functions of at most this cost."""
@@ -149,7 +150,8 @@ def choose(table, target, conditions, work):
     """Choose the functions that a target depends on, beyond those that are always in.
 
     Sums of products of the functions are made if nothing is known of the conditions yet. Returns
-    how many functions are chosen; which, and what is known of the target, are in ``work``.
+    how many functions are chosen, and whether the target or its spread bends with the conditions;
+    which they are, and what is known of the target, is in ``work``.
     """
     n_own, n_terms = table.columns[target, N_OWN], len(conditions.costs)
     known, inverse = conditions.known, conditions.inverse
@@ -165,7 +167,9 @@ def choose(table, target, conditions, work):
             work.fitted[feature, j] = _dot(inverse[j], work.sums[feature], n_terms)
     if n_own > 1 and not table.columns[target, IS_NOMINAL] and n_functions > 1:
         _put_spread(table, target, conditions, work)
-    return _choose(table, work, n_own, known)
+    n_chosen = _choose(table, work, n_own, known)
+    n_first = n_own if table.columns[target, IS_NOMINAL] else min(n_own, 2)
+    return n_chosen, _is_bent(table, work, n_first, known)
 
 
 @inner
@@ -201,8 +205,8 @@ def _keep_functions(table, conditions):
                 inverse[n_functions, k] = inverse[term, k]
             n_functions += 1
             cost = conditions.costs[term]
-            if cost <= SMOOTHEST:
-                n_base = n_functions
+            if cost <= LINEAR_COST:
+                n_base = known[N_LINEAR] = n_functions
             if cost <= COST_OF_SPREAD:
                 n_cheap = n_functions
         is_last_of_cost = (
@@ -271,18 +275,12 @@ def _choose(table, work, n_own, known):
     The variance of a feature is what the base leaves of it, or what all functions leave if that is
     less. Returns how many are marked.
     """
-    n_functions, n_base, n_rows = known[N_FUNCTIONS], known[N_BASE], float(table.n_rows)
+    n_functions, n_base = known[N_FUNCTIONS], known[N_BASE]
     for j in range(n_functions):
         work.is_chosen[j] = j < n_base
     for feature in range(n_own):
         own = work.fitted[feature]
-        beyond_base = work.squares[feature] - _dot(own, own, n_base)
-        beyond_all = beyond_base - _dot(own[n_base:], own[n_base:], n_functions - n_base)
-        variance = min(
-            beyond_base / (n_rows - n_base),
-            max(beyond_all, 0.0) / max(n_rows - n_functions, 0.2 * n_rows),
-        )
-        least = table.least_evidence[n_own] * max(variance, 1e-300)
+        least = table.least_evidence[n_own] * _variance_left(table, work, feature, known)
         for j in range(n_base, n_functions):
             if own[j] * own[j] > least:
                 work.is_chosen[j] = True
@@ -290,6 +288,34 @@ def _choose(table, work, n_own, known):
     for j in range(n_functions):
         n_chosen += work.is_chosen[j]
     return n_chosen
+
+
+@inner
+def _variance_left(table, work, feature, known):
+    """Variance of what the base leaves of a feature, or all functions if that is less."""
+    n_functions, n_base, n_rows = known[N_FUNCTIONS], known[N_BASE], float(table.n_rows)
+    own = work.fitted[feature]
+    beyond_base = work.squares[feature] - _dot(own, own, n_base)
+    beyond_all = beyond_base - _dot(own[n_base:], own[n_base:], n_functions - n_base)
+    variance = min(
+        beyond_base / (n_rows - n_base),
+        max(beyond_all, 0.0) / max(n_rows - n_functions, 0.2 * n_rows),
+    )
+    return max(variance, 1e-300)
+
+
+@inner
+def _is_bent(table, work, n_first, known):
+    """Whether one of the first features depends on a function that is not linear, for sure."""
+    first, n_functions = known[N_LINEAR], known[N_FUNCTIONS]
+    for feature in range(n_first):
+        own = work.fitted[feature]
+        least = table.sure_evidence[n_first * (n_functions - first)]
+        least *= _variance_left(table, work, feature, known)
+        for j in range(first, n_functions):
+            if own[j] * own[j] > least:
+                return True
+    return False
 
 
 # -- what they leave of a target
@@ -513,7 +539,7 @@ def _multiply_pairs(features, size, weights, pairs):
 
 
 @kernel
-def compare(table, conditions, adjusted, candidates, plan, work, found, unlikely):
+def compare(table, adjusted, candidates, plan, work, found, unlikely):
     """Compare what is left of some candidates, which are alike, with what is left of a target.
 
     Variances may depend on the conditions where a p-value is not above ``unlikely`` if they do not.
@@ -521,7 +547,7 @@ def compare(table, conditions, adjusted, candidates, plan, work, found, unlikely
     facts = adjusted.facts
     for place in range(len(candidates)):
         test = found[place]
-        _sum_features(table, conditions, adjusted, candidates[place], plan, work)
+        _sum_features(table, adjusted, candidates[place], plan, work)
         left = all_of_it = 0.0
         for k in range(plan.n_linear):
             all_of_it += work.term_squares[k]
@@ -533,23 +559,23 @@ def compare(table, conditions, adjusted, candidates, plan, work, found, unlikely
         correlation = _keep_alike(work.gram, work.feature_inverse, plan)
         _sum_squares(work.sums, work.feature_inverse, plan, facts[N_FREE], correlation, test)
         _refer(plan, test)
-        if len(conditions.given) and test[VERDICT, LOG2_P_VALUE] <= unlikely:
-            _compare_spreads(table, conditions, adjusted, candidates[place], plan, work, test)
+        if len(adjusted.given) and test[VERDICT, LOG2_P_VALUE] <= unlikely:
+            _compare_spreads(table, adjusted, candidates[place], plan, work, test)
 
 
 @inner
-def _write_features(table, block, conditions, candidate, plan, work):
+def _write_features(table, block, given, candidate, plan, work):
     """Write features of a candidate, and their products with features of the conditions."""
     stay_apart()
     at = write_own(table, block, candidate, work.functions, 0)
     at = write_joint(table, block, candidate, work.functions, at)
-    for place in range(len(conditions.given)):
-        at = write_joint(table, block, conditions.given[place], work.functions, at)
+    for place in range(len(given)):
+        at = write_joint(table, block, given[place], work.functions, at)
     write_products(work.functions, plan.factors, rows_of(table, block), work.products)
 
 
 @inner
-def _sum_features(table, conditions, adjusted, candidate, plan, work):
+def _sum_features(table, adjusted, candidate, plan, work):
     """Sum products of what the conditions leave of a candidate's features."""
     facts, n_features = adjusted.facts, plan.n_features
     n_left, n_all = facts[N_LEFT], facts[N_ALL]
@@ -558,7 +584,7 @@ def _sum_features(table, conditions, adjusted, candidate, plan, work):
     _clear(work.sums, _up(n_left), _up(n_features))
     for block in range(table.n_blocks):
         values = adjusted.values[block]
-        _write_features(table, block, conditions, candidate, plan, work)
+        _write_features(table, block, adjusted.given, candidate, plan, work)
         features = work.products
         add_products(features, n_features, values[facts[FIRST] :], n_all, False, work.weights)
         add_products(features, n_features, features, n_features, True, work.gram)
@@ -672,7 +698,7 @@ def _combine(plan, test):
 
 
 @inner
-def _compare_spreads(table, conditions, adjusted, candidate, plan, work, test):
+def _compare_spreads(table, adjusted, candidate, plan, work, test):
     """Refer a test again, with variances that depend on the conditions."""
     facts, n_own, n_features = adjusted.facts, plan.n_own, plan.n_features
     n_products, n_all = n_features - n_own, facts[N_ALL]
@@ -684,7 +710,7 @@ def _compare_spreads(table, conditions, adjusted, candidate, plan, work, test):
     for block in range(table.n_blocks):
         values, left = adjusted.values[block], work.left
         functions = values[facts[FIRST] :]
-        _write_features(table, block, conditions, candidate, plan, work)
+        _write_features(table, block, adjusted.given, candidate, plan, work)
         _clear(left, _up(n_features), left.shape[1])
         add_combinations(work.feature_inverse, n_features, work.products, n_features, left)
         add_combinations(work.weights, n_features, functions, n_all, left)
