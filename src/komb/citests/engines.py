@@ -41,16 +41,17 @@ def open_engine(
     journal: Journal | None = None,
 ) -> Engine:
     """Open the engine of a search on a table, given covariates."""
-    from komb.engine.features.feature_engine import FeatureEngine
-    from komb.engine.plugin import MeasuredEngine
-
     made = make_test(test, df, seed, alpha=alpha)
     kind = _kind_for(table)
     if isinstance(made, CITest):
+        from komb.engine.plugin import MeasuredEngine
+
         return MeasuredEngine(kind.open(table, Rule(alpha, "g")), made, alpha, given)
     assert isinstance(made, RuleTest)
     rule = made.rule(alpha)
     if ranked_numbers(table, test):
+        from komb.engine.features.feature_engine import FeatureEngine
+
         levels = kind.open(table, rule)
         return FeatureEngine(_feature_columns(table), levels, alpha=alpha, fixed=given)
     engine = kind.open(table, rule, given)

@@ -76,7 +76,6 @@ class KernelCache:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for these types, or ``None`` if it is in no folder."""
-        target_context.refresh()
         name = self._file_name(sig, target_context.codegen())
         payload = self._read(name)
         if payload is None and self._name in _awaited:

@@ -27,7 +27,6 @@ from numba.core.datamodel import models
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, register_model, typeof_impl, unbox
-from numba.np.arrayobj import make_array, populate_array
 
 _WORD = 8  # bytes
 _FLOAT, _BITS = struct.Struct("d"), struct.Struct("q")
@@ -183,6 +182,8 @@ def _get_field(context: Any, builder: Any, record: Any, pointer: Any, name: str)
 
 
 def _make_array(context: Any, builder: Any, kind: Any, load: Any) -> Any:
+    from numba.np.arrayobj import make_array, populate_array  # for compiling only
+
     word = context.get_value_type(types.intp)
     itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     shape = [load(1 + axis, word) for axis in range(kind.ndim)]

@@ -269,8 +269,9 @@ def row_fields(n_rows: int, most_levels: int) -> dict[str, Any]:
         grouped_rows=short(n_lines, n_rows), stratum_of=short(n_lines, n_rows),
         run_of=short(n_lines, n_rows), group_start=short(n_lines, n_rows + 2),
         first_run=short(n_lines, n_rows + 2), n_groups=integers(n_lines),
-        n_alone=integers(n_lines), tally=short(most_levels + 1), touched=short(most_levels + 2),
-        row_codes=short(n_rows), cells=short(max(8 * n_rows, 1 << 16, 2 * n_rows + most_levels)),
+        n_alone=integers(n_lines), part_place=short(n_rows), part_group=short(n_rows),
+        row_codes=short(n_rows), in_run=short(n_rows), in_stratum=short(n_rows),
+        cells=short(max(8 * n_rows, 1 << 16, 2 * n_rows + most_levels) + 1),
         # strata
         by_x=integers(most_levels), by_y=integers(most_levels),
         x_place=np.full(most_levels, -1, np.int64), x_cell=integers(most_levels),

@@ -135,7 +135,7 @@ def _count_groups(s, size, column):
         if cells <= enough:
             break
         if (built >= size or not is_again) and (
-            cells + s.n_groups[counted[LINE]] * width <= s.cells.size
+            cells + s.n_groups[counted[LINE]] * width < s.cells.size
         ):
             break
         group_further(s)

@@ -57,7 +57,7 @@ def _group_all(s):
     """Begin with all rows as one group."""
     need_column(s, s.target)
     for row in range(s.order.size):
-        s.grouped_rows[0, row] = row
+        s.grouped_rows[0, row], s.stratum_of[0, row] = row, 0
     s.group_start[0, 0], s.group_start[0, 1] = 0, s.order.size
     s.n_groups[0], s.n_alone[0], s.n_built[0] = 1, 0, 0
     _mark_runs(s, 0)
@@ -74,60 +74,92 @@ def group_further(s):
 
 @inner
 def _refine(s, source, sink, column):
-    """Split every stratum by one more column, stably."""
-    stay_apart()
+    """Split every stratum by one more column, stably: number the parts, then put rows in place."""
     need_column(s, column)
-    codes, tally, touched, leaves_out = s.sorted[column], s.tally, s.touched, s.can_leave_out
-    rows, new_rows, width = s.grouped_rows[source], s.grouped_rows[sink], s.levels[column]
-    starts, new_starts = s.group_start[source], s.group_start[sink]
-    found, place, n_alone = np.uint64(0), np.int32(0), s.n_alone[source]
-    for stratum in range(np.uint64(s.n_groups[source])):
-        low, high = np.uint64(starts[stratum]), np.uint64(starts[stratum + np.uint64(1)])
-        n_touched = np.uint64(0)
-        for position in range(low, high):
-            code = np.uint64(codes[np.uint64(rows[position])])
-            touched[n_touched] = np.int32(code)
-            n_touched += np.uint64(tally[code] == 0)
-            tally[code] += 1
-        for index in range(n_touched):
-            code = np.uint64(touched[index])
-            size = tally[code]
-            if (leaves_out and size == 1) or code == np.uint64(width):
-                n_alone += code < np.uint64(width)
-                tally[code] = -1
-            else:
-                new_starts[found] = place
-                found += np.uint64(1)
-                tally[code] = place
-                place += size
-        for position in range(low, high):
-            row = rows[position]
-            code = np.uint64(codes[np.uint64(row)])
-            if tally[code] >= 0:
-                new_rows[np.uint64(tally[code])] = row
-                tally[code] += 1
-        for index in range(n_touched):
-            tally[np.uint64(touched[index])] = 0
-    new_starts[found] = place
-    s.n_groups[sink], s.n_alone[sink] = np.int64(found), n_alone
+    first, n_parts, n_groups = np.int64(0), np.int32(0), s.n_groups[source]
+    at_once = s.cells.size // (s.levels[column] + 1)
+    while first < n_groups:
+        end = min(first + at_once, n_groups)
+        n_parts = _number_parts(s, source, column, first, end, n_parts)
+        first = end
+    _lay_out(s, source, sink, n_parts)
+    _put_in_place(s, source, sink)
+
+
+@inner
+def _number_parts(s, line, column, first, end, n_parts):
+    """Number the parts of some strata by first occurrence, and count their rows."""
+    stay_apart()
+    codes, numbers, cells, sizes = s.sorted[column], s.row_codes, s.cells, s.part_place
+    rows, stratum_of, starts = s.grouped_rows[line], s.stratum_of[line], s.group_start[line]
+    missing, start = np.int32(s.levels[column]), np.int32(first)
+    low, high = np.uint64(starts[first]), np.uint64(starts[end])
+    for position in range(low, high):
+        code = np.int32(codes[np.uint64(rows[position])])
+        if code == missing:
+            numbers[position] = -1
+            continue
+        cell = np.uint64((stratum_of[position] - start) * missing + code)
+        known = cells[cell]  # one more than its number, or zero; no branch: it is unpredictable
+        n_parts += np.int32(known == 0)
+        number = n_parts if known == 0 else known
+        cells[cell], numbers[position] = number, number - np.int32(1)
+        part = np.uint64(number - np.int32(1))
+        size = sizes[part]
+        sizes[part] = np.int32(1) if known == 0 else size + np.int32(1)
+    for position in range(low, high):
+        code = min(np.int32(codes[np.uint64(rows[position])]), missing - np.int32(1))
+        cells[np.uint64((stratum_of[position] - start) * missing + code)] = 0
+    return n_parts
+
+
+@inner
+def _lay_out(s, source, sink, n_parts):
+    """Turn sizes of parts into their places; rows that are left out come last."""
+    stay_apart()
+    places, groups, starts = s.part_place, s.part_group, s.group_start[sink]
+    found, place, n_alone = np.int32(0), np.int32(0), np.int32(0)
+    last, leaves_out = np.int32(s.order.size - 1), s.can_leave_out
+    for part in range(np.uint64(n_parts)):
+        size = places[part]
+        is_alone = leaves_out and size == 1
+        starts[np.uint64(found)], groups[part] = place, found
+        places[part] = last - n_alone if is_alone else place
+        place += np.int32(0) if is_alone else size
+        n_alone += np.int32(is_alone)
+        found += np.int32(not is_alone)
+    starts[np.uint64(found)] = place
+    s.n_groups[sink], s.n_alone[sink] = np.int64(found), s.n_alone[source] + n_alone
+
+
+@inner
+def _put_in_place(s, source, sink):
+    """Move each row, with the number of its stratum, to the place of its part."""
+    stay_apart()
+    numbers, places, groups = s.row_codes, s.part_place, s.part_group
+    rows, new_rows, stratum_of = s.grouped_rows[source], s.grouped_rows[sink], s.stratum_of[sink]
+    for position in range(np.uint64(s.group_start[source, s.n_groups[source]])):
+        if numbers[position] >= 0:
+            part = np.uint64(numbers[position])
+            place = np.uint64(places[part])
+            places[part] += np.int32(1)
+            new_rows[place], stratum_of[place] = rows[position], groups[part]
 
 
 @inner
 def _mark_runs(s, line):
-    """Write for each row the number of its stratum and of its run, and where strata begin."""
+    """Write for each row the number of its run, and for each stratum that of its first run."""
     stay_apart()
-    y, rows = s.sorted[s.target], s.grouped_rows[line]
+    y, rows, n_groups = s.sorted[s.target], s.grouped_rows[line], s.n_groups[line]
     stratum_of, run_of, first_run = s.stratum_of[line], s.run_of[line], s.first_run[line]
-    run, starts = np.int32(-1), s.group_start[line]
-    for stratum in range(np.uint64(s.n_groups[line])):
-        before, first_run[stratum] = np.int64(-1), run + 1
-        low, high = np.uint64(starts[stratum]), np.uint64(starts[stratum + np.uint64(1)])
-        for position in range(low, high):
-            level = np.int64(y[np.uint64(rows[position])])
-            run += np.int32(level != before)
-            before = level
-            stratum_of[position], run_of[position] = np.int32(stratum), run
-    first_run[s.n_groups[line]] = run + 1
+    run, before, first_run[0] = np.int32(-1), np.int64(-1), 0
+    for position in range(np.uint64(s.group_start[line, n_groups])):
+        stratum = np.int64(stratum_of[position])
+        present = stratum * s.n_y + np.int64(y[np.uint64(rows[position])])
+        run += np.int32(present != before)
+        run_of[position], before = run, present
+        first_run[np.uint64(stratum + 1)] = run + 1  # the last of a stratum writes it last
+    first_run[n_groups] = run + 1
 
 
 @inner

@@ -226,74 +226,71 @@ def _sum_rows(s, wants_lengths, wants_own):
 def _scan(s, line, n_rows, width, wants_lengths, wants_splits):
     """Return rows, fit, strata and length of the sets of grouped rows with the same code.
 
-    Counts grow row by row, and terms with them. They are cleared in the end.
+    Rows are counted first. What is counted is added up where the first of its rows is, and cleared,
+    so that the others add nothing.
     """
-    is_plain = not s.has_missing and s.sorted_weight.size == 0 and s.n_rows < s.entropy.size
-    if is_plain and not wants_lengths:
-        fit, strata = _scan_quickly(s, line, n_rows, width)
-        return n_rows, fit, strata, np.int64(0)
-    return _scan_any(s, line, n_rows, width, wants_lengths, wants_splits)
+    _count_cells(s, line, n_rows, width)
+    if wants_splits:
+        _split_cells(s, n_rows)
+    return _add_cells(s, n_rows, wants_lengths)
 
 
 @inner
-def _clear_cells(s, line, n_rows, width):
+def _count_cells(s, line, n_rows, width):
+    """Count the rows of each cell; a row notes that of its run and that of its stratum."""
+    stay_apart()
     cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
+    in_run, in_stratum, rows, weight = s.in_run, s.in_stratum, s.grouped_rows[line], s.sorted_weight
     step, start = np.int32(width), np.int32(n_runs(s, line) * width)
-    for position in range(np.uint64(n_rows)):
-        code = max(codes[position], np.int32(0))
-        cells[np.uint64(run_of[position] * step + code)] = 0
-        cells[np.uint64(start + stratum_of[position] * step + code)] = 0
-
-
-@inner
-def _scan_quickly(s, line, n_rows, width):
-    """Return fit and strata, where each row is complete and counts once."""
-    stay_apart()
-    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
-    entropy, step, start = s.entropy, np.int32(width), np.int32(n_runs(s, line) * width)
-    fit, strata, one = np.int64(0), np.int64(0), np.uint64(1)
-    for position in range(np.uint64(n_rows)):
-        in_run = np.uint64(run_of[position] * step + codes[position])
-        in_stratum = np.uint64(start + stratum_of[position] * step + codes[position])
-        n, m = np.uint64(cells[in_run]), np.uint64(cells[in_stratum])
-        cells[in_run], cells[in_stratum] = np.int32(n + one), np.int32(m + one)
-        fit += entropy[n + one] - entropy[n] - entropy[m + one] + entropy[m]
-        strata += m == 0
-    _clear_cells(s, line, n_rows, width)
-    return fit, strata
-
-
-@inner
-def _scan_any(s, line, n_rows, width, wants_lengths, wants_splits):
-    stay_apart()
-    cells, codes, stratum_of, run_of = s.cells, s.row_codes, s.stratum_of[line], s.run_of[line]
-    rows, weight, own = s.grouped_rows[line], s.sorted_weight, s.length_class[s.target]
-    is_weighted, step, start = weight.size > 0, np.int32(width), np.int32(n_runs(s, line) * width)
-    fit = strata = length = total = np.int64(0)
+    nowhere = np.int32(cells.size - 1)  # of rows in which a value is missing
     for position in range(np.uint64(n_rows)):
         code = codes[position]
-        if code < 0:
-            continue
-        in_run = np.uint64(run_of[position] * step + code)
-        in_stratum = np.uint64(start + stratum_of[position] * step + code)
-        n, m = cells[in_run], cells[in_stratum]
-        w = weight[np.uint64(rows[position])] if is_weighted else np.int32(1)
-        cells[in_run], cells[in_stratum] = n + w, m + w
-        fit += entropy_of(s, n + w) - entropy_of(s, n) - entropy_of(s, m + w) + entropy_of(s, m)
-        total += w
-        strata += m == 0
-        if wants_lengths:
-            length += length_of(s, m + w, own) - length_of(s, m, own)
-        if wants_splits:
-            _note_step(s, n, n + w, -1)
-            _note_step(s, m, m + w, 1)
-    _clear_cells(s, line, n_rows, width)
-    return total, fit, strata, length
+        in_run[position] = nowhere if code < 0 else run_of[position] * step + code
+        in_stratum[position] = nowhere if code < 0 else start + stratum_of[position] * step + code
+    if weight.size > 0:
+        for position in range(np.uint64(n_rows)):
+            w = weight[np.uint64(rows[position])]
+            cells[np.uint64(in_run[position])] += w
+            cells[np.uint64(in_stratum[position])] += w
+    else:
+        for position in range(np.uint64(n_rows)):
+            cells[np.uint64(in_run[position])] += np.int32(1)
+            cells[np.uint64(in_stratum[position])] += np.int32(1)
+    cells[np.uint64(nowhere)] = 0
 
 
 @inner
-def _note_step(s, before, after, times):
-    """Note that a count in the splits has grown."""
+def _split_cells(s, n_rows):
+    """Add code lengths of all cells to the splits; each is made negative, and so seen once."""
     stay_apart()
-    _note_split(s, before, -times)
-    _note_split(s, after, times)
+    cells, in_run, in_stratum = s.cells, s.in_run, s.in_stratum
+    for position in range(np.uint64(n_rows)):
+        run, stratum = np.uint64(in_run[position]), np.uint64(in_stratum[position])
+        if cells[run] > 0:
+            _note_split(s, cells[run], -1)
+            cells[run] = -cells[run]
+        if cells[stratum] > 0:
+            _note_split(s, cells[stratum], 1)
+            cells[stratum] = -cells[stratum]
+
+
+@inner
+def _add_cells(s, n_rows, wants_lengths):
+    """Return rows, fit, strata and length of what was counted, and clear it."""
+    stay_apart()
+    cells, in_run, in_stratum, own = s.cells, s.in_run, s.in_stratum, s.length_class[s.target]
+    entropy, is_tabled = s.entropy, s.n_rows < s.entropy.size
+    fit = strata = length = total = np.int64(0)
+    for position in range(np.uint64(n_rows)):
+        run, stratum = np.uint64(in_run[position]), np.uint64(in_stratum[position])
+        n, m = abs(cells[run]), abs(cells[stratum])
+        cells[run], cells[stratum] = np.int32(0), np.int32(0)
+        if is_tabled:
+            fit += entropy[np.uint64(n)] - entropy[np.uint64(m)]
+        else:
+            fit += entropy_of(s, n) - entropy_of(s, m)
+        total += m
+        strata += m > 0
+        if wants_lengths:
+            length += length_of(s, m, own)
+    return total, fit, strata, length
