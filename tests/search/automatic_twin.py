@@ -7,7 +7,9 @@ from typing import Any
 from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.search import _region, _thresholds, auto
-from komb.search.auto import find_blanket
+from komb.search._region import Region
+from komb.search._remarks import find_equivalents
+from komb.search.auto import LARGEST_SEPARATOR, find_blanket
 from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Task
 from tests import naive
@@ -59,15 +61,22 @@ def check_twin(
     alpha: float | None = ALPHA,
     **options: Any,
 ) -> Witnesses:
-    """Search with both, and compare all that can be seen of them."""
+    """Search with both, and compare all that can be seen of them.
+
+    Which columns could replace members, and which do for they have more evidence, is asked of the
+    engine; ``test_remarks.py`` says whether that is right.
+    """
     found = find_blanket(engine, task, alpha=alpha, **options)
     witnesses, separators = search_naively(twin, task, alpha, **options)
+    largest = (
+        LARGEST_SEPARATOR if options.get("max_separator") is None else options["max_separator"]
+    )
+    region = Region.of(engine, task.candidates | {task.target}, largest)
+    witnesses, equivalents = find_equivalents(region, task, witnesses)
+    assert found.equivalents == equivalents
     assert dict(found.witnesses) == witnesses
     largest = max(map(len, separators.values()), default=0)
     chosen = found.choices["max_separator"]
     assert isinstance(chosen, GroundedChoice)
     assert fact(Kind.SEPARATOR_NEEDED, largest) in chosen.facts
-    for member, sets in found.equivalents.items():
-        for x in frozenset().union(*sets):
-            assert member in separators[x]
     return witnesses

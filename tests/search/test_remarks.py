@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, ncx2
 
+import komb
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables
@@ -43,36 +44,38 @@ def draw_causes(seed: int = 0) -> tuple[Codes, Codes, Codes]:
     return a, b, np.where(is_noise, rng.integers(0, 3, N_ROWS), np.maximum(a, b))
 
 
-def equivalents(
-    engine: Engine,
-    target: int,
-    witnesses: dict[int, Variables | None],
-    separators: dict[int, Variables],
-) -> dict[int, tuple[Variables, ...]]:
-    task = everyone(engine, target)
+def replaced(
+    engine: Engine, target: int, witnesses: dict[int, Variables | None], include: Variables = EMPTY
+) -> tuple[dict[int, Variables | None], dict[int, tuple[Variables, ...]]]:
+    task = Task(target, everyone(engine, target).candidates, include=include)
     region = Region.of(engine, task.candidates | {target}, 3)
-    return find_equivalents(region, task, separators, witnesses)
+    return find_equivalents(region, task, witnesses)
+
+
+def equivalents(
+    engine: Engine, target: int, witnesses: dict[int, Variables | None]
+) -> dict[int, tuple[Variables, ...]]:
+    members, found = replaced(engine, target, witnesses)
+    assert members == witnesses
+    return found
 
 
 def test_a_copy_stands_in_for_a_member() -> None:
     a, b, y = draw_causes()
     engine = on(a, b, 2 - a, y)
-    found = equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0})})
-    assert found == {0: (frozenset({2}),)}
+    assert equivalents(engine, 3, {0: EMPTY, 1: EMPTY}) == {0: (frozenset({2}),)}
 
 
 def test_two_columns_stand_in_for_what_they_determine() -> None:
     a, b, y = draw_causes()
     engine = on(a, b, 3 * a + b, y)
-    separators = {0: frozenset({2}), 1: frozenset({2})}
-    found = equivalents(engine, 3, {2: EMPTY}, separators)
-    assert found == {2: (frozenset({0, 1}),)}
+    assert equivalents(engine, 3, {2: EMPTY}) == {2: (frozenset({0, 1}),)}
 
 
 def test_one_column_stands_in_for_each_of_two() -> None:
     a, b, y = draw_causes()
     engine = on(a, b, 3 * a + b, y)
-    found = equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: frozenset({0, 1})})
+    found = equivalents(engine, 3, {0: EMPTY, 1: EMPTY})
     assert found == {0: (frozenset({2}),), 1: (frozenset({2}),)}
 
 
@@ -81,14 +84,23 @@ def test_what_a_member_explains_need_not_explain_it() -> None:
     a, _, y = draw_causes()
     noisy = np.where(rng.random(N_ROWS) < 0.3, rng.integers(0, 3, N_ROWS), a)
     engine = on(a, noisy, y)
-    assert equivalents(engine, 2, {0: EMPTY}, {1: frozenset({0})}) == {}
+    assert equivalents(engine, 2, {0: EMPTY}) == {}
 
 
-def test_only_what_the_member_separates_is_examined() -> None:
+def test_a_copy_of_a_member_that_is_visible_only_in_combination() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 3, (2, N_ROWS))
+    y = (a == b) ^ (rng.random(N_ROWS) < 0.2)
+    engine = on(a, b, (a + 1) % 3, y.astype(int))
+    witnesses: dict[int, Variables | None] = {0: frozenset({1}), 1: frozenset({0})}
+    assert equivalents(engine, 3, witnesses) == {0: (frozenset({2}),)}
+
+
+def test_members_by_request_stay_what_they_are() -> None:
     a, b, y = draw_causes()
     engine = on(a, b, 2 - a, y)
-    assert equivalents(engine, 3, {0: EMPTY, 1: EMPTY}, {2: EMPTY}) == {}
-    assert equivalents(engine, 3, {0: None}, {2: frozenset({0})}) == {}  # there by request
+    assert replaced(engine, 3, {0: None, 1: EMPTY}, frozenset({0}))[1] == {}
+    assert replaced(engine, 3, {0: EMPTY, 1: EMPTY}, frozenset({0}))[1] == {}
 
 
 def test_no_more_columns_are_examined_than_there_is_time_for(
@@ -97,8 +109,60 @@ def test_no_more_columns_are_examined_than_there_is_time_for(
     monkeypatch.setattr(_remarks, "MOST_STAND_INS", 2)
     a, _, y = draw_causes()
     engine = on(a, 2 - a, (a + 1) % 3, (a + 2) % 3, y)
-    separators = {x: frozenset({0}) for x in (1, 2, 3)}
-    assert equivalents(engine, 4, {0: EMPTY}, separators) == {0: (frozenset({1}), frozenset({2}))}
+    assert equivalents(engine, 4, {0: EMPTY}) == {0: (frozenset({1}), frozenset({2}))}
+
+
+def test_of_a_column_and_a_near_copy_the_one_with_more_evidence_is_the_member() -> None:
+    """Neither leaves anything for the other to tell, by tests on this many rows."""
+    rng = np.random.default_rng(4)
+    a, b, y = draw_causes()
+    y = np.where(rng.random(N_ROWS) < 0.5, rng.integers(0, 3, N_ROWS), y)
+    nearly = np.where(rng.random(N_ROWS) < 0.01, rng.integers(0, 3, N_ROWS), a)
+    engine = on(nearly, b, a, y)
+    members, found = replaced(engine, 3, {0: EMPTY, 1: frozenset({0})})
+    [bits] = engine.evidence(3, [({0, 2}, frozenset({1}))])
+    assert bits[2] > bits[0]
+    assert members == {1: frozenset({2}), 2: EMPTY}
+    assert found == {2: (frozenset({0}),)}
+
+
+def numbers(columns: dict[str, Codes], **options: object) -> tuple[tuple[str, ...], dict[str, set]]:
+    blanket = komb.markov_blanket(columns, "y", **options)
+    sets = {name: {frozenset(each) for each in own} for name, own in blanket.equivalents.items()}
+    return blanket.members, sets
+
+
+def test_numbers_have_equivalents() -> None:
+    """Monotone functions, and a copy with little noise."""
+    rng = np.random.default_rng(1)
+    x, z, noise, error = rng.normal(size=(4, 500))
+    columns = {"x": x, "cube": x**3, "exp": np.exp(x), "near": x + 0.01 * noise}
+    members, found = numbers({**columns, "z": z, "y": x + z + error})
+    [member] = set(members) - {"z"}
+    assert found == {member: {frozenset({name}) for name in columns.keys() - {member}}}
+
+
+def test_numbers_with_gaps_have_equivalents() -> None:
+    rng = np.random.default_rng(2)
+    x, z, error = rng.normal(size=(3, 600))
+    cube = np.where(rng.random(600) < 0.1, np.nan, x**3)
+    members, found = numbers({"x": x, "cube": cube, "z": z, "y": x + z + error})
+    [member] = set(members) - {"z"}
+    assert found == {member: {frozenset({"x", "cube"} - {member})}}
+
+
+def test_numbers_that_matter_in_combination_have_equivalents() -> None:
+    rng = np.random.default_rng(3)
+    a, b, error = rng.normal(size=(3, 800))
+    members, found = numbers({"a": a, "cube": a**3, "b": b, "y": a * b + 0.5 * error})
+    [member] = set(members) - {"b"}
+    assert found == {member: {frozenset({"a", "cube"} - {member})}}
+
+
+def test_a_noisy_copy_that_the_data_can_tell_is_no_equivalent() -> None:
+    rng = np.random.default_rng(5)
+    x, noise, error = rng.normal(size=(3, 1000))
+    assert numbers({"x": x, "noisy": x + 0.5 * noise, "y": x + error}) == (("x",), {})
 
 
 # -------------------------------------------------------------------------------------------- leaks

@@ -350,6 +350,36 @@ class Blanket(Record, _WithRun, Collection[Name]):
         run = self.run_for("explain()", needs_rows=True)
         return explain_blanket(run, self, self._separators).like(self)
 
+    def alternatives(self, most: int = 10) -> tuple[tuple[Name, ...], ...]:
+        """Find other blankets with the same information, by searches without some of the members.
+
+        Unlike :attr:`equivalents` these are whole: members may be replaced together, one by several
+        or several by one. Each of them leaves nothing for this one to tell, and the other way
+        round, as far as tests show.
+
+        Parameters
+        ----------
+        most
+            How many blankets to return, at most; the first is this one.
+
+        Raises
+        ------
+        komb.errors.InputError
+            If the data are not at hand, as after pickling: see :meth:`with_table`.
+
+        Examples
+        --------
+        >>> import komb
+        >>> table = komb.boolean_table("parity", 500, n_parents=2)
+        >>> columns = {name: table.column(name) for name in table.names}
+        >>> columns["not X1"] = [1 - value for value in columns["X1"]]
+        >>> komb.markov_blanket(columns, "Y").alternatives()
+        (('X1', 'X2'), ('X2', 'not X1'))
+        """
+        from komb.describe.alternatives import find_alternatives
+
+        return find_alternatives(self.run_for("alternatives()"), self, most)
+
     def roles(self) -> Roles:
         """Say what each member is to the target: neighbour, spouse or partner; cause or effect.
 

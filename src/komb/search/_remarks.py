@@ -28,64 +28,115 @@ DETERMINED_ROWS = 2.0
 MOST_STAND_INS = 5
 """Columns that are examined as replacements for one member, singly and in pairs."""
 
+_DIGITS = 6  # of bits that are compared: rounding errors are behind
 _MOST_LEAKS = 20  # columns that are examined, those that depend on the target most
 
 
+Witnesses = Mapping[int, Variables | None]
+
+
 def find_equivalents(
-    region: Region,
-    task: Task,
-    separators: Mapping[int, Variables],
-    witnesses: Mapping[int, Variables | None],
-) -> dict[int, tuple[Variables, ...]]:
+    region: Region, task: Task, witnesses: Witnesses
+) -> tuple[dict[int, Variables | None], dict[int, tuple[Variables, ...]]]:
     """For each member, the columns outside that could replace it.
 
-    They are separated from the target by the member, and separate it in turn.
+    Of a member and single columns that could replace it, the one with most evidence given the other
+    members is the member: so the members may change, and are returned too.
     """
-    alone = region.alone(task.target)
-    outside = sorted(task.candidates - witnesses.keys(), key=lambda x: (-alone.get(x, 0.0), x))
-    stand_ins = {
-        member: [x for x in outside if member in separators.get(x, EMPTY)][:MOST_STAND_INS]
-        for member, witness in witnesses.items()
-        if witness is not None
-    }
+    alone, members = region.alone(task.target), dict(witnesses)
     found: dict[int, tuple[Variables, ...]] = {}
-    for size in (1, 2):  # pairs where no single column does
-        sets = {
-            member: list(subsets(others, size, size))
-            for member, others in stand_ins.items()
-            if member not in found
-        }
-        found |= _find_replacements(region.engine, task, witnesses, sets)
-    return {member: found[member] for member in witnesses if member in found}
+    shown = [x for x in witnesses.keys() - task.include if witnesses[x] is not None]
+    for member in sorted(shown, key=lambda x: (-alone.get(x, 0.0), x)):
+        given, sets = _find_replacements(region, task, member, members)
+        if sets:
+            best = _strongest(region.engine, task.target, member, sets, given)
+            if not _exchange(region.engine, task, members, member, best):
+                best = member
+            swapped = [each if each != {best} else frozenset({member}) for each in sets]
+            found[best] = tuple(sorted(swapped, key=sorted))
+    return dict(sorted(members.items())), dict(sorted(found.items()))
 
 
 def _find_replacements(
-    engine: Engine,
-    task: Task,
-    witnesses: Mapping[int, Variables | None],
-    sets: Mapping[int, Sequence[Variables]],
-) -> dict[int, tuple[Variables, ...]]:
-    """For each member, those of some sets of columns that leave nothing for it to tell.
+    region: Region, task: Task, member: int, members: Witnesses
+) -> tuple[Variables, list[Variables]]:
+    """Return the sets that tell the same as a member, and what given.
 
-    On data, only a test with power decides that, or columns that determine the member.
+    Given all other members, if they leave it visible, or else its witness. Columns that depend on
+    the member most are examined; pairs where no single column will do.
     """
+    near, some, others = region.alone(member), frozenset({member}), frozenset(members) - {member}
+    outside = sorted(near.keys() & task.candidates - members.keys(), key=lambda x: (-near[x], x))
+    for given in dict.fromkeys((others, members[member] or EMPTY)):
+        for size in (1, 2):
+            sets = [
+                each
+                for each in subsets(outside[:MOST_STAND_INS], size, size)
+                if tells_the_same(region.engine, task.target, some, each, given)
+            ]
+            if sets:
+                return given, sets
+    return EMPTY, []
+
+
+def tells_the_same(
+    engine: Engine, target: int, some: Variables, other: Variables, given: Variables
+) -> bool:
+    """Whether each of two sets leaves nothing for the other to tell, given a third.
+
+    On data only a test with power says that nothing is left, unless the one set determines the
+    other, or nearly does: no test can tell a column from its copy. And the one has to have about as
+    much evidence as the other.
+    """
+    if engine.dependents(target, some, other | given):
+        return False
+    if engine.dependents(target, other, some | given):
+        return False
+    bits = _joint_bits(engine, target, some, given)
+    least = (1 - SHARE_TO_REPLACE) * bits if bits < math.inf else bits
+    if not bits or _joint_bits(engine, target, other, given) < least:
+        return False
     power = power_to_detect(SHARE_TO_REPLACE)
-    tests = [
-        (member, columns, witnesses[member] or EMPTY)
-        for member, each in sets.items()
-        for columns in each
-    ]
-    questions = [({member}, columns | witness) for member, columns, witness in tests]
-    answers = engine.evidence(task.target, questions, wants_bits=False)
-    found: dict[int, list[Variables]] = {}
-    for (member, columns, witness), depends in zip(tests, answers, strict=True):
-        if depends:
-            continue
-        if engine.determines(columns, member, DETERMINED_ROWS) or engine.can_detect(
-            task.target, member, columns | witness, witness, power
-        ):
-            found.setdefault(member, []).append(columns)
-    return {member: tuple(sorted(each, key=sorted)) for member, each in found.items()}
+    return all(
+        engine.determines(other | given, x, DETERMINED_ROWS)
+        or any(share >= LEAKED_SHARE for share in engine.explained_shares(x, sorted(other)))
+        or engine.can_detect(target, x, other | given, given, power)
+        for x in some
+    )
+
+
+def _joint_bits(engine: Engine, target: int, some: Variables, given: Variables) -> float:
+    """Evidence that columns depend on the target given a set, one after the other."""
+    total = 0.0
+    for x in sorted(some):
+        total += engine.evidence(target, [({x}, given)])[0].get(x, 0.0)
+        given |= {x}
+    return total
+
+
+def _strongest(
+    engine: Engine, target: int, member: int, sets: Sequence[Variables], given: Variables
+) -> int:
+    """Return the member, or the column that could replace it and has more evidence."""
+    columns = [member, *(x for each in sets if len(each) == 1 for x in each)]
+    [bits] = engine.evidence(target, [(frozenset(columns), given)])
+    return max(columns, key=lambda x: (round(bits.get(x, 0.0), _DIGITS), x == member, -x))
+
+
+def _exchange(
+    engine: Engine, task: Task, members: dict[int, Variables | None], old: int, new: int
+) -> bool:
+    """Put one column in the place of another, in witnesses too, if all stay visible by that."""
+    moved = {
+        new if x == old else x: w and frozenset(new if z == old else z for z in w)
+        for x, w in members.items()
+    }
+    changed = {x: w for x, w in moved.items() if w is not None and w != members.get(x)}
+    if not all(engine.is_dependent(task.target, x, w) for x, w in changed.items()):
+        return False
+    members.clear()
+    members.update(moved)
+    return True
 
 
 def find_leaks(engine: Engine, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:

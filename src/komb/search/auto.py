@@ -111,12 +111,13 @@ def find_blanket(
     find_spouses(search)
     reached = grow(search, order)
     shrink(search, max_separator)
-    witnesses = find_witnesses(search, reached)
+    witnesses, equivalents = find_equivalents(search.region, task, find_witnesses(search, reached))
+    search.exchange(witnesses)
     return Found(
         witnesses,
         separators=search.known_separators(),
         choices=_describe(search, witnesses, reached, order, max_separator),
-        equivalents=find_equivalents(search.region, task, search.separators, witnesses),
+        equivalents=equivalents,
         leaks=find_leaks(engine, task, search.region.alone(task.target)),
         sight=tuple(search.sight),
         omissions=tuple(search.omissions),
@@ -465,6 +466,14 @@ class _Search:
         """Take a member out again."""
         del self.blanket[x]
         self.separate(x, separator)
+
+    def exchange(self, members: Mapping[int, Variables | None]) -> None:
+        """Put columns in the place of members; what separated others may have to be found anew."""
+        gone, come = self.blanket.keys() - members.keys(), members.keys() - self.blanket.keys()
+        self.blanket = {x: z for x, z in self.blanket.items() if x not in gone}
+        self.blanket |= dict.fromkeys(come, EMPTY)
+        self.separators |= dict.fromkeys(gone, EMPTY)
+        self.separated -= gone | {x for x, z in self.separators.items() if z & gone}
 
     def separate(self, x: int, separator: Variables) -> None:
         """Note what separates a variable from the target."""
