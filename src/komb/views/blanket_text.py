@@ -109,7 +109,7 @@ def say_why(member: Member, blanket: Blanket) -> str:
 def show_strength(member: Member) -> str:
     """Say in a few words how strong the evidence for a member is."""
     if member.bits is None:
-        return "by request"
+        return "by request" if member.witness is None else "certain"
     trust = ", unreliable" if member.reliable is False else ""
     if member.p_value is None:
         return f"{member.bits:,.1f} bits{trust}"
@@ -154,7 +154,7 @@ def say_work(blanket: Blanket) -> str:
     """Say how many tests it took, and how long, with the time of reading the data."""
     took = f"{plural(blanket.tests, 'test')} in {show_seconds(blanket.seconds)}"
     if not blanket.n_rows:
-        return f"{took}, answered without data and without error."
+        return f"{took}, answered by {blanket.parameters['test']} of a model, without error."
     read = blanket.seconds_to_read
     after = f", after {show_seconds(read)} of reading the data" if read else ""
     return f"{plural(blanket.n_rows, 'row')}, {took}{after}."
