@@ -95,7 +95,7 @@ def test_results_tell_and_come_back() -> None:
     again = komb.Blanket.from_dict(json.loads(blanket.to_json()))
     assert again == blanket
     assert again.with_table(DATA).explain() == blanket.explain()
-    text = str(blanket)
+    text = str(blanket.details())
     assert "given pc, group in every test" in text
     assert "groups gene" in text
     assert "required: s2 -> y" in text
@@ -131,7 +131,9 @@ class TestSelector:
     y = (colour == 1) ^ (RNG.random(N) < 0.1)
 
     def test_all_columns_of_a_group_are_selected(self) -> None:
-        selector = komb.MarkovBlanketSelector(reading={"groups": {"colour": [0, 1, 2]}}, given=[3])
+        selector = komb.MarkovBlanketSelector(
+            reading={"groups": {"colour": [0, 1, 2]}}, options={"given": [3]}
+        )
         support = selector.fit(self.X.astype(int), self.y).get_support()
         assert support.tolist() == [True, True, True, False, False]
         assert selector.transform(self.X.astype(int)).shape == (N, 3)

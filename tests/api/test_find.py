@@ -92,7 +92,7 @@ class TestResult:
         assert blanket.parameters["alpha"] == blanket.choices["alpha"].value == 0.023
         assert list(blanket.choices) == ["order", "max_separator", "threshold", "alpha"]
         assert all(choice.reason for choice in blanket.choices.values())
-        assert str(blanket.choices["order"].reason) in str(blanket)
+        assert str(blanket.choices["order"].reason) in str(blanket.details())
 
     @pytest.mark.parametrize("options", [{"order": 0}, {"order": 1}, {"max_separator": 2}])
     def test_a_number_bounds_the_automatic_search(self, options: dict[str, Any]) -> None:

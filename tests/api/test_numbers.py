@@ -111,7 +111,7 @@ class TestWhatTheResultSays:
         blanket = blanket_of(products(), "price")
         assert str(blanket.types["a"]) == "continuous, by ranks"
         assert not blanket.cuts
-        assert "Numbers, tested by their ranks: a, b, c, price." in str(blanket)
+        assert "Numbers, tested by their ranks: a, b, c, price." in str(blanket.details())
 
     @pytest.mark.parametrize(
         "options", [{"discretize": "quantile"}, {"test": "g"}, {"weights": "n"}], ids=str
@@ -121,7 +121,7 @@ class TestWhatTheResultSays:
         blanket = blanket_of(data, "price", **options)
         assert blanket.types["a"].treatment == "bins"
         assert "a" in blanket.cuts
-        assert "ranks" not in str(blanket)
+        assert "ranks" not in str(blanket.details())
 
     def test_a_table_of_many_numbers_keeps_bins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert komb.DiscreteTable.from_data(products(), types="auto").has_ranks

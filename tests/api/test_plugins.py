@@ -116,7 +116,7 @@ class TestOwnOptions:
         for options, depth in (({}, 2), ({"depth": 3}, 3), ({"depth": None}, 2)):
             blanket = komb.markov_blanket(XOR, "Y", method="deep", **options)
             assert blanket.parameters["depth"] == depth == calls[-1]
-            assert f"{depth} deep" in str(blanket)
+            assert f"{depth} deep" in str(blanket.details())
         again = komb.Blanket.from_dict(blanket.to_dict() | {"parameters": {
             **blanket.to_dict()["parameters"], "depth": 3}})  # fmt: skip
         assert again.with_table(XOR).run_for("roles").search.arguments == {"depth": 3}

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_matrix, csr_array, issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -26,6 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import komb
 from komb import MarkovBlanketSelector
+from komb.api.selector import _columns_of
 from komb.errors import (
     ContinuousColumnError,
     DataError,
@@ -115,9 +117,12 @@ class TestSelection:
     def test_every_option_gets_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         own: dict[str, Any] = {
             "method": "hiton-mb", "alpha": 0.02, "test": "chi2", "include": ["x3"],
-            "exclude": ["x0"], "given": ["x5"],
+            "exclude": ["x0"],
         }  # fmt: skip
-        options = {"df": "adjusted", "start": ["x2"], "max_conditioning": 2, "knowledge": None}
+        options = {
+            "df": "adjusted", "start": ["x2"], "max_conditioning": 2, "knowledge": None,
+            "given": ["x5"],
+        }  # fmt: skip
         reading = {
             "types": {"x4": "nominal"}, "discretize": {"x1": [0.5]}, "missing": "level",
             "na_values": [-9],
@@ -199,8 +204,8 @@ class TestSelection:
     def test_options_that_a_method_has_no_use_for(self) -> None:
         """Whatever a grid search combines is tried."""
         grid = {
-            "method": ["auto", "komb", "iamb"], "order": [None, 1], "level": [None, 0.1],
-            "options": [None, {"max_conditioning": 2}],
+            "method": ["auto", "komb", "iamb"], "order": [None, 1],
+            "options": [None, {"level": 0.1}, {"max_conditioning": 2}],
             "reading": [None, {"discretize": "mdl"}, {"missing": "level"}],
         }  # fmt: skip
         for number, options in enumerate(ParameterGrid(grid)):
@@ -284,10 +289,10 @@ class TestGoal:
     def test_nothing_is_added_to_an_empty_blanket(self) -> None:
         X, y = weak_effects()
         X = X.drop(columns="n0")
-        selector = quick(level=1e-9).fit(X, y)
+        selector = quick(options={"level": 1e-9}).fit(X, y)
         assert selector.blanket_.members == ()
         assert selector.added_ == ()
-        kept = quick(level=1e-9, include=["l5"]).fit(X, y)
+        kept = quick(options={"level": 1e-9}, include=["l5"]).fit(X, y)
         assert kept.get_feature_names_out().tolist() == ["l5"]
 
     def test_what_must_not_be_added(self) -> None:
@@ -295,7 +300,7 @@ class TestGoal:
         added = quick().fit(X, y).added_
         first, second, *_ = added
         for options in (
-            {"exclude": [first]}, {"given": [first]},
+            {"exclude": [first]}, {"options": {"given": [first]}},
             {"reading": {"types": {first: "identifier"}}},
             {"options": {"knowledge": {"forbidden": [[first, "y"]]}}},
         ):  # fmt: skip
@@ -320,7 +325,7 @@ class TestGoal:
 
     def test_covariates_are_not_among_them(self) -> None:
         X, y = weak_effects()
-        selector = quick(min_features=99, given=["n0"]).fit(X, y)
+        selector = quick(min_features=99, options={"given": ["n0"]}).fit(X, y)
         assert selector.get_feature_names_out().tolist() == list(X.columns[1:])
 
     def test_not_on_very_many_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,7 +452,6 @@ class TestTables:
         pd.testing.assert_frame_equal(X, before)
 
     def test_arrays_are_not_copied(self) -> None:
-        from komb.api.selector import _columns_of
 
         assert all(np.shares_memory(column, COINS) for column in _columns_of(COINS))
         frame = pd.DataFrame(COINS, columns=NAMES)
@@ -575,7 +579,7 @@ class TestScikitLearn:
         assert tags.target_tags.required
         assert tags.input_tags.string
         assert tags.input_tags.categorical
-        assert not tags.input_tags.sparse
+        assert tags.input_tags.sparse
         assert tags.input_tags.allow_nan
         for selector in (
             MarkovBlanketSelector(reading={"missing": "error"}),
@@ -742,7 +746,6 @@ BAD_FITS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
     (COINS[:, :0], XOR, {}, ValueError, r"0 feature\(s\).* while a minimum of 1 is required"),
     (FRAME[[]], XOR, {}, DataError, r"0 feature\(s\).* while a minimum of 1 is required"),
     (COINS[:, 0], XOR, {}, ValueError, "Expected 2D array, got 1D array"),
-    (csr_array(COINS), XOR, {}, TypeError, "Sparse data was passed"),
     (RNG.normal(size=(600, 2)), XOR, {"reading": {"types": "strict"}}, ContinuousColumnError,
      "'x0' looks continuous"),
     (np.full((600, 2), np.inf), XOR, {"reading": {"discretize": "quantile"}}, ValueError,
@@ -825,7 +828,39 @@ class TestBadInput:
         with pytest.raises(DataError, match=r"0 sample\(s\)"):
             selector.transform(FRAME[:0])
 
-    def test_sparse(self) -> None:
-        selector = MarkovBlanketSelector().fit(COINS, XOR)
-        with pytest.raises(TypeError, match="Sparse data was passed"):
-            selector.transform(csr_array(COINS))
+
+
+class TestSparse:
+    """Matrices of counts, of zeros and ones, and of anything else."""
+
+    @pytest.mark.parametrize("make", [csr_array, csc_matrix])
+    @pytest.mark.parametrize("scale", [1, 2.5])
+    def test_they_are_searched_as_if_they_were_dense(self, make: Any, scale: float) -> None:
+        dense = COINS * scale
+        selector = MarkovBlanketSelector().fit(make(dense), XOR)
+        assert selector.blanket_ == MarkovBlanketSelector().fit(dense, XOR).blanket_
+        kept = selector.transform(make(dense))
+        assert issparse(kept)
+        assert (kept.toarray() == dense[:, [1, 4]]).all()
+
+    def test_counts_take_a_byte_each(self) -> None:
+        X = csr_array(COINS.astype(float))
+        assert {column.dtype for column in _columns_of(X.tocsc())} == {np.dtype(np.uint8)}
+
+    def test_unknown_levels(self) -> None:
+        selector = MarkovBlanketSelector(handle_unknown="error").fit(csr_array(COINS), XOR)
+        odd = COINS[:3].copy()
+        odd[1, 4] = 7
+        with pytest.raises(DataError, match="levels in feature 'x4' during transform: 7"):
+            selector.transform(csr_array(odd))
+
+
+def test_weights_are_routed() -> None:
+    """Metadata routing hands a step of a pipeline the weights that it asks for."""
+    counts = np.arange(600) % 3
+    with config_context(enable_metadata_routing=True):
+        selector = MarkovBlanketSelector().set_fit_request(sample_weight=True)
+        made = make_pipeline(selector).fit(COINS, XOR, sample_weight=counts)
+    alone = MarkovBlanketSelector().fit(COINS, XOR, sample_weight=counts)
+    assert made[-1].blanket_ == alone.blanket_
+    assert made[-1].blanket_.parameters["weights"]

@@ -105,7 +105,7 @@ class TestOptions:
     def test_they_are_those_of_a_search_and_of_reading(self, command: Any) -> None:
         """One more in a signature, or one that an algorithm declares, has to be here too."""
         common = set(inspect.signature(komb.markov_blanket).parameters)
-        common -= {"data", "target", "n_jobs", "progress", "resume", "options"}
+        common = common - {"data", "target", "n_jobs", "options"} | {"start"}
         reading = set(inspect.signature(komb.table).parameters) - {"data", "target"}
         expected = common | set(all_options()) | reading
         found = inspect.signature(command).parameters

@@ -108,7 +108,7 @@ def select(data: Data, target: str) -> list[str]:
         counted["sample_weight"] = features[weights]
         features = features.drop(columns=[weights])
     selector = komb.MarkovBlanketSelector(
-        given=known.pop("given", ()), options=known or None, reading=reading or None
+        options=known or None, reading=reading or None
     ).fit(features, values, **counted)
     assert selector.transform(features).shape[1] == selector.get_support().sum()
     return [str(name) for name in selector.get_feature_names_out()]

@@ -28,7 +28,7 @@ def test_what_time_did_not_suffice_for_is_told() -> None:
     assert blanket.parameters["time_budget"] == 1e-9
     assert blanket.omissions
     assert "time budget of 1e-09 s" in blanket.omissions[0].reason
-    assert blanket.omissions[0].reason in str(blanket)
+    assert blanket.omissions[0].reason in str(blanket.details())
     assert blanket.omissions[0].n_tests > 0
 
 

@@ -34,18 +34,15 @@ def markov_blanket(
     method: str = "auto",
     order: int | None = None,
     max_separator: int | None = None,
-    level: float | None = None,
     alpha: float | None = None,
+    level: float | None = None,
     test: TestOption = "auto",
-    start: Iterable[Name] = (),
     include: Iterable[Name] = (),
     exclude: Iterable[Name] = (),
     given: Iterable[Name] = (),
     knowledge: Knowledge | Mapping[str, Any] | None = None,
-    time_budget: float | None = None,
     n_jobs: int | None = None,
-    progress: Observer | None = None,
-    resume: JournalPath = None,
+    time_budget: float | None = None,
     **options: Any,
 ) -> Blanket:
     """Find the Markov blanket of a column.
@@ -80,21 +77,19 @@ def markov_blanket(
     max_separator
         Largest number of columns that may together separate a column from the target (the paper's
         l). For ``"auto"`` a bound, 3 if left out; for ``"komb"`` 1 if left out.
-    level
-        For ``"auto"``: the family-wise error, the probability that the blanket is not empty
-        although nothing depends on the target; 0.05 if left out. Lower it for fewer false members,
-        raise it for weaker ones.
     alpha
         Significance level of each test: a dependence counts when its p-value is at most this. If
         left out, ``"auto"`` chooses it by the size of the table, and 0.01 holds for every other
         method.
+    level
+        For ``"auto"``: the family-wise error, the probability that the blanket is not empty
+        although nothing depends on the target; 0.05 if left out. Lower it for fewer false members,
+        raise it for weaker ones.
     test
         Name of a conditional-independence test; :func:`komb.tests` lists them. ``"auto"``: the
         likelihood ratio with its mean and variance given the margins of the table. Or a function of
         your own, called as ``function(x, y, z)`` with integer codes, that returns a p-value; it is
         slower than the others, but works with every method.
-    start
-        Columns to start the search from; it may drop them again.
     include
         Columns that are in the blanket whatever the tests say.
     exclude
@@ -107,26 +102,28 @@ def markov_blanket(
     knowledge
         What is known beforehand, a :class:`komb.Knowledge`: tiers of columns in the order of time,
         pairs that are no neighbours, and pairs that are.
-    time_budget
-        For ``"auto"``: time limit of the search, in seconds. What it leaves out for lack of time is
-        in ``omissions``. No limit if left out.
     n_jobs
         How many threads count large sweeps over pairs and triples of columns: all processors if
         left out, but one inside of a worker; -1 is one per processor. The result is always the
         same.
-    progress
-        Called now and then with a :class:`komb.api.progress.Progress`.
-    resume
-        A file in which large sweeps note about every second what they have counted. If it is there,
-        the search is taken up where the run that wrote it was interrupted or killed; the result is
-        that of an uninterrupted run. A file of another search, table or version is refused.
+    time_budget
+        For ``"auto"``: time limit of the search, in seconds. What it leaves out for lack of time is
+        in ``omissions``. No limit if left out.
     **options
-        Other options that the method or the test declares: ``max_conditioning``, the largest set
-        that the classic methods condition on; ``df`` of tests ``"g"``, ``"chi2"`` and ``"g-sci"``,
-        the rule for their degrees of freedom (``"observed"`` counts every cell of the observed
-        strata, ``"adjusted"`` only the levels that occur in each of them); ``seed`` of a test that
-        draws random numbers; and those of algorithms of your own
-        (``komb.algorithms()[method].options``).
+        Options that are rarely needed:
+
+        - ``start``: columns to start the search from; it may drop them again.
+        - ``progress``: called now and then with a :class:`komb.api.progress.Progress`.
+        - ``resume``: a file in which large sweeps note about every second what they have counted.
+          If it is there, the search is taken up where the run that wrote it was interrupted or
+          killed; the result is that of an uninterrupted run. A file of another search, table or
+          version is refused.
+        - Those that the method or the test declares: ``max_conditioning``, the largest set that the
+          classic methods condition on; ``df`` of tests ``"g"``, ``"chi2"`` and ``"g-sci"``, the
+          rule for their degrees of freedom (``"observed"`` counts every cell of the observed
+          strata, ``"adjusted"`` only the levels that occur in each of them); ``seed`` of a test
+          that draws random numbers; and those of algorithms of your own
+          (``komb.algorithms()[method].options``).
 
     Returns
     -------
@@ -160,9 +157,11 @@ def markov_blanket(
     >>> blanket.members, blanket["hall"].witness, blanket.choices["order"].value
     (('hall', 'stairs'), ('stairs',), 2)
     """
+    progress: Observer | None = options.pop("progress", None)
+    resume: JournalPath = options.pop("resume", None)
     search = Search.of(
         method=method, order=order, max_separator=max_separator, level=level, alpha=alpha,
-        test=test, start=start, include=include, exclude=exclude, given=given,
+        test=test, include=include, exclude=exclude, given=given,
         knowledge=knowledge, time_budget=time_budget, **options,
     )  # fmt: skip
     check_progress(progress)

@@ -28,6 +28,7 @@ from typing import Any, NoReturn, Self, cast
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
@@ -64,8 +65,7 @@ from komb.errors import (
 )
 from komb.search import algorithms
 
-_SEARCH = ("method", "order", "max_separator", "level", "alpha", "test", "include", "exclude",
-           "given")  # fmt: skip
+_SEARCH = ("method", "order", "max_separator", "alpha", "test", "include", "exclude")
 """Parameters that are keywords of the search."""
 
 PREDICTION, BLANKET = "prediction", "blanket"
@@ -88,16 +88,16 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method, order, max_separator, level, alpha, test
+    method, order, max_separator, alpha, test
         As in :func:`komb.markov_blanket`.
-    include, exclude, given
-        As in :func:`komb.markov_blanket`: features that are selected in any case, those that are
-        never selected nor looked at, and those that every test holds fixed and that are never
-        selected. Text is the name of a feature, an integer its position; without names, features
-        are called ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
+    include, exclude
+        As in :func:`komb.markov_blanket`: features that are selected in any case, and those that
+        are never selected nor looked at. Text is the name of a feature, an integer its position;
+        without names, features are called ``"x0"``, ``"x1"``, ... as everywhere in scikit-learn.
     options
-        Other keywords of :func:`komb.markov_blanket`, by name: ``{"knowledge": ..., "start": ...,
-        "time_budget": 60, "df": "adjusted"}``.
+        Other keywords of :func:`komb.markov_blanket`, by name: ``{"level": 0.01, "given": ["age"],
+        "knowledge": ..., "time_budget": 60, "df": "adjusted"}``. Features in ``given`` are held
+        fixed in every test and never selected.
     reading
         How columns are read, keywords of :func:`komb.table` by name: ``{"types": {"zip":
         "nominal"}, "missing": "level", "groups": {"gene A": ["rs1", "rs2"]}}``. Types are found if
@@ -146,7 +146,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Values are passed on as they came, neither encoded nor cut. ``X`` can be a pandas, polars or
-    pyarrow table or an array; it must be dense. The answer depends on nothing but data and
+    pyarrow table or an array. A sparse matrix of counts or of zeros and ones is searched column by
+    column, with a byte for each value; it stays sparse in ``transform``. The answer depends on nothing but data and
     parameters. If nothing is selected, :meth:`transform` warns and returns no columns, which most
     models refuse; ``min_features=1`` keeps the best column instead. Options that the method has no
     use for are ignored here, unlike in :func:`komb.markov_blanket`, so that a grid search can try
@@ -175,12 +176,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "auto",
         order: int | None = None,
         max_separator: int | None = None,
-        level: float | None = None,
         alpha: float | None = None,
         test: TestOption = "auto",
         include: Iterable[Name] = (),
         exclude: Iterable[Name] = (),
-        given: Iterable[Name] = (),
         options: Mapping[str, Any] | None = None,
         reading: Mapping[str, Any] | None = None,
         goal: str = BLANKET,
@@ -190,12 +189,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.order = order
         self.max_separator = max_separator
-        self.level = level
         self.alpha = alpha
         self.test = test
         self.include = include
         self.exclude = exclude
-        self.given = given
         self.options = options
         self.reading = reading
         self.goal = goal
@@ -377,6 +374,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allows_missing()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -400,7 +398,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check everything but values; tables stay what they are, all else becomes an array."""
         if not nw.dependencies.is_into_dataframe(X):
             return validate_data(
-                self, X, reset=reset, dtype=None,
+                self, X, reset=reset, dtype=None, accept_sparse="csc",
                 ensure_all_finite=self._finite(is_new=not reset), ensure_min_samples=min_samples,
             )  # fmt: skip
         _check_distinct(getattr(X, "column_names", None) or list(X.columns))
@@ -518,6 +516,10 @@ def _free_name(name: object, taken: Iterable[str]) -> str:
 
 def _columns_of(X: Any) -> Sequence[Any]:
     """Return the columns of a table or an array, without copying them."""
+    if issparse(X):
+        small = X.data.size == 0 or bool(np.isin(X.data, np.arange(256)).all())
+        compact = X.astype(np.uint8) if small else X
+        return [compact[:, [place]].toarray().ravel() for place in range(X.shape[1])]
     if not nw.dependencies.is_into_dataframe(X):
         return cast("Sequence[Any]", X.T)
     return [column.to_native() for column in nw.from_native(X, eager_only=True).iter_columns()]

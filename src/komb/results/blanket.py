@@ -1,27 +1,19 @@
-"""What a search found: the blanket of one target.
-
->>> import komb
->>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
->>> blanket.members
-('X1', 'X2')
->>> blanket["X1"].witness
-('X2',)
-"""
+"""What a search found: the blanket of one target."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.kinds import ColumnType
 from komb.data.names import Name
-from komb.errors import DataError, ParameterError, UnknownNameError
+from komb.errors import DataError, ParameterError
 from komb.results.column_types import ColumnTypes
 from komb.results.effects import Effects
-from komb.results.export import Result
-from komb.results.member import Member, member_columns
+from komb.results.export import Drawn, Named, columns_of
+from komb.results.member import MEMBER_COLUMNS, Member
 from komb.results.ranking import Ranking
 from komb.results.record import MERGED, Record
 from komb.results.remarks import Remarks
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
     from komb.results.explanation import Explanation
 
 
-class _WithRun(Result):
+class _WithRun(Drawn):
     """Room for what is no part of a result: neither compared nor exported."""
 
     __slots__ = ("_measured", "_run", "_separators")
@@ -50,7 +42,7 @@ class _WithRun(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Blanket(Record, _WithRun, Collection[Name]):
+class Blanket(Record, _WithRun, Named):
     """The Markov blanket of one target.
 
     A blanket is a collection of column names: ``len``, ``in`` and iteration work as expected, and
@@ -119,6 +111,13 @@ class Blanket(Record, _WithRun, Collection[Name]):
     -----
     ``to_frame`` has a row per member, with columns ``member``, ``witness`` (a list, null for a
     member by request), ``statistic``, ``df``, ``p_value``, ``test`` and ``reliable``.
+
+    In the picture a line is the thicker the stronger the evidence for its member. Members that
+    depend on the target given each other are joined by a coloured area; a dotted line comes from a
+    column that only the others are conditioned on.
+
+    What takes more tests (``explain``, ``roles``, ``effects``, ``ranking``, ``stability``) needs the
+    data at hand: see :meth:`with_table`.
     """
 
     target: Name
@@ -259,20 +258,13 @@ class Blanket(Record, _WithRun, Collection[Name]):
         """What the search left out, why, and roughly what it would have cost."""
         return self.remarks.omissions
 
-    def __len__(self) -> int:
-        return len(self.evidence)
-
-    def __iter__(self) -> Iterator[Name]:
-        return iter(self.members)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.members
+    @property
+    def _entries(self) -> dict[Name, Member]:
+        return {member.name: member for member in self.evidence}
 
     def __getitem__(self, name: Name) -> Member:
-        for member in self.evidence:
-            if member.name == name:
-                return member
-        raise UnknownNameError.among("member", name, self.members)
+        member: Member = self._entry(name)
+        return member
 
     def __repr__(self) -> str:
         listed = ", ".join(map(repr, self.members)) or "empty"
@@ -298,7 +290,7 @@ class Blanket(Record, _WithRun, Collection[Name]):
         return {"target": self.target, "members": list(self.members)} | Record.to_dict(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return member_columns(self.evidence)
+        return columns_of(self.evidence, MEMBER_COLUMNS, "member")
 
     def _sheet(self) -> Sheet:
         return blanket_sheet(self)
@@ -332,11 +324,6 @@ class Blanket(Record, _WithRun, Collection[Name]):
         -------
         Explanation
             Prints as sentences; ``explanation[name]`` has the tests behind each of them.
-
-        Raises
-        ------
-        komb.errors.InputError
-            If the data are not at hand, as after pickling: see :meth:`with_table`.
 
         Examples
         --------
@@ -385,11 +372,6 @@ class Blanket(Record, _WithRun, Collection[Name]):
 
         Takes more tests of the same kind on the same data, once.
 
-        Raises
-        ------
-        komb.errors.InputError
-            If the data are not at hand, as after pickling: see :meth:`with_table`.
-
         Examples
         --------
         >>> import komb
@@ -412,11 +394,6 @@ class Blanket(Record, _WithRun, Collection[Name]):
 
         Measured when it is first asked for, on the same table, whichever test was used.
 
-        Raises
-        ------
-        komb.errors.InputError
-            If the data are not at hand, as after pickling: see :meth:`with_table`.
-
         Examples
         --------
         >>> import komb
@@ -437,11 +414,6 @@ class Blanket(Record, _WithRun, Collection[Name]):
 
         Members come first, by what they add to the rest of the blanket; then the others, by what is
         left of them given the blanket, with what separates them from the target.
-
-        Raises
-        ------
-        komb.errors.InputError
-            If the data are not at hand, as after pickling: see :meth:`with_table`.
 
         Examples
         --------
@@ -474,8 +446,6 @@ class Blanket(Record, _WithRun, Collection[Name]):
 
         Raises
         ------
-        komb.errors.InputError
-            If the data are not at hand, as after pickling: see :meth:`with_table`.
         komb.errors.Interrupted
             If it is interrupted; ``finished`` holds what the halves so far say.
 
@@ -493,36 +463,7 @@ class Blanket(Record, _WithRun, Collection[Name]):
         self._measured["stability"] = found
         return found.like(self)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the target amid its members.
-
-        A line is the thicker the stronger the evidence for its member; the p-value, or the bits, is
-        written below the name. Members that depend on the target given each other are joined by a
-        coloured area; a dotted line comes from a column that only the others are conditioned on.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; if left out, on a new figure that fits.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            A notebook shows the picture; ``blanket.plot().figure.savefig("picture.png")`` writes
-            it to a file.
-
-        Raises
-        ------
-        komb.errors.MissingPackageError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
-        >>> blanket.plot().get_title(loc="left")
-        'Markov blanket of Y'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.network import plot_blanket
 
         return plot_blanket(self, ax)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from komb.data.names import Name
 from komb.errors import ParameterError
 from komb.results.blanket import Blanket
-from komb.results.export import Result
-from komb.results.member import member_columns
+from komb.results.export import Drawn, columns_of
+from komb.results.member import MEMBER_COLUMNS
 from komb.views.blankets_text import blankets_sheet
 from komb.views.text import Sheet, plural
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from komb.describe.structure import Symmetry
 
 
-class Blankets(Result, Mapping[Name, Blanket]):
+class Blankets(Drawn, Mapping[Name, Blanket]):
     """The Markov blankets of several targets: a mapping from target to :class:`Blanket`.
 
     Parameters
@@ -43,6 +43,11 @@ class Blankets(Result, Mapping[Name, Blanket]):
     -----
     ``to_frame`` has the rows of :meth:`Blanket.to_frame` of all targets, with a column ``target``
     in front; a target without members has no row.
+
+    The picture has a row for each target, its members in colours: the darker a cell, the stronger
+    the evidence. A dot marks a one-sided cell: the member was searched too, and does not have the
+    target in its blanket. A frame marks members that depend on the target only given others.
+    Members that were no targets come last.
     """
 
     __slots__ = ("_by_target",)
@@ -98,39 +103,12 @@ class Blankets(Result, Mapping[Name, Blanket]):
     def _columns(self) -> dict[str, list[Any]]:
         targets = [blanket.target for blanket in self.values() for _ in blanket]
         evidence = [member for blanket in self.values() for member in blanket.evidence]
-        return {"target": targets, **member_columns(evidence)}
+        return {"target": targets, **columns_of(evidence, MEMBER_COLUMNS, "member")}
 
     def _sheet(self) -> Sheet:
         return blankets_sheet(self)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which target has which member: a row each, its members in colours.
-
-        The darker a cell, the stronger the evidence for its member. A dot marks a one-sided cell:
-        the member was searched too, and does not have the target in its blanket. A frame marks
-        members that depend on the target only given others. Members that were no targets come last.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; if left out, on a new figure that fits.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            A notebook shows the picture; ``ax.figure.savefig("picture.png")`` writes it to a file.
-
-        Raises
-        ------
-        komb.errors.MissingPackageError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import komb
-        >>> komb.markov_blankets(komb.boolean_table("and", 500)).plot().get_title(loc="left")
-        'Markov blankets of 4 targets'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.heatmap import plot_blankets
 
         return plot_blankets(self, ax)

@@ -1,11 +1,4 @@
-"""What several methods found for one target, side by side.
-
->>> import komb
->>> table = komb.boolean_table("parity", 500, n_parents=2)
->>> comparison = komb.compare(table, "Y", methods=["iamb", "komb"], truth=["X1", "X2"])
->>> comparison.scores["komb"].f1
-1.0
-"""
+"""What several methods found for one target, side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.names import Name
 from komb.results.blanket import Blanket
-from komb.results.export import Result
+from komb.results.export import Drawn, columns_of
 from komb.results.record import Record
 from komb.views.comparison_text import comparison_sheet
 from komb.views.text import Mark, Sheet, plural
@@ -75,7 +68,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Record, Result):
+class Comparison(Record, Drawn):
     """The blankets that several methods found for one target.
 
     Attributes
@@ -105,7 +98,8 @@ class Comparison(Record, Result):
     -----
     ``to_frame`` has a row per method, with columns ``label``, ``method``, ``members`` (a list),
     ``size``, ``tests``, ``unreliable``, ``seconds``, ``precision``, ``recall`` and ``f1``; the last
-    three are null where the truth is not known. ``from_dict`` computes the scores anew.
+    three are null where the truth is not known. ``from_dict`` computes the scores anew. In the
+    picture true members have their names in bold.
     """
 
     target: Name
@@ -155,32 +149,7 @@ class Comparison(Record, Result):
         record["scores"] = scores and {label: score._asdict() for label, score in scores.items()}
         return record | {"blankets": blankets}
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which method found which column; true members have their names in bold.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; if left out, on a new figure that fits.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            A notebook shows the picture; ``comparison.plot().figure.savefig("picture.png")``
-            writes it to a file.
-
-        Raises
-        ------
-        komb.errors.MissingPackageError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import komb
-        >>> ax = komb.compare(komb.boolean_table("and", 500), "Y", methods=["komb"]).plot()
-        >>> ax.get_title(loc="left")
-        'Markov blanket of Y'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.matrix import plot_comparison
 
         return plot_comparison(self, ax)
@@ -198,19 +167,14 @@ class Comparison(Record, Result):
         return comparison_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        """Gather the fields of a frame, one value for each method."""
         blankets = list(self.blankets.values())
         scores = None if self.scores is None else list(self.scores.values())
-        columns: dict[str, list[Any]] = {
+        unknown = {key: [None] * len(blankets) for key in Score._fields}
+        return {
             "label": list(self.blankets),
             "method": [blanket.method for blanket in blankets],
-            "members": [list(blanket) for blanket in blankets],
+            "members": [blanket.members for blanket in blankets],
             "size": [len(blanket) for blanket in blankets],
+            **columns_of(blankets, ("tests", "unreliable", "seconds")),
+            **(unknown if scores is None else columns_of(scores, Score._fields)),
         }
-        for key in ("tests", "unreliable", "seconds"):
-            columns[key] = [getattr(blanket, key) for blanket in blankets]
-        for key in Score._fields:
-            columns[key] = [None] * len(blankets)
-            if scores is not None:
-                columns[key] = [getattr(score, key) for score in scores]
-        return columns

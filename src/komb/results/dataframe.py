@@ -36,6 +36,8 @@ def make_frame(columns: dict[str, list[Any]], backend: str) -> pl.DataFrame | pd
     if backend not in ("polars", "pandas"):
         remedy = "Leave it out for the library of the data."
         raise ParameterError.because("backend", "be 'polars' or 'pandas'", backend, remedy)
+    for key in columns.keys() & _LIST_FIELDS:
+        columns[key] = [entry if entry is None else [*entry] for entry in columns[key]]
     has_numbers = _unify_names(columns)
     return _polars(columns, has_numbers) if backend == "polars" else _pandas(columns)
 

@@ -15,13 +15,11 @@ one prefers, its synergy and its redundancy are at least as large as these.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from komb.data.names import Name
-from komb.errors import UnknownNameError
-from komb.results.export import Result
+from komb.results.export import Drawn, Named, columns_of
 from komb.results.record import Record
 from komb.views.effects_text import effects_sheet
 from komb.views.text import Sheet, plural
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FRAME_COLUMNS = (
-    "member", "alone", "alone_low", "alone_high", "added", "added_low", "added_high",
+    "name", "alone", "alone_low", "alone_high", "added", "added_low", "added_high",
     "unique", "synergy", "redundancy", "given", "complete",
 )  # fmt: skip
 
@@ -119,7 +117,7 @@ class GroupEffect(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Effects(Record, Result, Collection[Name]):
+class Effects(Record, Drawn, Named):
     """How much the members of a blanket tell about the target.
 
     ``effects[name]`` is the :class:`~komb.results.effects.Effect` of a member.
@@ -148,7 +146,8 @@ class Effects(Record, Result, Collection[Name]):
     -----
     ``to_frame`` has a row per member, with columns ``member``, ``alone``, ``alone_low``,
     ``alone_high``, ``added``, ``added_low``, ``added_high``, ``unique``, ``synergy``,
-    ``redundancy``, ``given`` (a list) and ``complete``.
+    ``redundancy``, ``given`` (a list) and ``complete``. The picture stacks unique, synergy and
+    redundancy as bars.
     """
 
     target: Name
@@ -156,20 +155,13 @@ class Effects(Record, Result, Collection[Name]):
     details: tuple[Effect, ...]
     groups: tuple[GroupEffect, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.details)
-
-    def __iter__(self) -> Iterator[Name]:
-        return (effect.name for effect in self.details)
-
-    def __contains__(self, name: object) -> bool:
-        return any(effect.name == name for effect in self.details)
+    @property
+    def _entries(self) -> dict[Name, Effect]:
+        return {effect.name: effect for effect in self.details}
 
     def __getitem__(self, name: Name) -> Effect:
-        for effect in self.details:
-            if effect.name == name:
-                return effect
-        raise UnknownNameError.among("member", name, list(self))
+        effect: Effect = self._entry(name)
+        return effect
 
     def __repr__(self) -> str:
         return f"Effects({self.target!r}: {plural(len(self), 'member')})"
@@ -178,27 +170,9 @@ class Effects(Record, Result, Collection[Name]):
         return effects_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns: dict[str, list[Any]] = {"member": list(self)}
-        for key in _FRAME_COLUMNS[1:]:
-            values = [getattr(effect, key) for effect in self.details]
-            columns[key] = [list(value) if key == "given" else value for value in values]
-        return columns
+        return columns_of(self.details, _FRAME_COLUMNS, "member")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw what each member tells: unique, synergy and redundancy, as stacked bars.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; if left out, on a new figure that fits.
-
-        Examples
-        --------
-        >>> import komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
-        >>> blanket.effects.plot().get_title(loc="left")
-        'What the members tell about Y'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.bars import plot_effects
 
         return plot_effects(self, ax)

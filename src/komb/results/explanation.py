@@ -1,23 +1,16 @@
-"""Why a blanket is what it is: the tests behind each member and each column left out.
-
->>> import komb
->>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
->>> explanation = blanket.explain()
->>> explanation["X1"].alone.is_dependent, explanation["X1"].shown.given
-(False, ('X2',))
-"""
+"""Why a blanket is what it is: the tests behind each member and each column left out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.names import Name
 from komb.errors import UnknownNameError
-from komb.results.export import Result
+from komb.results.export import Named, Result
 from komb.results.record import MERGED, Record
 from komb.results.remarks import Remarks
 from komb.search.task import Choice
@@ -152,7 +145,7 @@ class Reason(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Explanation(Record, Result, Collection[Name]):
+class Explanation(Record, Result, Named):
     """Why the members of a blanket are in it, and why other columns are not.
 
     It is a collection of the columns it explains: members first, then columns that were left out
@@ -211,6 +204,8 @@ class Explanation(Record, Result, Collection[Name]):
     choices: Mapping[str, Choice] = field(default_factory=dict, hash=False)
     remarks: Remarks = field(default_factory=Remarks, metadata=MERGED)
 
+    noun = "explained column"
+
     def __post_init__(self) -> None:
         for key in ("parameters", "choices"):
             object.__setattr__(self, key, FrozenMapping(getattr(self, key)))
@@ -221,28 +216,17 @@ class Explanation(Record, Result, Collection[Name]):
         return tuple(reason.name for reason in self.reasons)
 
     @property
-    def _explained(self) -> dict[Name, Reason]:
+    def _entries(self) -> dict[Name, Reason]:
         return {reason.name: reason for reason in self.reasons + self.rejected}
 
-    def __len__(self) -> int:
-        return len(self._explained)
-
-    def __iter__(self) -> Iterator[Name]:
-        return iter(self._explained)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._explained
-
     def __getitem__(self, name: Name) -> Reason:
-        explained = self._explained
-        if name in explained:
-            return explained[name]
         if name in self.unrelated:
             raise UnknownNameError(
                 f"There is nothing to explain about {name!r}: it is marginally independent of "
                 f"{self.target!r}. 'unrelated' lists all such columns."
             )
-        raise UnknownNameError.among("explained column", name, list(self))
+        reason: Reason = self._entry(name)
+        return reason
 
     def __repr__(self) -> str:
         counts = (

@@ -7,19 +7,51 @@ import io
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
+from komb.data.names import Name
+from komb.errors import UnknownNameError
 from komb.results.dataframe import Backend, installed_library, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
     from rich.console import RenderableType
 
     from komb.views.text import Sheet
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Named(Collection[Name]):
+    """A collection of column names, each of which has an entry."""
+
+    __slots__ = ()
+
+    noun: ClassVar[str] = "member"  # what a column in it is called
+
+    @property
+    @abstractmethod
+    def _entries(self) -> Mapping[Name, Any]:
+        """Return the entries by name, in order."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def _entry(self, name: Name) -> Any:
+        entries = self._entries
+        if name not in entries:
+            raise UnknownNameError.among(self.noun, name, [*entries])
+        return entries[name]
 
 
 class Result(ABC):
@@ -124,10 +156,54 @@ class Result(ABC):
         return text.getvalue()
 
 
+class Drawn(Result):
+    """A result with a picture."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _draw(self, ax: Axes | None) -> Axes:
+        """Draw the picture."""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw a picture; the class says what is on it.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; if left out, on a new figure that fits.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A notebook shows the picture; ``plot().figure.savefig("picture.png")`` writes it to a
+            file.
+
+        Raises
+        ------
+        komb.errors.MissingPackageError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
+        >>> blanket.plot().get_title(loc="left"), blanket.effects.plot().get_title(loc="left")
+        ('Markov blanket of Y', 'What the members tell about Y')
+        """
+        return self._draw(ax)
+
+
+def columns_of(rows: Iterable[Any], names: Iterable[str], key: str = "name") -> dict[str, Any]:
+    """Return attributes of rows as columns of a frame; that of the ``name`` is called ``key``."""
+    rows = list(rows)
+    return {key if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
+
+
 def _csv_cell(value: object) -> object:
     if value is None or isinstance(value, Real):
         return value
-    return no_formula(";".join(map(str, value)) if isinstance(value, list) else str(value))
+    return no_formula(";".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
 
 
 def dump_json(value: object, indent: int | None) -> str:

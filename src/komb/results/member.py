@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from komb.data.names import Name
 from komb.results.record import Record
+
+
+MEMBER_COLUMNS = ("name", "witness", "statistic", "df", "p_value", "test", "reliable")
+"""Of a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,3 @@ class Member(Record):
         from komb.engine.measurement import log2_tails
 
         return -float(log2_tails(np.array([self.statistic]), np.array([self.df]))[0])
-
-
-def member_columns(details: Iterable[Member]) -> dict[str, list[Any]]:
-    """Return members as the columns of a dataframe."""
-    names = ["member" if entry.name == "name" else entry.name for entry in fields(Member)]
-    rows = [list(member.to_dict().values()) for member in details]
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from komb.data.names import Name
 from komb.results.blanket import Blanket
 from komb.results.comparison import Comparison
-from komb.results.export import Result
+from komb.results.export import Drawn
 from komb.views.comparison_text import comparison_sheet
 from komb.views.text import Sheet, plural
 
@@ -20,7 +20,7 @@ Cell: TypeAlias = tuple[int, int]  # order, max_separator
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BlanketPath(Result, Mapping[Cell, Blanket]):
+class BlanketPath(Drawn, Mapping[Cell, Blanket]):
     """The blankets of one target: a mapping from (order, max_separator) to :class:`Blanket`.
 
     Attributes
@@ -86,15 +86,7 @@ class BlanketPath(Result, Mapping[Cell, Blanket]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as dictionaries and lists, as :meth:`Comparison.to_dict` does.
-
-        Examples
-        --------
-        >>> import komb
-        >>> path = komb.blanket_path(komb.boolean_table("and", 500, n_parents=2), "Y", orders=[1])
-        >>> list(path.to_dict()["blankets"])
-        ['k=1 l=1', 'k=1 l=2', 'k=1 l=3']
-        """
+        """Return everything as dictionaries and lists, as :meth:`Comparison.to_dict` does."""
         return self.compare().to_dict()
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -103,14 +95,5 @@ class BlanketPath(Result, Mapping[Cell, Blanket]):
     def _sheet(self) -> Sheet:
         return comparison_sheet(self.compare())
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw which cell has which member, as :meth:`Comparison.plot` does.
-
-        Examples
-        --------
-        >>> import komb
-        >>> path = komb.blanket_path(komb.boolean_table("and", 500, n_parents=2), "Y", orders=[1])
-        >>> path.plot().get_title(loc="left")
-        'Markov blanket of Y'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         return self.compare().plot(ax)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from komb.data.names import Name
 from komb.errors import UnknownNameError
-from komb.results.export import Result
+from komb.results.export import Drawn, columns_of
 from komb.results.record import Record
 from komb.views.ranking_text import ranking_sheet
 from komb.views.text import Sheet, plural
@@ -59,7 +59,7 @@ class Ranked(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ranking(Record, Result, Sequence[Ranked]):
+class Ranking(Record, Drawn, Sequence[Ranked]):
     """All columns of a table: the members of a blanket first, then the others.
 
     Members are ordered by what they add to the rest of the blanket, others by what is left of them
@@ -130,24 +130,9 @@ class Ranking(Record, Result, Sequence[Ranked]):
         return ranking_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        rows = [entry.to_dict() for entry in self.columns]
-        return {key: [row[key] for row in rows] for key in _FRAME_COLUMNS}
+        return columns_of(self.columns, _FRAME_COLUMNS)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the first columns of the ranking as bars.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; if left out, on a new figure that fits.
-
-        Examples
-        --------
-        >>> import komb
-        >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
-        >>> blanket.ranking().plot().get_title(loc="left")
-        'What columns tell about Y'
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.bars import plot_ranking
 
         return plot_ranking(self, ax)

@@ -1,10 +1,4 @@
-"""What each member of a blanket is to the target.
-
->>> import komb
->>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
->>> print(blanket.roles()["X1"])
-partner of X2
-"""
+"""What each member of a blanket is to the target."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from komb.data.names import Name
-from komb.results.export import Result
+from komb.results.export import Result, columns_of
 from komb.results.record import Record
 from komb.views.roles_text import roles_sheet, show_role
 from komb.views.text import Sheet, plural
@@ -94,11 +88,7 @@ class Roles(Result, Mapping[Name, Role]):
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("name", "kind", "direction", "separator", "children", "partners")
-        records = [role.to_dict() for role in self.values()]
-        return {
-            "member" if name == "name" else name: [record[name] for record in records]
-            for name in names
-        }
+        return columns_of(self.values(), names, "member")
 
     def _sheet(self) -> Sheet:
         return roles_sheet(self)

@@ -22,18 +22,17 @@ every time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import Name
 from komb.errors import ParameterError
 from komb.results.export import Result
 from komb.results.record import Record
 from komb.views.stability_text import stability_sheet
 from komb.views.text import Sheet, plural
-
-Name: TypeAlias = Hashable
 
 THRESHOLD = 0.6
 """Share from which a column counts as found again and again."""

@@ -45,7 +45,7 @@ class TestResult(Record):
     >>> result.independent, result.p_value < 1e-20
     (False, True)
     >>> print(komb.ci_test(table, "X1", "Y"))
-    X1 and Y: independent (chi-square = ..., df 1, p = ...)
+    X1 and Y: independent (X2 = ..., df 1, p = ...)
     """
 
     __test__ = False  # the name starts with Test, but pytest has no business here

@@ -109,7 +109,7 @@ def say_why(member: Member, blanket: Blanket) -> str:
 def show_strength(member: Member) -> str:
     """Say in a few words how strong the evidence for a member is."""
     if member.bits is None:
-        return "by request"
+        return "by request" if member.witness is None else "certain"
     trust = ", unreliable" if member.reliable is False else ""
     if member.p_value is None:
         return f"{member.bits:,.1f} bits{trust}"
@@ -126,8 +126,7 @@ def _answer_notes(blanket: Blanket) -> Iterator[str]:
         yield f"Leaks: none; no column gives {show_name(blanket.target)} away."
     yield from omission_notes(blanket.omissions, blanket.settled_parameters.get("order"))
     yield from left_out_notes(blanket.types)
-    kept = (name for name in blanket.identifiers if not _is_left_out(blanket, name))
-    yield from identifier_notes(tuple(kept))
+    yield from identifier_notes([blanket])
     yield from _error_notes(blanket)
     yield f"{say_work(blanket)} How it was found: details() or --verbose."
 
@@ -154,7 +153,7 @@ def say_work(blanket: Blanket) -> str:
     """Say how many tests it took, and how long, with the time of reading the data."""
     took = f"{plural(blanket.tests, 'test')} in {show_seconds(blanket.seconds)}"
     if not blanket.n_rows:
-        return f"{took}, answered without data and without error."
+        return f"{took}, answered by {blanket.parameters['test']} of a model, without error."
     read = blanket.seconds_to_read
     after = f", after {show_seconds(read)} of reading the data" if read else ""
     return f"{plural(blanket.n_rows, 'row')}, {took}{after}."
@@ -267,16 +266,18 @@ def shared_parameters(blankets: Iterable[Blanket]) -> dict[str, Any]:
     }
 
 
-def _is_left_out(blanket: Blanket, name: Name) -> bool:
-    return name in blanket.types and blanket.types[name].is_left_out
-
-
-def identifier_notes(identifiers: tuple[Name, ...]) -> Iterator[str]:
-    """Warn of columns that identify rows instead of grouping them."""
+def identifier_notes(blankets: Iterable[Blanket]) -> Iterator[str]:
+    """Warn of columns that identify rows instead of grouping them, and were searched."""
+    identifiers = dict.fromkeys(
+        name
+        for blanket in blankets
+        for name in blanket.identifiers
+        if name not in blanket.types or not blanket.types[name].is_left_out
+    )
     if identifiers:
         has, it = ("has", "it") if len(identifiers) == 1 else ("have", "them")
         yield (
-            f"Caution: {show_names(identifiers)} {has} a different value in most rows, so tests on "
+            f"Caution: {show_names([*identifiers])} {has} a different value in most rows, so tests on "
             f"{it} mean nothing. Exclude {it}."
         )
 

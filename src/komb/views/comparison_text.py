@@ -95,8 +95,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         for sentence in omission_notes(blanket.omissions):
             yield f"{show_name(label)}: {sentence}"
     yield from _setting_notes(comparison)
-    for identifiers in dict.fromkeys(blanket.identifiers for blanket in blankets):
-        yield from identifier_notes(identifiers)
+    yield from identifier_notes(blankets)
     if blankets:  # all were searched in one table
         yield from cut_notes(blankets[0])
     if any(blanket.unreliable for blanket in blankets):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from komb.results.explanation import Evidence, Reason
 
 _NAMES_WIDTH = 50  # characters of a list of names in a sentence
-_ROUNDING = 0.01  # p-values that differ by less are one and the same
 
 
 ADJUSTED_NOTE = (
@@ -30,7 +28,7 @@ def adjust(statistic: float | None, df: float | None, p_value: float | None) -> 
         return statistic
     from scipy.special import chdtrc, chdtri
 
-    if math.isclose(chdtrc(df, statistic), p_value, rel_tol=_ROUNDING):
+    if show_p_value(chdtrc(df, statistic)) == show_p_value(p_value):  # as a reader would check
         return statistic
     return float(chdtri(df, p_value))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
@@ -60,3 +63,22 @@ def test_it_looks_right_in_the_dark_and_on_paper() -> None:
     assert "@media (prefers-color-scheme: dark)" in style
     assert "@media print" in style
     assert "details::details-content" in style
+
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="looks at the page in chromium")
+def test_a_browser_runs_the_script(tmp_path: Path) -> None:
+    """The policy lets the page's own script through: headings can be reached by the keyboard."""
+    (tmp_path / "page.html").write_text(PAGE, "utf-8")
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+        "--no-first-run", "--disable-background-networking", "--disable-component-update",
+        "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
+        (tmp_path / "page.html").as_uri(),
+    ]  # fmt: skip
+    seen = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    headings = re.findall(r"<th [^>]*>", seen)
+    assert headings
+    assert all('tabindex="0"' in heading for heading in headings)
