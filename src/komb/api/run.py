@@ -82,9 +82,16 @@ class Run:
         """Read data and check everything; nothing is counted. Returns positions of targets too."""
         opened = open_data(data, targets, search)
         checked = check_search(search, opened)
-        return cls(opened.data, search, **checked), find_targets(
-            opened.data, targets, checked, parameter
-        )
+        found = find_targets(opened.data, targets, checked, parameter)
+        run = cls(opened.data, search, **checked)
+        return (run.for_target(*found) if len(found) == 1 else run), found
+
+    def for_target(self, target: int) -> Run:
+        """Return the run in which a target of few whole numbers has classes."""
+        if not self._ranked():  # everything is tested by its levels
+            return self
+        data = self.table.with_classes(self.names[target])
+        return self if data is self.data else replace(self, data=data)
 
     def with_search(self, search: Search) -> Run:
         """Return the run of another search on the same data, with the same covariates."""
@@ -124,9 +131,7 @@ class Run:
             for member in blanket.details
         }
 
-    def open_engine(
-        self, journal: Journal | None = None, *, tells_required: bool = True
-    ) -> Engine:
+    def open_engine(self, journal: Journal | None = None, *, tells_required: bool = True) -> Engine:
         """Open what answers searches; without ``tells_required`` tests of known pairs count."""
         knowledge = self.knowledge
         if knowledge is not None and not tells_required:

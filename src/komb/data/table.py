@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from komb.data.encoder import encode_data
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.inputs import check_shape, open_source
-from komb.data.kinds import ColumnType
+from komb.data.kinds import LEVELS, NOMINAL, ORDINAL, ColumnType
 from komb.data.levels import CodeArray, Levels, compact
 from komb.data.names import Name, list_names
 from komb.data.options import (
@@ -33,6 +33,8 @@ from komb.errors import ParameterError, UnknownNameError
 
 MOST_RANKED_ROWS, MOST_RANKED_NUMBERS = 50_000, 5_000_000
 """Rows, and numbers in all columns together, up to which tests may take numbers by their ranks."""
+
+_CLASSES = "whole numbers of few values, taken as classes; if their order counts, say 'ordinal'"
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -354,6 +356,21 @@ class DiscreteTable:
             raise explain(empty)
         numbers = {name: values[chosen] for name, values in self.numbers.items()}
         return self.derive(self.names, codes, levels, numbers)
+
+    def with_classes(self, name: Name) -> DiscreteTable:
+        """Return the table with the levels of a target as classes, unless its type was named.
+
+        Whole numbers of few values may be codes, and then what is found must not depend on which
+        class has which. Two levels are no different as numbers; a column that is named ordinal is
+        among ``numbers``.
+        """
+        found = self.types.get(name)
+        if found is None or (found.kind, found.treatment) != (ORDINAL, LEVELS):
+            return self
+        if name in self.numbers or len(self.levels[self.index(name)]) < 3:
+            return self
+        classes = replace(found, kind=NOMINAL, reason=_CLASSES)
+        return replace(self, types={**self.types, name: classes})
 
     def derive(
         self,
