@@ -14,7 +14,7 @@ import numpy.typing as npt
 from komb.data.encoder import encode_data
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.inputs import check_shape, open_source
-from komb.data.kinds import LEVELS, NOMINAL, ORDINAL, ColumnType
+from komb.data.kinds import LEVELS, NOMINAL, ORDINAL, ColumnType, Place
 from komb.data.levels import CodeArray, Levels, compact
 from komb.data.names import Name, list_names
 from komb.data.options import (
@@ -72,6 +72,8 @@ class DiscreteTable:
     notes
         What reading decided, by a word for it: a number, and the reason. ``"rows"``: how many rows
         weights have made.
+    annotations
+        Where variants of PLINK files are: ``(chromosome, position)`` by name.
     connection
         To the cluster that may count for searches of the table (``cluster`` is its client).
 
@@ -96,13 +98,14 @@ class DiscreteTable:
     types: Mapping[Name, ColumnType] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    annotations: Mapping[Name, Place] = field(default_factory=dict)
     connection: Any = None
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
         for values in self.numbers.values():  # they are the table's own: copied by the encoder
             values.flags.writeable = False
-        for part in ("cuts", "numbers", "types", "reading", "notes"):
+        for part in ("cuts", "numbers", "types", "reading", "notes", "annotations"):
             object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
@@ -405,6 +408,7 @@ class DiscreteTable:
             types={n: found for n, found in self.types.items() if n in kept or found.is_left_out},
             reading=self.reading,
             notes=self.notes,
+            annotations={n: at for n, at in self.annotations.items() if n in kept},
             connection=self.connection,
         )
 
@@ -434,7 +438,8 @@ class DiscreteTable:
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
         parts = self.names, self.parts, self.levels, self.cuts, self.has_missing
-        return DiscreteTable, (*parts, self.numbers, self.types, self.reading, self.notes)
+        said = self.types, self.reading, self.notes, self.annotations
+        return DiscreteTable, (*parts, self.numbers, *said)
 
 
 def _look_up(
