@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import komb
@@ -104,6 +105,52 @@ class TestSameAnswerAlways:
         data = products()
         other = data | {"a": np.exp(data["a"]), "price": data["price"] ** 3}
         assert blanket_of(other, "price").members == blanket_of(data, "price").members
+
+
+def classes(seed: int) -> tuple[Data, npt.NDArray[np.int64]]:
+    """Numbers and levels around classes that have no order, and the class of each row."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 300)
+    centres = rng.normal(0, 1.5, (4, 3))
+    near = {f"x{i}": centres[y, i] + rng.normal(size=300) for i in range(3)}
+    noise = {f"n{i}": rng.normal(size=300) for i in range(2)}
+    return near | noise | {"level": (y == 1) + rng.integers(0, 2, 300)}, y
+
+
+class TestCodesOfClasses:
+    """Which class has which number is nobody's business."""
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_any_coding_of_the_target_gives_the_blanket_of_its_names(self, seed: int) -> None:
+        data, y = classes(seed)
+        rng = np.random.default_rng(seed)
+        names = np.array(["blue", "green", "red", "white"])
+        named = komb.markov_blanket(data | {"y": names[y]}, "y")
+        assert named.members
+        for codes in (
+            rng.permutation(4),
+            rng.choice(50, 4, replace=False),
+            -1.0 * rng.permutation(4),
+        ):
+            coded = komb.markov_blanket(data | {"y": codes[y]}, "y")
+            assert coded.members == named.members
+            assert coded.types["y"].kind == "nominal"
+            assert "taken as classes" in str(coded)
+
+    def test_searches_of_many_targets_agree_with_those_of_one(self) -> None:
+        data, y = classes(7)
+        table = komb.table(data | {"y": y})
+        every = komb.markov_blankets(table)
+        assert komb.markov_blankets(table, n_jobs=2) == every
+        for name in table.names:
+            assert every[name] == komb.markov_blanket(table, name)
+        assert every["level"].types["y"].kind == "ordinal"  # as a candidate it has an order
+
+    def test_a_target_that_is_named_ordinal_is_one(self) -> None:
+        data, y = classes(8)
+        found = komb.markov_blanket(komb.table(data | {"y": y}, types={"y": "ordinal"}), "y")
+        assert found.types["y"].kind == "ordinal"
+        assert "taken as classes" not in str(found)
 
 
 class TestWhatTheResultSays:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from komb import ColumnType, DiscreteTable
 from komb.data.bins import EVEN, find_cuts
-from komb.data.text_values import find_forms, read_form
+from komb.data.text_values import read_form, read_forms
 from komb.errors import DataError, InputError, MissingValuesError, ParameterError, UnknownNameError
 from tests.optional import pandas as pd
 
@@ -310,7 +310,7 @@ def test_the_container_does_not_matter(data: st.DataObject) -> None:
 
 
 def read_text(texts: list[str]) -> list[float] | None:
-    forms = find_forms(pl.Series(texts))
+    forms = tuple(read_forms(pl.Series(texts)))
     return read_form(pl.Series(texts), forms[0]).tolist() if forms else None
 
 

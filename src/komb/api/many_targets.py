@@ -81,7 +81,7 @@ def _find_in_turn(run: Run, targets: Sequence[int], _: int, reporter: Reporter) 
     """Find several blankets here."""
     own = run.ordered()
     for number, finding in enumerate(_search_in_turn(own, targets, _open_shared(own), reporter)):
-        yield number, run.name(finding)
+        yield number, run.for_target(finding.target).name(finding)
 
 
 def _open_shared(run: Run) -> Engine | None:
@@ -94,7 +94,9 @@ def _search_in_turn(
 ) -> Iterator[Finding]:
     """Search for several blankets."""
     for number, target in enumerate(targets):
-        yield run.search_for(target, reporter.at(number), shared)
+        own = run.for_target(target)
+        engine = shared if own is run else None  # one that has the target as it is
+        yield own.search_for(target, reporter.at(number), engine)
         if shared is not None:
             shared.trim()
 
@@ -115,7 +117,8 @@ def _find_at_once(run: Run, targets: Sequence[int], n_workers: int, reporter: Re
         with closing(spread(_search_in_worker, batches, shared, n_workers)) as found:
             for _, findings in found:
                 for finding in findings:
-                    yield numbers[finding.target], run.name(finding)
+                    named = run.for_target(finding.target).name(finding)
+                    yield numbers[finding.target], named
     finally:
         stop.is_set = True
 

@@ -98,10 +98,18 @@ class Run:
         is_raw = opened.data is not data
         seconds = time.perf_counter() - began if is_raw else 0.0
         checked = check_search(search, opened)
-        targeted = find_targets(opened.data, targets, checked, parameter)
-        return cls(
+        found = find_targets(opened.data, targets, checked, parameter)
+        run = cls(
             opened.data, search, **checked, library=library_of(data), seconds_to_read=seconds
-        ), targeted
+        )
+        return (run.for_target(*found) if len(found) == 1 else run), found
+
+    def for_target(self, target: int) -> Run:
+        """Return the run in which a target of few whole numbers has classes."""
+        if not self._ranked():  # everything is tested by its levels
+            return self
+        data = self.table.with_classes(self.names[target])
+        return self if data is self.data else replace(self, data=data)
 
     def with_search(self, search: Search) -> Run:
         """Return the run of another search on the same data, with the same covariates."""

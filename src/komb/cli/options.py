@@ -101,11 +101,23 @@ def _reading_options() -> dict[str, tuple[Any, Any]]:
             help="Column of weights: frequencies, or weights of a survey.",
         ),
         "phenotype": _option(
-            Path | None, panel, metavar="FILE", show_default="that of the .fam file",
+            Path | None, panel, "--phenotype", "--pheno", metavar="FILE",
+            show_default="that of the .fam file",
             help="For PLINK files: lines of family id, individual id and phenotype.",
         ),
         "phenotype_name": _option(
-            str | None, panel, metavar="NAME", help="Which phenotype, if that file has several."
+            str | None, panel, "--phenotype-name", "--pheno-name", metavar="NAME",
+            help="Which phenotype, if that file has several.",
+        ),
+        "covariates": _option(
+            Path | None, panel, "--covariates", "--covar", metavar="FILE",
+            help="For PLINK files: lines of family id, individual id and covariates.",
+        ),
+        "keep": _option(
+            Path | None, panel, metavar="FILE", help="For PLINK files: the people to read."
+        ),
+        "extract": _option(
+            Path | None, panel, metavar="FILE", help="For PLINK files: the variants to read."
         ),
         "memory_limit": _option(
             str | None, panel, metavar="SIZE", show_default="half of what is free",

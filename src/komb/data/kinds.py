@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 NOMINAL = "nominal"
 ORDINAL = "ordinal"
@@ -67,3 +68,17 @@ class ColumnType:
         values = "value" if self.missing == 1 else "values"
         missing = f", {self.missing:,} missing {values}" if self.missing else ""
         return f"{self.kind}, {how}{missing}{f' ({self.reason})' if self.reason else ''}"
+
+
+class Place(NamedTuple):
+    """Where a variant is in the genome.
+
+    >>> print(Place("7", 140_453_136))
+    7:140453136
+    """
+
+    chromosome: str
+    position: int | None
+
+    def __str__(self) -> str:
+        return f"{self.chromosome}:{self.position}"

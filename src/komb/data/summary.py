@@ -28,7 +28,7 @@ from komb.data.problems import (
     most_distinct_fractions,
     too_many_levels,
 )
-from komb.data.text_values import find_forms, is_mark, read_each, read_form
+from komb.data.text_values import is_mark, marks_in, read_each, read_forms
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -275,16 +275,13 @@ def _look(column: Column, is_out: npt.NDArray[np.bool_], most: int) -> Summary:
 
 
 def _look_at_text(distinct: pl.Series, most: int) -> Summary:
-    texts = distinct.to_list()
     return Summary(
         Nature.TEXT,
-        levels=frozenset(texts) if len(texts) <= MAX_LEVELS else None,
-        n_levels=len(texts),
-        n_words=sum(len(text.split()) for text in texts),
-        n_texts=len(texts),
-        readings={
-            form: Numbers.of(read_form(distinct, form), most) for form in find_forms(distinct)
-        },
+        levels=frozenset(distinct) if len(distinct) <= MAX_LEVELS else None,
+        n_levels=len(distinct),
+        n_words=int(distinct.str.count_matches(r"\S+").sum()),
+        n_texts=len(distinct),
+        readings={form: Numbers.of(own, most) for form, own in read_forms(distinct).items()},
     )
 
 
@@ -300,6 +297,8 @@ def find_marks(column: Column, rule: Rule) -> frozenset[Any]:
         return frozenset(value for value, number in given if number in found)
     others = [value for value in rule.na_values if not is_number(value)]
     is_text = column.levels is None and column.values.dtype == pl.String
+    if is_text and not rule.na_values:
+        return frozenset(marks_in(column.distinct))
     levels = column.levels
     if levels is None:
         listed = is_text or others

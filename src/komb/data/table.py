@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from komb.data.encoder import encode_data
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.inputs import check_shape, open_source
-from komb.data.kinds import ColumnType
+from komb.data.kinds import LEVELS, NOMINAL, ORDINAL, ColumnType, Place
 from komb.data.levels import CodeArray, Levels, compact
 from komb.data.names import Name, list_names
 from komb.data.options import (
@@ -37,6 +37,8 @@ of longer tables, some rows."""
 
 FEWEST_RANKED_ROWS = 2_000
 """If that many rows hold too many numbers, they are cut into bins."""
+
+_CLASSES = "whole numbers of few values, taken as classes; if their order counts, say 'ordinal'"
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -74,6 +76,8 @@ class DiscreteTable:
     notes
         What reading decided, by a word for it: a number, and the reason. ``"rows"``: how many rows
         weights have made.
+    annotations
+        Where variants of PLINK files are: ``(chromosome, position)`` by name.
     connection
         To the cluster that may count for searches of the table (``cluster`` is its client).
 
@@ -98,13 +102,14 @@ class DiscreteTable:
     types: Mapping[Name, ColumnType] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    annotations: Mapping[Name, Place] = field(default_factory=dict)
     connection: Any = None
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:
         for values in self.numbers.values():  # they are the table's own: copied by the encoder
             values.flags.writeable = False
-        for part in ("cuts", "numbers", "types", "reading", "notes"):
+        for part in ("cuts", "numbers", "types", "reading", "notes", "annotations"):
             object.__setattr__(self, part, FrozenMapping(getattr(self, part)))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(self.names)})
 
@@ -366,6 +371,21 @@ class DiscreteTable:
         numbers = {name: values[chosen] for name, values in self.numbers.items()}
         return self.derive(self.names, codes, levels, numbers)
 
+    def with_classes(self, name: Name) -> DiscreteTable:
+        """Return the table with the levels of a target as classes, unless its type was named.
+
+        Whole numbers of few values may be codes, and then what is found must not depend on which
+        class has which. Two levels are no different as numbers; a column that is named ordinal is
+        among ``numbers``.
+        """
+        found = self.types.get(name)
+        if found is None or (found.kind, found.treatment) != (ORDINAL, LEVELS):
+            return self
+        if name in self.numbers or len(self.levels[self.index(name)]) < 3:
+            return self
+        classes = replace(found, kind=NOMINAL, reason=_CLASSES)
+        return replace(self, types={**self.types, name: classes})
+
     def derive(
         self,
         names: Iterable[Name],
@@ -399,6 +419,7 @@ class DiscreteTable:
             types={n: found for n, found in self.types.items() if n in kept or found.is_left_out},
             reading=self.reading,
             notes=self.notes,
+            annotations={n: at for n, at in self.annotations.items() if n in kept},
             connection=self.connection,
         )
 
@@ -428,7 +449,8 @@ class DiscreteTable:
     def __reduce__(self) -> tuple[type[DiscreteTable], tuple[object, ...]]:
         # A pickled array comes back writeable; going through the constructor protects it again.
         parts = self.names, self.parts, self.levels, self.cuts, self.has_missing
-        return DiscreteTable, (*parts, self.numbers, self.types, self.reading, self.notes)
+        said = self.types, self.reading, self.notes, self.annotations
+        return DiscreteTable, (*parts, self.numbers, *said)
 
 
 def _look_up(

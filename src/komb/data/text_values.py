@@ -70,20 +70,26 @@ def is_mark(value: object) -> bool:
     return isinstance(value, str) and value.strip() in MISSING_MARKS
 
 
-def find_forms(distinct: pl.Series) -> tuple[str, ...]:
-    """Return all forms that every one of some distinct texts has; numbers come before times."""
+def marks_in(distinct: pl.Series) -> set[str]:
+    """Return those of some distinct texts that stand for a missing value."""
+    return {*distinct.filter(distinct.str.strip_chars().is_in(MISSING_MARKS))}
+
+
+def read_forms(distinct: pl.Series) -> dict[str, Floats]:
+    """Read some distinct texts in all forms that every one of them has; numbers before times."""
     first = distinct[0]
     bare, text = _strip_signs(first), first.strip()
-    found = [
-        form
+    found = {
+        form: read_form(distinct, form)
         for form, pattern in _NUMBERS.items()
         if re.match(pattern, bare) and _bare(distinct).str.contains(pattern).all()
-    ]
+    }
     times = _time_patterns() if any(map(str.isdigit, text)) else {}
     for form, pattern in times.items():
         if re.match(pattern, text) and distinct.str.strip_chars().str.contains(pattern).all():
-            found += [] if np.isnan(read_form(distinct, form)).any() else [form]
-    return tuple(found)
+            times_read = read_form(distinct, form)
+            found |= {} if np.isnan(times_read).any() else {form: times_read}
+    return found
 
 
 def _strip_signs(text: str) -> str:
@@ -117,8 +123,11 @@ def read_form(texts: pl.Series, form: str) -> Floats:
         return _seconds(text.str.to_time(form, strict=False), 1e9)
     if form == ISO:
         text = text.str.replace("T", " ", literal=True)
-        found = [_instants(text, each) for each in _ISO_FORMS]
-        return _seconds(pl.select(pl.coalesce(found)).to_series(), 1e6)
+        found = pl.repeat(None, len(text), dtype=pl.Int64, eager=True)
+        for each in sorted(_ISO_FORMS, key=lambda form: _instants(text[:1], form).null_count()):
+            if found.null_count() > text.null_count():  # most columns are in the form of their first
+                found = found.fill_null(_instants(text, each))
+        return _seconds(found, 1e6)
     if "%d" not in form:  # a month; its first day
         text, form = "1 " + text, f"%d {form}"
     return _seconds(_instants(text, form), 1e6)

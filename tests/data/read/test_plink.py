@@ -159,6 +159,69 @@ def test_nobody_has_a_phenotype(tmp_path: Path) -> None:
         komb.read_table(bed, discretize="quantile")
 
 
+# ------------------------------------------------------------------ covariates, people and variants
+
+
+def test_covariates_are_columns_behind_the_phenotype(cohort: Path, tmp_path: Path) -> None:
+    rows = [f"f{i} p{i} {i % 2 + 1} {i / 8}" for i in (3, 1, 0, 4)]
+    file = write(tmp_path / "x.covar", "FID IID sex PC1", *rows, "f9 p9 1 5.0")
+    table = komb.read_table(cohort, covariates=file)
+    assert table.names[3:] == ("phenotype", "sex", "PC1")
+    assert table.column("sex") == [1, 2, None, 2, 1]  # and not controls and cases
+    assert [str(x) for x in table.numbers["PC1"]] == ["0.0", "0.125", "nan", "0.375", "0.5"]
+    assert table.reading["covariates"] == ("sex", "PC1")
+    found = komb.markov_blanket(table, "rs0", given=table.reading["covariates"], method="iamb")
+    assert found.parameters["given"] == ("sex", "PC1")
+
+
+def test_covariates_by_individual_alone_and_without_names(cohort: Path, tmp_path: Path) -> None:
+    by_iid = write(tmp_path / "a", "#IID PC1", *(f"p{i} {i}.5" for i in range(5)))
+    table = komb.read_table(cohort, covariates=by_iid)
+    assert table.numbers["PC1"].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+    bare = write(tmp_path / "b", *(f"f{i} p{i} {i} x{i % 2}" for i in range(5)))
+    table = komb.read_table(cohort, covariates=bare)
+    assert table.reading["covariates"] == ("covariate1", "covariate2")
+    assert table.column("covariate2") == ["x0", "x1", "x0", "x1", "x0"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["f7 p0 1"], r"x' names nobody who is in the .fam file: there .* 'f0 p0', here 'f7 p0'"),
+        (["FID IID PC1"], "here 'nobody'"),
+        (["f0 p0"], "a covariate on every line; it has 2"),
+        (["FID IID rs1", "f0 p0 1"], r"distinct column names; got 'rs1' \(2 times\)"),
+        (["f0 p0 1", "f0 p0 1"], "name every person once"),
+    ],
+)
+def test_covariates_that_cannot_be_used(
+    cohort: Path, tmp_path: Path, lines: list[str], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        komb.read_table(cohort, covariates=write(tmp_path / "x", *lines))
+
+
+def test_some_people_and_some_variants(cohort: Path, tmp_path: Path) -> None:
+    keep = write(tmp_path / "keep", "f3 p3", "f0 p0", "f9 p9", "f4 p4")
+    extract = write(tmp_path / "extract", "rs2", "rs0", "rs9")
+    table = komb.read_table(cohort, keep=keep, extract=extract)
+    whole = komb.read_table(cohort)
+    assert table.names == ("rs0", "rs2", "phenotype")
+    for name in table.names:
+        assert table.column(name) == [whole.column(name)[i] for i in (0, 3, 4)]
+    with pytest.raises(DataError, match=r"one person who is in the .fam file"):
+        komb.read_table(cohort, keep=write(tmp_path / "none", "f9 p9"))
+    with pytest.raises(DataError, match=r"one variant that is in the .bim file"):
+        komb.read_table(cohort, extract=write(tmp_path / "none", "rs9"))
+
+
+def test_the_places_of_variants(cohort: Path) -> None:
+    table = komb.read_table(cohort)
+    assert table.annotations == {f"rs{i}": ("1", 100 + i) for i in range(3)}
+    assert str(table.select(["rs2", "phenotype"]).annotations["rs2"]) == "1:102"
+    assert table.take([0, 1, 2]).annotations == table.annotations
+
+
 # ------------------------------------------------------------------------------------------- names
 
 
@@ -229,7 +292,8 @@ def test_damaged_companions(cohort: Path, suffix: str, text: str, message: str) 
         (["f0 p0"], "a family id, an individual id and a phenotype on every line; it has 2"),
         (["f0 p0 1", "f0 p0 2"], "name every person once"),
         (["f0 p0 1", "f1 p1"], "line 2 has 2"),
-        (["f0 p0 -9", "f1 p1 0"], "no phenotype for anybody"),
+        (["f0 p0 -9", "f1 p1 0"], "different phenotypes for people .*; all are missing"),
+        (["f0 p0 2", "f1 p1 2", "f9 p9 1"], "different phenotypes .*; all are 'case'"),
         (["f0 p0 0", "f1 p1 1"], "0 or 1 for everybody; in PLINK's codes 1 is a control"),
     ],
 )
@@ -255,8 +319,9 @@ def test_options_of_other_files(cohort: Path, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="'phenotype_name' must come with 'phenotype'"):
         komb.read_table(cohort, phenotype_name="status")
     text = write(tmp_path / "x.csv", "a,b", "1,2")
-    with pytest.raises(ParameterError, match="left out for files other than PLINK's"):
-        komb.read_table(text, phenotype="x")
+    for parameter in ("phenotype", "covariates", "keep", "extract"):
+        with pytest.raises(ParameterError, match=f"'{parameter}' must be left out for files other"):
+            komb.read_table(text, **{parameter: "x"})  # type: ignore[arg-type]
 
 
 def test_too_large_for_the_memory(cohort: Path) -> None:

@@ -14,7 +14,7 @@ from komb.data.names import list_names
 from komb.data.options import AUTO, check_options
 from komb.data.read.file_bytes import line_of, mapped_file, shorten, spooled, to_path
 from komb.data.read.parquet import read_parquet
-from komb.data.read.plink import is_plink, read_plink
+from komb.data.read.plink import Beside, is_plink, read_plink
 from komb.data.read.text import TextFile, read_columns
 from komb.data.reading import Reading, table
 from komb.data.stored.format import open_table
@@ -39,6 +39,9 @@ def read_table(
     columns: Sequence[str] | None = None,
     phenotype: str | os.PathLike[str] | None = None,
     phenotype_name: str | None = None,
+    covariates: str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    extract: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
 ) -> DiscreteTable:
     r"""Read a table from delimited text, Parquet or PLINK's binary files, or open one on disk.
@@ -62,6 +65,12 @@ def read_table(
         the phenotype. If left out, that of the ``.fam`` file.
     phenotype_name
         Which of them, if there are several; then the first line must hold the names.
+    covariates
+        For PLINK files: a file of covariates, in the same form. They become columns behind the
+        phenotype, to be held fixed by ``given``; ``table.reading["covariates"]`` has their names.
+    keep, extract
+        For PLINK files: files of the people (family and individual id) and of the variants (ids)
+        to read; all if left out.
     **reading
         How columns are read, the keywords of :func:`komb.table`. In text, an empty field, ``NA``,
         ``N/A``, ``NaN``, ``null``, ``?``, ``.`` and the like, quoted or not and with any blanks
@@ -74,7 +83,7 @@ def read_table(
         around names and values are dropped. Of PLINK files, one column for each variant, how many
         copies of its first allele a person has, and the phenotype as the last one; missing
         genotypes are marked, and each test leaves out the rows that it would need them in, unless
-        ``missing="level"``.
+        ``missing="level"``. ``annotations`` has the place of each variant.
 
     Raises
     ------
@@ -97,22 +106,21 @@ def read_table(
     (('no', 'yes'), (30, 50))
     """
     file, limit = to_path(path), reading.get("memory_limit")
+    paths = (None if each is None else to_path(each) for each in (covariates, keep, extract))
+    beside = Beside(None if phenotype is None else to_path(phenotype), phenotype_name, *paths)
     if os.path.isdir(file):
         _refuse_text_options("tables on disk", delimiter, has_header)
-        refuse_phenotype(phenotype, phenotype_name)
+        beside.refuse()
         stored = table(open_table(file), **reading)
         return stored if columns is None else stored.select(_listed(columns) or ())
     with naming(file):
         if is_plink(file):
             _refuse_text_options("PLINK files", delimiter, has_header)
-            where = None if phenotype is None else to_path(phenotype)
             said: Any = {name: reading.pop(name) for name in _OF_PLINK if name in reading}  # type: ignore[misc]
-            cohort = read_plink(
-                file, check_limit(limit), check_options(**{"types": AUTO, **said}), phenotype=where,
-                phenotype_name=phenotype_name, columns=_listed(columns),
-            )  # fmt: skip
+            options = check_options(**{"types": AUTO, **said})
+            cohort = read_plink(file, check_limit(limit), options, beside, _listed(columns))
             return table(cohort, **reading)
-        refuse_phenotype(phenotype, phenotype_name)
+        beside.refuse()
         frame = read_frame(
             file, delimiter=delimiter, has_header=has_header, columns=columns, memory_limit=limit
         )
@@ -181,16 +189,6 @@ def _refuse_text_options(what: str, delimiter: str | None, has_header: bool) -> 
         raise ParameterError.because("delimiter", rule, delimiter, "Leave it out.")
     if not has_header:
         raise ParameterError.because("has_header", rule, has_header, "Leave it out.")
-
-
-def refuse_phenotype(phenotype: object, phenotype_name: object) -> None:
-    """Raise if a phenotype was asked for that only PLINK files can have."""
-    given = {"phenotype": phenotype, "phenotype_name": phenotype_name}
-    for parameter, value in given.items():
-        if value is not None:
-            rule = "be left out for files other than PLINK's .bed"
-            remedy = "The target is a column of the table: name it as ", Argument("target"), "."
-            raise ParameterError.because(parameter, rule, str(value), remedy)
 
 
 def _check_delimiter(delimiter: str | None) -> None:
