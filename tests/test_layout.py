@@ -71,11 +71,11 @@ BUDGET = {
     "cli": (1519, 14),
     "data": (8917, 46),
     "describe": (1301, 9),
-    "engine": (13044, 65),
+    "engine": (13104, 66),
     "reproduction": (1847, 7),
     "results": (2587, 17),
-    "search": (2911, 21),
-    "views": (2830, 27),
+    "search": (3150, 24),
+    "views": (2831, 27),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

@@ -79,6 +79,7 @@ class Power(NamedTuple):
     share: float  # of the dependence that the witness shows
     dense_share: float  # the same on a table with very many rows per cell
     dense_rows_per_cell: float  # from which on a table is one of those
+    left_share: float | None = None  # with numbers: of what conditions leave of the dependence
 
 
 class Engine(ABC):

@@ -16,6 +16,9 @@ from komb.search.task import Leak, Sight, Task
 LEAKED_SHARE = 0.95
 """From this share of the target's variation on, a column is called a possible leak."""
 
+ALL = 1 - 1e-9
+"""Share from which on a column determines the target, but for rounding."""
+
 POWER = 0.8
 """Chance to find the weakest dependence that can be found."""
 
@@ -147,6 +150,16 @@ def find_leaks(engine: Engine, task: Task, alone: Mapping[int, float]) -> tuple[
         Leak(x, share) for x, share in zip(strongest, shares, strict=True) if share >= LEAKED_SHARE
     ]
     return tuple(sorted(leaks, key=lambda leak: (-leak.share, leak.column)))
+
+
+def find_determining(
+    leaks: Sequence[Leak], alone: Mapping[int, float], needed: float
+) -> int | None:
+    """Return the column that determines the target, of several the one that depends on it most."""
+    determining = [
+        leak.column for leak in leaks if leak.share >= ALL and alone[leak.column] >= needed
+    ]
+    return max(determining, key=lambda x: (alone[x], -x), default=None)
 
 
 def describe_sight(engine: Engine, task: Task, order: int, n_tests: int, needed: float) -> Sight:

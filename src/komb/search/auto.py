@@ -24,57 +24,37 @@ give the Markov boundary wherever kOMB with the same order and ``max_separator =
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
-from komb.engine.engine import AllSets, Engine, Query
-from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
+from komb.engine.engine import AllSets, Engine
+from komb.engine.questions import (
+    EMPTY,
+    StrongDependence,
+    Variables,
+    by_strength,
+    subsets,
+)
 from komb.search import options
-from komb.search._region import NeighbourSearch, Region
-from komb.search._remarks import describe_sight, find_equivalents, find_leaks
+from komb.search._definition import settle
+from komb.search._remarks import find_determining, find_equivalents, find_leaks
+from komb.search._state import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._thresholds import (
     FALSE_SHARE,
     LEVEL,
-    bits_of,
     choose_alpha,
     false_discovery_bits,
     family_bits,
-    power_to_detect,
     share_of_level,
 )
-from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
+from komb.search.grounds import Fact, GroundedChoice, Kind, fact
 from komb.search.registry import register_algorithm
-from komb.search.task import Choice, Found, Omission, Sight, Task
+from komb.search.task import Choice, Found, Task
 
 LARGEST_SEPARATOR = 3
 """Variables in a separator."""
 
-MOST_TESTS = {1: 400_000_000, 2: 50_000, 3: 5_000}
-"""Tests of an order that is searched without being asked for. On real data higher orders cost more
-and give less."""
-
-MOST_CONDITIONED_TESTS = {1: 2_000_000, 2: 3_000, 3: 3_000}
-"""The same for tests that condition on a separator too: those cost more, and have less power."""
-
-MAX_TESTS = 10**12
-"""Tests that one step of a search may take if it was asked for: all pairs of a million columns."""
-
-MAX_SETS = 2_000_000
-"""Sets of columns that one step may condition on; a few hundred bytes are kept for each."""
-
 PARTNER_CHANCE = 0.05
 """Chance that one of the variables that are seen given a member enters for no reason."""
-
-SHARE_TO_DETECT = 0.1
-"""A member leaves the blanket only by a test that would see this share of its dependence."""
-
-SWEPT_ROWS_PER_CELL = 2.0
-"""Groups are searched on tables of this many rows per cell, all levels combined: with fewer a
-dependence can hardly be strong, and of large tables there are a great many."""
-
-LARGEST_WITNESS = 3
-"""Members in a witness, where the search itself has used more than the order."""
 
 
 @register_algorithm(
@@ -106,25 +86,40 @@ def find_blanket(
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    search = _Search(engine, task, largest, level, alpha, Budget(time_budget))
-    find_neighbours(search)
-    find_spouses(search)
-    reached = grow(search, order)
-    shrink(search, max_separator)
-    witnesses, equivalents = find_equivalents(search.region, task, find_witnesses(search, reached))
+    search = Search(engine, task, largest, level, alpha, Budget(time_budget))
+    leaks = find_leaks(engine, task, search.alone)
+    determining = find_determining(leaks, search.alone, search.needed)
+    if determining is not None:
+        reached, witnesses = 0, settle_for(search, determining)
+    else:
+        find_neighbours(search)
+        find_spouses(search)
+        reached = grow(search, order)
+        witnesses = settle(search, reached, max_separator)
+    witnesses, equivalents = find_equivalents(search.region, task, witnesses)
     search.exchange(witnesses)
     return Found(
         witnesses,
         separators=search.known_separators(),
         choices=_describe(search, witnesses, reached, order, max_separator),
         equivalents=equivalents,
-        leaks=find_leaks(engine, task, search.region.alone(task.target)),
+        leaks=leaks,
         sight=tuple(search.sight),
         omissions=tuple(search.omissions),
     )
 
 
-def find_neighbours(search: _Search) -> None:
+def settle_for(search: Search, determining: int) -> dict[int, Variables | None]:
+    """Settle for a column that determines the target: nothing else can tell more."""
+    search.see(0, len(search.task.candidates), search.needed)
+    search.separators = dict.fromkeys(search.task.candidates, EMPTY)
+    search.add(determining, EMPTY)
+    for x in search.alone.keys() & search.outside:
+        search.separate(x, frozenset({determining}))
+    return {x: EMPTY if x == determining else None for x in sorted(search.blanket)}
+
+
+def find_neighbours(search: Search) -> None:
     """Add the variables that no set separates from the target, in its search or in theirs.
 
     Their weakest dependences are a family too: of many columns that depend on the target through
@@ -145,7 +140,7 @@ def find_neighbours(search: _Search) -> None:
     search.see(0, len(candidates), search.needed)
 
 
-def _note_separators(search: _Search) -> None:
+def _note_separators(search: Search) -> None:
     """Note what separates the dependent variables outside, or comes closest to it."""
     own = search.from_target
     members = frozenset(search.blanket)
@@ -156,7 +151,7 @@ def _note_separators(search: _Search) -> None:
             search.separators[x] = search.region.nearest(x, members, search.max_separator)
 
 
-def find_spouses(search: _Search) -> None:
+def find_spouses(search: Search) -> None:
     """Add the variables that depend on the target given a neighbour that they are joined with.
 
     All of them that could be joined with a neighbour are one family.
@@ -176,7 +171,7 @@ def find_spouses(search: _Search) -> None:
             search.add(x, given)
 
 
-def _moved_by(search: _Search, child: int, others: Variables) -> list[StrongDependence]:
+def _moved_by(search: Search, child: int, others: Variables) -> list[StrongDependence]:
     """Those that depend on the target given what separates them from it, and a child."""
     near = others & search.region.alone(child).keys()
     by_given: dict[Variables, set[int]] = {}
@@ -186,7 +181,7 @@ def _moved_by(search: _Search, child: int, others: Variables) -> list[StrongDepe
     return search.engine.strong(search.task.target, questions, search.single)
 
 
-def grow(search: _Search, order: int | None) -> int:
+def grow(search: Search, order: int | None) -> int:
     """Add what depends on the target given a witness and nothing in the blanket separates.
 
     Returns the order that was searched.
@@ -195,7 +190,7 @@ def grow(search: _Search, order: int | None) -> int:
         return 0
     _add_inseparable(search)
     _add_partners(search)
-    most = max(MOST_TESTS) if order is None else order
+    most = LARGEST_ORDER if order is None else order
     for size in range(1, most + 1):
         if search.count_tests(size) == 0:
             return size - 1
@@ -205,7 +200,7 @@ def grow(search: _Search, order: int | None) -> int:
     return most
 
 
-def _add_inseparable(search: _Search) -> None:
+def _add_inseparable(search: Search) -> None:
     """Add variables whose separator is not part of the blanket, unless another one is."""
     while True:
         doubtful = {
@@ -226,7 +221,7 @@ def _add_inseparable(search: _Search) -> None:
             return
 
 
-def _add_partners(search: _Search) -> None:
+def _add_partners(search: Search) -> None:
     """Add variables that depend on the target given a member, and what separates them from it.
 
     These are spouses whose link to the common neighbour is too weak to be detected.
@@ -242,13 +237,9 @@ def _add_partners(search: _Search) -> None:
         fresh = _add_strong(search, hits)
 
 
-def _add_groups(search: _Search, size: int) -> None:
+def _add_groups(search: Search, size: int) -> None:
     """Add variables that depend on the target given ``size`` others."""
-    task, engine = search.task, search.engine
-    n_candidates = len(task.candidates)
-    n_tests = n_candidates * math.comb(n_candidates - 1, size)
-    chance = search.level * share_of_level(size)
-    needed = max(search.single, family_bits(n_tests, chance))
+    task, engine, needed = search.task, search.engine, search.bits_for_groups(size)
 
     def report(done: int, total: int) -> None:
         search.report("groups", done, total)
@@ -267,12 +258,12 @@ def _add_groups(search: _Search, size: int) -> None:
         hits += engine.strong(
             task.target, questions, needed, is_conservative=True, on_progress=report
         )
-    search.see(size, n_tests, needed)
+    search.see(size, search.count_family(size), needed)
     _add_strong(search, sorted(hits, key=by_strength))
 
 
 def _conditioned(
-    search: _Search, variables: Variables, sets: Sequence[Variables]
+    search: Search, variables: Variables, sets: Sequence[Variables]
 ) -> Iterator[tuple[set[int], Variables]]:
     """Questions for variables given each of some sets and what separates them from the target."""
     by_separator: dict[Variables, set[int]] = {}
@@ -284,7 +275,7 @@ def _conditioned(
                 yield asked - given, separator | given
 
 
-def _add_strong(search: _Search, hits: Sequence[StrongDependence]) -> list[int]:
+def _add_strong(search: Search, hits: Sequence[StrongDependence]) -> list[int]:
     """Add the candidates of dependences that nothing in the blanket separates; returns them all.
 
     The strongest comes first. The rest of its witness enters with it if that depends in turn, as
@@ -312,7 +303,7 @@ def _add_strong(search: _Search, hits: Sequence[StrongDependence]) -> list[int]:
         added += [x, *_add_allies(search, x, unseparated[x])]
 
 
-def _add_allies(search: _Search, x: int, witness: Variables) -> Iterator[int]:
+def _add_allies(search: Search, x: int, witness: Variables) -> Iterator[int]:
     """Add those of a witness that depend on the target given its other elements and a candidate."""
     for ally in sorted(witness - search.blanket.keys()):
         rest = witness - {ally} | {x}
@@ -321,254 +312,8 @@ def _add_allies(search: _Search, x: int, witness: Variables) -> Iterator[int]:
             yield ally
 
 
-def shrink(search: _Search, max_separator: int | None = None) -> None:
-    """Remove members that are independent of the target given all others.
-
-    The least strong of those goes first. On data only a test with power removes a member. A bound
-    on separators that was asked for holds here too.
-    """
-    search.report("shrink")
-    while max_separator is None or len(search.blanket) <= max_separator + 1:
-        members = search.blanket.keys() - search.task.include
-        for x in sorted(members, key=lambda x: (search.alone.get(x, 0.0), x)):
-            others = frozenset(search.blanket) - {x}
-            if not search.is_dependent(x, others) and search.engine.can_detect(
-                search.task.target, x, others, search.blanket[x], power_to_detect(SHARE_TO_DETECT)
-            ):
-                search.remove(x, others)
-                break
-        else:
-            return
-
-
-def find_witnesses(search: _Search, order: int) -> dict[int, Variables | None]:
-    """Find for each member what makes it visible, inside the blanket; one without goes.
-
-    The empty set is a witness for whatever depends on the target without any condition.
-    """
-    while True:
-        found = {x: _witness(search, x, order) for x in sorted(search.blanket)}
-        found |= dict.fromkeys(x for x in search.task.include if _is_explained(search, x, found[x]))
-        hidden = [x for x, w in found.items() if w is None and x not in search.task.include]
-        if not hidden:
-            break
-        search.remove(hidden[0], search.separators[hidden[0]])
-    return found | dict.fromkeys(sorted(search.task.include - found.keys()))
-
-
-def _is_explained(search: _Search, x: int, witness: Variables | None) -> bool:
-    """Whether other members separate one that is in the blanket by request."""
-    return witness is not None and search.find_separator(x, witness) is not None
-
-
-def _witness(search: _Search, x: int, order: int) -> Variables | None:
-    others = frozenset(search.blanket) - {x}
-    seen_given = search.blanket[x]
-    if seen_given <= others and search.is_dependent(x, seen_given):
-        return seen_given
-    pool = search.region.nearest(x, others)
-    for witness in subsets(pool, max(order, LARGEST_WITNESS)):
-        if search.is_dependent(x, witness):
-            return witness
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Time and work that a search may spend; the clock starts when the budget is made.
-
-    A search asks before each step, and names the steps that it leaves out in
-    :attr:`Found.omissions <komb.search.task.Found>`.
-
-    Examples
-    --------
-    >>> Budget().is_spent(), Budget(seconds=1e-9).is_spent()
-    (False, True)
-    """
-
-    seconds: float | None = None  # None: any time; otherwise the machine has a say in what is found
-    max_tests: int = MAX_TESTS  # of one step; this depends on nothing but the table
-    max_sets: int = MAX_SETS  # sets of columns that one step may condition on
-    _began: float = field(default_factory=lambda: time.monotonic(), compare=False)
-
-    @property
-    def seconds_used(self) -> float:
-        """Time since the budget was made."""
-        return time.monotonic() - self._began
-
-    def is_spent(self) -> bool:
-        """Whether the time is over."""
-        return self.seconds is not None and self.seconds_used >= self.seconds
-
-
-@dataclass(slots=True)
-class _Search:
-    """The state of one search."""
-
-    engine: Engine
-    task: Task
-    max_separator: int
-    level: float
-    given_alpha: float | None
-    budget: Budget
-    blanket: dict[int, Variables] = field(default_factory=dict)  # with what each is seen given
-    separators: dict[int, Variables] = field(default_factory=dict)  # of those outside, or nearly
-    separated: set[int] = field(default_factory=set)  # dependent ones that those do separate
-    sight: list[Sight] = field(default_factory=list)
-    omissions: list[Omission] = field(default_factory=list)
-    limit: Fact | None = None  # what ended the search, if it was one
-    region: Region = field(init=False)
-    from_target: NeighbourSearch = field(init=False)
-    single: float = field(init=False)  # bits that a single test needs
-    needed: float = field(init=False)  # bits that a neighbour of the target needs
-
-    def __post_init__(self) -> None:
-        """Look at every candidate alone."""
-        task, variables = self.task, self.task.candidates | {self.task.target}
-        self.region = Region.of(self.engine, variables, self.max_separator)
-        alpha = self.given_alpha or self.engine.alpha
-        self.single = 0.0 if alpha is None else bits_of(alpha)  # an oracle needs no threshold
-        if task.start or task.include:
-            self.from_target = self.region.begin_search(task.target, task.start, task.include)
-        else:
-            self.from_target = self.region.search_from(task.target)
-        self.needed = self._needed()
-        for x in task.include:
-            self.add(x, EMPTY)
-
-    def _needed(self) -> float:
-        """Return the bits that a neighbour needs; infinite if chance can explain all of them."""
-        bits, n_tests = self.alone.values(), len(self.task.candidates)
-        if not bits:
-            return math.inf
-        question = frozenset(self.alone), EMPTY
-        [certain] = self.engine.evidence(self.task.target, [question], is_conservative=True)
-        chance = self.level * share_of_level(0)
-        if math.isinf(false_discovery_bits(certain.values(), n_tests, chance)):
-            return math.inf
-        return max(self.single, false_discovery_bits(bits, n_tests))
-
-    @property
-    def alone(self) -> Mapping[int, float]:
-        """Variables that depend on the target without any condition, in bits."""
-        return self.region.alone(self.task.target)
-
-    @property
-    def outside(self) -> Variables:
-        """Candidates that could still enter."""
-        return self.task.candidates - self.blanket.keys()
-
-    def add(self, x: int, seen_given: Variables) -> None:
-        """Let a variable enter."""
-        self.blanket.setdefault(x, seen_given)
-
-    def remove(self, x: int, separator: Variables) -> None:
-        """Take a member out again."""
-        del self.blanket[x]
-        self.separate(x, separator)
-
-    def exchange(self, members: Mapping[int, Variables | None]) -> None:
-        """Put columns in the place of members; what separated others may have to be found anew."""
-        gone, come = self.blanket.keys() - members.keys(), members.keys() - self.blanket.keys()
-        self.blanket = {x: z for x, z in self.blanket.items() if x not in gone}
-        self.blanket |= dict.fromkeys(come, EMPTY)
-        self.separators |= dict.fromkeys(gone, EMPTY)
-        self.separated -= gone | {x for x, z in self.separators.items() if z & gone}
-
-    def separate(self, x: int, separator: Variables) -> None:
-        """Note what separates a variable from the target."""
-        self.separators[x] = separator
-        self.separated.add(x)
-
-    def known_separators(self) -> dict[int, Variables]:
-        """Return what separates variables outside, without what only comes close to it."""
-        unknown = self.alone.keys() - self.separated
-        return {x: self.separators[x] for x in sorted(self.outside - unknown)}
-
-    def is_dependent(self, x: int, given: Variables) -> bool:
-        """Whether a variable depends on the target given a set."""
-        return self.engine.is_dependent(self.task.target, x, given)
-
-    def find_separator(self, x: int, witness: Variables) -> Variables | None:
-        """Return members that separate a variable from the target given a witness, if any do."""
-        pool = self.region.nearest(x, frozenset(self.blanket) - witness - {x})
-        found = self.engine.first_separator(
-            self.task.target, x, pool, self.max_separator, core=witness
-        )
-        return None if found is None else found - witness
-
-    def first_witness(self, x: int, witnesses: Sequence[Variables]) -> Variables | None:
-        """Return the first of some witnesses given which no members separate a variable."""
-        members = frozenset(self.blanket)
-        if self.region.is_pool(members):
-            queries = [Query((x,), witness) for witness in witnesses]
-            found = self.engine.first_witness(
-                self.task.target, queries, members, self.max_separator
-            )
-            return None if found is None else found.witness
-        return next((w for w in witnesses if self.find_separator(x, w) is None), None)
-
-    def hidden_and_separated(self) -> tuple[Variables, Variables]:
-        """Variables outside that are independent of the target, and those that members separate."""
-        hidden = frozenset(x for x in self.outside if not self.separators[x])
-        return hidden, self.outside - hidden
-
-    def count_tests(self, size: int) -> int:
-        """How many tests it takes to look at all sets of a size."""
-        n_outside = len(self.outside)
-        return n_outside * math.comb(max(0, len(self.task.candidates) - 1), size)
-
-    def leave_out_separated(self, n_separated: int, size: int) -> bool:
-        """Note that tests which condition on separators are left out, if they are too many.
-
-        An oracle is never tired.
-        """
-        n_tests = n_separated * math.comb(len(self.task.candidates), size)
-        most = int(MOST_CONDITIONED_TESTS.get(size, 0) / self.engine.test_cost)
-        if self.engine.n_rows is None or n_tests <= most:
-            return False
-        self._note_omission(size, n_tests, fact(Kind.TOO_MANY_TESTS, n_tests, most), n_separated)
-        return True
-
-    def leave_out(self, size: int, *, is_asked: bool) -> bool:
-        """Note that an order is left out, if there is no budget for it."""
-        n_tests = self.count_tests(size)
-        n_sets = math.comb(len(self.task.candidates), size)
-        most = self.budget.max_tests if is_asked else MOST_TESTS[size]
-        if self.budget.seconds is not None and self.budget.is_spent():
-            self.limit = fact(Kind.TIME_SPENT, self.budget.seconds, n_tests)
-        elif n_tests > most:
-            self.limit = fact(Kind.TOO_MANY_TESTS, n_tests, most)
-        elif n_sets > self.budget.max_sets:
-            self.limit = fact(Kind.TOO_MANY_SETS, n_sets, self.budget.max_sets)
-        else:
-            return False
-        self._note_omission(size, n_tests, self.limit)
-        return True
-
-    def _note_omission(
-        self, size: int, n_tests: int, limit: Fact, n_columns: int | None = None
-    ) -> None:
-        done = max(1, self.engine.work.tests)
-        seconds = n_tests * self.budget.seconds_used / done
-        omission = GroundedOmission(size, n_tests, seconds, n_columns, limit=limit)
-        self.omissions.append(omission)
-
-    def see(self, order: int, n_tests: int, needed: float) -> None:
-        """Note what could be seen at an order."""
-        if self.engine.n_rows is not None:
-            if math.isinf(needed):
-                needed = family_bits(n_tests, self.level * share_of_level(0))
-            seen = describe_sight(self.engine, self.task, order, n_tests, needed)
-            self.sight.append(seen)
-
-    def report(self, phase: str, done: int = 0, total: int = 0) -> None:
-        """Report the progress of the search to the observer."""
-        self.task.report(self.engine, phase, frozenset(self.blanket), done, total)
-
-
 def _describe(
-    search: _Search,
+    search: Search,
     witnesses: Mapping[int, Variables | None],
     reached: int,
     order: int | None,
@@ -589,7 +334,7 @@ def _describe(
     }
 
 
-def _order_facts(search: _Search, reached: int, asked: int | None) -> Iterator[Fact]:
+def _order_facts(search: Search, reached: int, asked: int | None) -> Iterator[Fact]:
     for sight in search.sight[1:]:
         yield fact(Kind.ORDER_SEARCHED, sight.order, sight.n_tests)
     if search.limit is not None:
@@ -597,10 +342,10 @@ def _order_facts(search: _Search, reached: int, asked: int | None) -> Iterator[F
     elif asked is not None:
         yield fact(Kind.ASKED)
     else:
-        yield fact(Kind.LARGEST_ORDER if reached == max(MOST_TESTS) else Kind.EXHAUSTED)
+        yield fact(Kind.LARGEST_ORDER if reached == LARGEST_ORDER else Kind.EXHAUSTED)
 
 
-def _describe_threshold(search: _Search) -> Choice:
+def _describe_threshold(search: Search) -> Choice:
     n_tests = len(search.task.candidates)
     if math.isinf(search.needed):
         least = 2.0 ** -family_bits(n_tests, search.level * share_of_level(0))

@@ -19,6 +19,7 @@ class Kind(Enum):
     ORDER_OMITTED = auto()  # order
     TIME_SPENT = auto()  # seconds, tests that are left
     TOO_MANY_TESTS = auto()  # tests, limit
+    TOO_MUCH_WORK = auto()  # tests
     TOO_MANY_SETS = auto()  # sets of columns, limit
     LARGEST_ORDER = auto()
     EXHAUSTED = auto()

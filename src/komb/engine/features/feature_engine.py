@@ -18,6 +18,7 @@ from komb.engine.features.components import UNLIKELY, Tests, compare, has_power
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
+from komb.engine.features.step_functions import is_simple_function
 from komb.engine.features.work import Work
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import (
@@ -49,6 +50,9 @@ LEAST_SWEEP = 8
 
 ROWS_FOR_THREADS = 20_000
 """Rows of all questions of a batch from which on it is worth to start threads."""
+
+NEARLY_ALL = 0.999999
+"""Largest share of a target that a candidate explains without determining it."""
 
 _QUESTIONS_PER_REPORT = 100
 
@@ -408,7 +412,8 @@ class FeatureEngine(PlainEngine):
             return self._levels.can_detect(target, candidate, given, witness, power)
         test = self._compare(target, [candidate], given)
         seen = self._compare(target, [candidate], witness)
-        return has_power(test, seen, power.share, self._alpha)
+        share = power.share if power.left_share is None else power.left_share
+        return has_power(test, seen, share, self._alpha)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine a variable, from so many rows per combination."""
@@ -440,8 +445,20 @@ class FeatureEngine(PlainEngine):
         rows = self._columns.rows(pair, self._columns.incomplete(pair))
         if rows.n_rows < LEAST_ROWS:
             return 0.0
+        if self._is_function(target, candidate):
+            return 1.0
         with self._work() as work:
-            return Conditions(rows, [candidate]).explained_share(rows, target, work)
+            share = Conditions(rows, [candidate]).explained_share(rows, target, work)
+        return min(share, NEARLY_ALL)
+
+    def _is_function(self, target: int, candidate: int) -> bool:
+        """Whether the target is a simple function of a candidate."""
+        rows = self._columns.complete_rows([target, candidate])
+        values, cause = (self._columns.column(x) for x in (target, candidate))
+        return is_simple_function(
+            values.rows[0][rows], cause.rows[0][rows],
+            is_number=not values.is_nominal, has_numbers=not cause.is_nominal,
+        )  # fmt: skip
 
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago until what is remembered fits."""
