@@ -1,0 +1,321 @@
+"""Tests of single groups of columns: what their screen has listed, decided with all there is.
+
+The interaction of a group is tested by the score of its highest-order products in the model that
+has all products of fewer columns, and the covariates: logistic or multinomial where the target has
+levels, linear where it is measured. The association of a group is the score of all its cells, given
+the covariates. Cells with too few rows get a parameter of their own in either model.
+
+A score is a quadratic form in the residuals. Its variance depends on their kurtosis, by the
+leverages of the cells, and so do the degrees of freedom of the distribution that p-values are
+taken from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc, fdtrc, ndtri
+
+from komb.engine.fixed_point import FloatArray, Int64Array
+from komb.engine.group_screen import LEAST_ROWS, Responses
+
+LEAST_EXPECTED = 1.0
+"""Rows of the rarest class that a cell should have; one with fewer gets a parameter of its own."""
+
+_TOLERANCE = 1e-9  # of eigenvalues, relative to the largest
+_MOST_STEPS, _CONVERGED = 40, 1e-8
+_FARTHEST = 30.0  # of a logit
+
+
+class Target(NamedTuple):
+    """A target, and the covariates that its models have besides a group."""
+
+    codes: npt.NDArray[Any]  # of rows; above the levels where missing, or where a covariate is
+    n_levels: int  # 0 if it is measured
+    values: FloatArray  # of rows, if it is measured
+    covariates: FloatArray  # [row, covariate]; without columns if there are none
+
+    @property
+    def is_known(self) -> npt.NDArray[np.bool_]:
+        """Rows that no test has to leave out for the target or the covariates."""
+        known: npt.NDArray[np.bool_] = self.codes < max(self.n_levels, 1)
+        return known
+
+    @property
+    def least_rows(self) -> float:
+        """Rows that a cell needs to have no parameter of its own."""
+        if not self.n_levels:
+            return LEAST_ROWS
+        counts = np.bincount(self.codes[self.is_known], minlength=self.n_levels)
+        return max(LEAST_ROWS, LEAST_EXPECTED * counts.sum() / counts.min())
+
+    def responses(self) -> Responses:
+        """What groups are to explain: the levels, or what the covariates leave of them."""
+        rows = np.flatnonzero(self.is_known)
+        if self.n_levels and not self.covariates.shape[1]:
+            return Responses.of_levels(self.codes, self.n_levels)
+        if not self.n_levels:
+            left = _residuals(self.covariates[rows], self.values[rows])[None]
+            return Responses.of_values(left, rows)
+        own = np.eye(self.n_levels)[self.codes[rows]]
+        chances = _fit(_with_constant(self.covariates[rows]), np.ones(len(rows)), own)
+        left = ((own - chances) / np.sqrt(chances.mean(axis=0))).T
+        return Responses.of_values(left[1:] / math.sqrt(chances.mean(axis=0)[0])
+                                   if self.n_levels == 2 else left, rows)._replace(rank=self.n_levels - 1)  # fmt: skip
+
+
+def normal_scores(values: FloatArray) -> FloatArray:
+    """Replace numbers by the normal quantiles of their mean ranks; missing ones stay."""
+    from scipy.stats import rankdata
+
+    known = ~np.isnan(values)
+    scores = np.full(len(values), np.nan)
+    scores[known] = ndtri((rankdata(values[known]) - 0.5) / known.sum())
+    return scores
+
+
+class GroupTest(NamedTuple):
+    """What is known of a group."""
+
+    statistic: float
+    df: float
+    p_value: float
+    bits: float  # beyond all smaller groups, less what chance gives
+    bits_in_all: float
+    n_rows: int
+
+
+class GroupTests:
+    """Tests groups of the columns of a table.
+
+    Parameters
+    ----------
+    codes : array of shape (n_columns, n_rows)
+    levels : int array
+    target : Target
+    """
+
+    def __init__(self, codes: npt.NDArray[Any], levels: Int64Array, target: Target) -> None:
+        self._codes, self._levels, self._target = codes, levels, target
+        self._least_rows = target.least_rows
+
+    def test(self, group: Sequence[int], *, is_saturated: bool = False) -> GroupTest:
+        """Test the interaction of a group, or its association with the target."""
+        units = self._units(group)
+        smaller, highest = units.products()
+        ones = _with_constant(np.empty((len(units.cells), 0)))
+        whole = units.score(ones, np.hstack((smaller, highest)))
+        own = whole if is_saturated else units.score(np.hstack((ones, smaller)), highest)
+        pure = units.score(np.hstack((ones, smaller)), highest) if is_saturated else own
+        return GroupTest(
+            own.statistic, own.df, own.p_value, pure.bits, whole.bits, int(units.n_rows)
+        )
+
+    def _units(self, group: Sequence[int]) -> _Units:
+        target, levels = self._target, self._levels[list(group)]
+        own = self._codes[list(group)]
+        rows = np.flatnonzero(target.is_known & (own < levels[:, None]).all(axis=0))
+        cell_of = np.ravel_multi_index(tuple(own[:, rows].astype(np.intp)), tuple(levels))
+        found, place, sizes = np.unique(cell_of, return_inverse=True, return_counts=True)
+        cells = np.column_stack(np.unravel_index(found, tuple(levels)))
+        if target.n_levels:
+            response = np.eye(target.n_levels)[target.codes[rows]]
+        else:
+            response = target.values[rows][:, None]
+        return _Units(
+            cells, sizes.astype(float), sizes < self._least_rows, place,
+            target.covariates[rows], response, bool(target.n_levels),
+        )  # fmt: skip
+
+
+class _Score(NamedTuple):
+    statistic: float
+    df: float
+    p_value: float
+    bits: float
+
+
+class _Units(NamedTuple):
+    """The rows of a group by cell."""
+
+    cells: Int64Array  # [cell, element]
+    sizes: FloatArray
+    is_rare: npt.NDArray[np.bool_]
+    place: Int64Array  # [row]: its cell
+    covariates: FloatArray
+    response: FloatArray  # [row, class], or [row, 1]
+    has_levels: bool
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.place)
+
+    def products(self) -> tuple[FloatArray, FloatArray]:
+        """The products of fewer than all columns, with those of rare cells, and of all."""
+        n_elements, columns = self.cells.shape[1], [np.eye(len(self.cells))[:, self.is_rare]]
+        for size in range(1, n_elements + 1):
+            highest = [
+                each
+                for subset in combinations(range(n_elements), size)
+                for each in self._indicators(subset)
+            ]
+            columns.append(np.array(highest, float).reshape(-1, len(self.cells)).T)
+        return np.hstack(columns[:-1]), columns[-1]
+
+    def _indicators(self, subset: tuple[int, ...]) -> Iterator[npt.NDArray[np.bool_]]:
+        """The cells with each combination of levels, none of them the most frequent."""
+        kept = [self._levels_but_one(element) for element in subset]
+        for levels in product(*kept):
+            yield (self.cells[:, list(subset)] == levels).all(axis=1)
+
+    def _levels_but_one(self, element: int) -> Int64Array:
+        counts = np.bincount(self.cells[:, element], weights=self.sizes)
+        found = np.flatnonzero(counts)
+        return found[found != counts.argmax()]
+
+    def score(self, null: FloatArray, more: FloatArray) -> _Score:
+        """Test whether products matter beyond others and the covariates."""
+        both, n_null = np.hstack((null, more)), null.shape[1]
+        spread = self._kurtosis() * self._unevenness(null, both)
+        if self.covariates.shape[1]:
+            n_null += self.covariates.shape[1]
+            both = np.hstack((self.covariates, both[self.place]))
+            sizes, sums = np.ones(self.n_rows), self.response
+        else:
+            sizes = self.sizes
+            sums = np.array([np.bincount(self.place, own, len(sizes)) for own in self.response.T]).T
+        if self.has_levels:
+            return _multinomial_score(both, n_null, sizes, sums, spread)
+        return _linear_score(both, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+
+    def _kurtosis(self) -> float:
+        """By how much the variance of a score exceeds that of a normal response."""
+        if self.has_levels:
+            shares = self.response.mean(axis=0)
+            n_classes = int((shares > 0).sum())
+            return float((1 / shares[shares > 0]).sum()) - n_classes**2 - 2 * n_classes + 2
+        left = self.response[:, 0] - self.response.mean()
+        return float((left**4).mean() / max((left**2).mean(), 1e-300) ** 2) - 3.0
+
+    def _unevenness(self, null: FloatArray, both: FloatArray) -> float:
+        """The squared leverages of all rows, summed."""
+        root = np.sqrt(self.sizes)[:, None]
+        leverage = _leverages(root * both) - _leverages(root * null)
+        return float((leverage**2 / self.sizes).sum())
+
+
+def _leverages(design: FloatArray) -> FloatArray:
+    left, values, _ = np.linalg.svd(design, full_matrices=False)
+    kept = left[:, values > 1e-9 * values[0]]
+    sums: FloatArray = (kept**2).sum(axis=1)
+    return sums
+
+
+def _multinomial_score(
+    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, spread: float
+) -> _Score:
+    """Score of some products in a multinomial model with the others."""
+    chances = _fit(both[:, :n_null], sizes, sums)
+    information = _information(both, sizes, chances)
+    n_free = sums.shape[1] - 1
+    is_null = np.tile(np.arange(both.shape[1]) < n_null, n_free)
+    gradient = (both.T @ (sums - sizes[:, None] * chances)[:, 1:]).T.reshape(-1)
+    inverse, rank = _invert(information)
+    statistic = float(gradient @ inverse @ gradient)
+    df = rank - _invert(information[np.ix_(is_null, is_null)])[1]
+    is_grouped = not np.isin(sums, (0, 1)).all()
+    gain = statistic
+    if is_grouped:  # cells are saturated by both
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = sums * np.log(sums / (sizes[:, None] * chances))
+        gain = 2.0 * float(np.nansum(terms))
+    bits = max(gain - df, 0.0) / (2.0 * math.log(2.0) * sizes.sum())
+    return _Score(statistic, df, _tail(statistic, df, spread, math.inf), bits)
+
+
+def _linear_score(
+    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, values: FloatArray,
+    spread: float,
+) -> _Score:  # fmt: skip
+    """F test of some products in a linear model with the others, times its degrees of freedom."""
+    gram, moments = both.T @ (sizes[:, None] * both), both.T @ sums
+    inverse, rank = _invert(gram)
+    own, own_rank = _invert(gram[:n_null, :n_null])
+    explained, df = moments @ inverse @ moments, rank - own_rank
+    gained = max(float(explained - moments[:n_null] @ own @ moments[:n_null]), 0.0)
+    left, n_left = max(float(values @ values - explained), 1e-300), len(values) - rank
+    if n_left <= 0 or df <= 0:
+        return _Score(0.0, df, 1.0, 0.0)
+    statistic = gained / (left / n_left)
+    shrunk = max(gained - df * left / n_left, 0.0)
+    bits = 0.5 * math.log2(1.0 + shrunk / left)
+    return _Score(statistic, df, _tail(statistic, df, spread, n_left), bits)
+
+
+def _tail(statistic: float, df: float, spread: float, n_left: float) -> float:
+    """The p-value of a quadratic form with a mean of ``df`` and a variance of that and a spread."""
+    if df <= 0:
+        return 1.0
+    freedom = 2.0 * df**2 / max(2.0 * df + spread, 0.2 * df)
+    if math.isinf(n_left):
+        return float(chdtrc(freedom, statistic * freedom / df))
+    return float(fdtrc(freedom, n_left, statistic / df))
+
+
+def _fit(design: FloatArray, sizes: FloatArray, sums: FloatArray) -> FloatArray:
+    """Fit a multinomial model by Newton's method; returns the chances of the classes."""
+    shares = sums.sum(axis=0) / sizes.sum()
+    logits = np.tile(np.log(np.maximum(shares[1:], 1e-12) / max(shares[0], 1e-12)), (len(design), 1))
+    for _ in range(_MOST_STEPS):
+        chances = _to_chances(logits)
+        gradient = (design.T @ (sums - sizes[:, None] * chances)[:, 1:]).T.reshape(-1)
+        step = _invert(_information(design, sizes, chances))[0] @ gradient
+        change = design @ step.reshape(sums.shape[1] - 1, -1).T
+        logits = np.clip(logits + np.clip(change, -4.0, 4.0), -_FARTHEST, _FARTHEST)
+        if np.abs(gradient @ step) < _CONVERGED:
+            break
+    return _to_chances(logits)
+
+
+def _to_chances(logits: FloatArray) -> FloatArray:
+    raised = np.exp(np.column_stack((np.zeros(len(logits)), logits)))
+    chances: FloatArray = raised / raised.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _information(design: FloatArray, sizes: FloatArray, chances: FloatArray) -> FloatArray:
+    """Fisher's information, in blocks of all classes but the first."""
+    own = chances[:, 1:]
+    blocks = [
+        [
+            design.T @ ((sizes * own[:, k] * ((k == other) - own[:, other]))[:, None] * design)
+            for other in range(own.shape[1])
+        ]
+        for k in range(own.shape[1])
+    ]
+    return np.block(blocks)
+
+
+def _invert(matrix: FloatArray) -> tuple[FloatArray, int]:
+    """Invert a symmetric matrix where it can be, with its rank."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    scale[np.diag(matrix) < _TOLERANCE] = 0.0
+    values, vectors = np.linalg.eigh(matrix * scale[:, None] * scale)
+    kept = values > _TOLERANCE * max(values.max(initial=0.0), 1e-300)
+    vectors = vectors[:, kept] * scale[:, None]
+    return (vectors / values[kept]) @ vectors.T, int(kept.sum())
+
+
+def _residuals(covariates: FloatArray, values: FloatArray) -> FloatArray:
+    design = _with_constant(covariates)
+    left: FloatArray = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    return left
+
+
+def _with_constant(columns: FloatArray) -> FloatArray:
+    return np.column_stack((np.ones(len(columns)), columns))
