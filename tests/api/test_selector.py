@@ -829,7 +829,6 @@ class TestBadInput:
             selector.transform(FRAME[:0])
 
 
-
 class TestSparse:
     """Matrices of counts, of zeros and ones, and of anything else."""
 

@@ -107,9 +107,9 @@ def select(data: Data, target: str) -> list[str]:
     if weights is not None:
         counted["sample_weight"] = features[weights]
         features = features.drop(columns=[weights])
-    selector = komb.MarkovBlanketSelector(
-        options=known or None, reading=reading or None
-    ).fit(features, values, **counted)
+    selector = komb.MarkovBlanketSelector(options=known or None, reading=reading or None).fit(
+        features, values, **counted
+    )
     assert selector.transform(features).shape[1] == selector.get_support().sum()
     return [str(name) for name in selector.get_feature_names_out()]
 

@@ -99,9 +99,7 @@ class Run:
         seconds = time.perf_counter() - began if is_raw else 0.0
         checked = check_search(search, opened)
         found = find_targets(opened.data, targets, checked, parameter)
-        run = cls(
-            opened.data, search, **checked, library=library_of(data), seconds_to_read=seconds
-        )
+        run = cls(opened.data, search, **checked, library=library_of(data), seconds_to_read=seconds)
         return (run.for_target(*found) if len(found) == 1 else run), found
 
     def for_target(self, target: int) -> Run:

@@ -125,7 +125,9 @@ def read_form(texts: pl.Series, form: str) -> Floats:
         text = text.str.replace("T", " ", literal=True)
         found = pl.repeat(None, len(text), dtype=pl.Int64, eager=True)
         for each in sorted(_ISO_FORMS, key=lambda form: _instants(text[:1], form).null_count()):
-            if found.null_count() > text.null_count():  # most columns are in the form of their first
+            if (
+                found.null_count() > text.null_count()
+            ):  # most columns are in the form of their first
                 found = found.fill_null(_instants(text, each))
         return _seconds(found, 1e6)
     if "%d" not in form:  # a month; its first day

@@ -113,7 +113,9 @@ class GroupSearch:
             reports.append(
                 SizeReport(size, n_groups, n_tested, self._most_bits(size, some, needed))
             )
-        return sorted(found, key=lambda each: (each.p_family, each.test.p_value, each.group)), reports
+        return sorted(
+            found, key=lambda each: (each.p_family, each.test.p_value, each.group)
+        ), reports
 
     def _find_dependent(self) -> tuple[int, ...]:
         """The columns that depend on the target by themselves, at most so many."""

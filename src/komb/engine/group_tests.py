@@ -270,7 +270,9 @@ def _tail(statistic: float, df: float, spread: float, n_left: float) -> float:
 def _fit(design: FloatArray, sizes: FloatArray, sums: FloatArray) -> FloatArray:
     """Fit a multinomial model by Newton's method; returns the chances of the classes."""
     shares = sums.sum(axis=0) / sizes.sum()
-    logits = np.tile(np.log(np.maximum(shares[1:], 1e-12) / max(shares[0], 1e-12)), (len(design), 1))
+    logits = np.tile(
+        np.log(np.maximum(shares[1:], 1e-12) / max(shares[0], 1e-12)), (len(design), 1)
+    )
     for _ in range(_MOST_STEPS):
         chances = _to_chances(logits)
         gradient = (design.T @ (sums - sizes[:, None] * chances)[:, 1:]).T.reshape(-1)

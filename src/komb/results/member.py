@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from komb.data.names import Name
 from komb.results.record import Record
 
-
 MEMBER_COLUMNS = ("name", "witness", "statistic", "df", "p_value", "test", "reliable")
 """Of a frame."""
 

@@ -38,7 +38,7 @@ def test_the_policy_comes_first_and_names_the_only_script() -> None:
     [script] = re.findall(r"<script>(.*?)</script>", PAGE, re.DOTALL)
     assert script in rest
     named = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert f"default-src 'none'; " in head
+    assert "default-src 'none'; " in head
     assert f"script-src 'sha256-{named}';" in head
 
 
