@@ -46,7 +46,7 @@ def test_a_function_does_for_every_method(method: str) -> None:
         assert member.witness == ours[member.name].witness
         assert member.test == "likelihood_ratio"
     assert own.parameters["test"] == "likelihood_ratio"
-    assert "test likelihood_ratio" in str(own)
+    assert "test likelihood_ratio" in str(own.details())
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])

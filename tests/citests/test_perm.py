@@ -417,7 +417,7 @@ def test_every_method_takes_it(method: str) -> None:
     bounds: dict[str, Any] = {"order": 1, "max_separator": 1} if method == "komb" else {}
     blanket = komb.markov_blanket(table, "Y", method=method, test="perm", **bounds)
     assert blanket.members == ("X1", "X2")
-    assert "perm" in str(blanket)
+    assert "perm" in str(blanket.details())
     for member in blanket:
         found = blanket[member]
         assert (found.test, found.df, found.p_value) == ("perm", None, 0.001)

@@ -95,7 +95,7 @@ class Run:
         """Read data and check everything; nothing is counted. Returns positions of targets too."""
         began = time.perf_counter()
         opened = open_data(data, targets, search)
-        is_raw = opened.data is not data
+        is_raw = not (opened.data is data or isinstance(data, DiscreteTable))
         seconds = time.perf_counter() - began if is_raw else 0.0
         checked = check_search(search, opened)
         found = find_targets(opened.data, targets, checked, parameter)

@@ -9,7 +9,7 @@ back if it depends on the target given all members.
 from __future__ import annotations
 
 from komb.engine.questions import Variables, count_subsets, strongest, subsets
-from komb.search._state import Search
+from komb.search._automatic import Search
 from komb.search._thresholds import family_bits
 
 MISSED_CHANCE = 0.02

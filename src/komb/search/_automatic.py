@@ -18,7 +18,7 @@ from komb.search._thresholds import (
     power_to_detect,
     share_of_level,
 )
-from komb.search._work import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
+from komb.search._effort import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
 from komb.search.grounds import Fact, GroundedOmission, Kind, fact
 from komb.search.separated import affordable_size
 from komb.search.task import Omission, Sight, Task
