@@ -14,7 +14,7 @@ that shows; those are in the order of their names.
 >>> table = DiscreteTable.from_codes([[0, 0, 1], [0, 1, 1], [0, 1, 0], [1, 1, 0]], ["z", "y", "x"])
 >>> other = DiscreteTable.from_codes([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], ["x", "y", "z"])
 >>> [[each.names[x] for x in order_columns(each, {})] for each in (table, other)]
-[['z', 'y', 'x'], ['z', 'y', 'x']]
+[['y', 'z', 'x'], ['y', 'z', 'x']]
 """
 
 from __future__ import annotations
