@@ -68,6 +68,8 @@ def register_format(form: Format) -> Format:
 
 def format_of(file: Path, start: bytes = b"") -> Format | None:
     """Return the format of a file, by its name or else by its first bytes; None for text."""
+    from komb.data.read import parquet  # noqa: F401 - each registers itself
+
     for each in _FORMATS:
         if file.suffix.lower() in each.suffixes:
             return each
