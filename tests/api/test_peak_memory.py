@@ -12,7 +12,7 @@ import pytest
 
 import komb
 from komb.data.read.bif import BYTES_PER_CELL
-from komb.data.read.parquet import BYTES_PER_VALUE
+from komb.data.read.formats import BYTES_PER_VALUE
 from komb.data.read.table_files import BYTES_PER_BYTE, BYTES_PER_FIELD
 from komb.data.read.text import BYTES_PER_COLUMN
 

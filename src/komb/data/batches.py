@@ -14,7 +14,8 @@ import polars as pl
 from komb.data.encoder import Batches, Frame, Result
 from komb.data.inputs import check_shape
 from komb.data.read.file_bytes import mapped_file, shorten, to_path
-from komb.data.read.parquet import naming_damage
+from komb.data.read.formats import Format, format_of
+from komb.data.read.parquet import PARQUET
 from komb.data.read.text import TextFile, find_types, trimmed, typed
 from komb.data.stored.format import is_table_folder
 from komb.errors import DataError, FileError
@@ -38,10 +39,10 @@ def rows_per_batch(n_columns: int, memory_limit: int) -> int:
 class _Scan(Batches):
     """What polars reads, some rows at a time."""
 
-    def __init__(self, files: str, scan: pl.LazyFrame, memory_limit: int) -> None:
-        self._files = files  # as messages name them
+    def __init__(self, files: str, kind: Format, scan: pl.LazyFrame, memory_limit: int) -> None:
+        self._files, self._kind = files, kind  # as messages name them
         self._scan = scan
-        with naming_damage(files):
+        with kind.naming_damage(files):
             super().__init__(list(scan.collect_schema()))
             self.total = int(scan.select(pl.len()).collect().item())
         check_shape(self.names, 1)
@@ -51,7 +52,7 @@ class _Scan(Batches):
         """Do some work on every batch, one after the other."""
         scan = self._scan.select(list(columns))
         for number, start in enumerate(range(0, self.total, self._step)):
-            with naming_damage(self._files):
+            with self._kind.naming_damage(self._files):
                 frame = scan.slice(start, self._step).collect()
             self.done = start + len(frame)
             yield work(number, frame)
@@ -128,9 +129,14 @@ def open_batches(
     is_list = isinstance(data, list | tuple)
     if all(isinstance(each, str | os.PathLike) for each in (data if is_list else [data])):
         files = _find_files(data)
-        is_parquet = [file.suffix.lower() in (".parquet", ".pq") for file in files]
-        if any(is_parquet):
-            return _open_parquet(files, is_parquet, memory_limit)
+        kinds = [format_of(file) for file in files]
+        kind = next(filter(None, kinds), None)
+        if kind is not None:
+            if kinds.count(kind) < len(kinds):
+                other = next(file for file in files if format_of(file) != kind)
+                message = f"Some files are {kind.name}, but {shorten(other)} is not."
+                raise FileError(message, "Name files of one kind.")
+            return _open_files(files, kind, memory_limit)
         return _open_text(files, folder, memory_limit, delimiter, has_header)
     if library == "polars" and hasattr(data, "sink_parquet"):
         return _open_lazy(data, folder, memory_limit)
@@ -169,15 +175,11 @@ def _find_files(data: Any) -> list[Path]:
     return files
 
 
-def _open_parquet(files: Sequence[Path], is_parquet: Sequence[bool], memory_limit: int) -> Batches:
-    """Open Parquet files with the same columns of the same types."""
-    if not all(is_parquet):
-        other = files[is_parquet.index(False)]
-        message = f"Some files are Parquet, but {shorten(other)} is not."
-        raise FileError(message, "Name files of one kind.")
-    first, expected = files[0], _schema(files[0])
+def _open_files(files: Sequence[Path], kind: Format, memory_limit: int) -> Batches:
+    """Open files of one format with the same columns of the same types."""
+    first, expected = files[0], _schema(files[0], kind)
     for file in files[1:]:
-        found = _schema(file)
+        found = _schema(file, kind)
         _check_same_columns(list(expected), list(found), first, file)
         for name, dtype in expected.items():
             if found[name] != dtype:
@@ -187,12 +189,12 @@ def _open_parquet(files: Sequence[Path], is_parquet: Sequence[bool], memory_limi
                     "Write them with the same types, or name files that have them.",
                 )
     more = f" or one of {len(files) - 1} more" if len(files) > 1 else ""
-    return _Scan(f"{shorten(first)}{more}", pl.scan_parquet(list(files), glob=False), memory_limit)
+    return _Scan(f"{shorten(first)}{more}", kind, kind.scan(files), memory_limit)
 
 
-def _schema(file: Path) -> dict[str, Any]:
-    with mapped_file(file, 0, 0), naming_damage(shorten(file)):  # or it says why not
-        return dict(pl.read_parquet_schema(file))
+def _schema(file: Path, kind: Format) -> dict[str, Any]:
+    with mapped_file(file, 0, 0), kind.naming_damage(shorten(file)):  # or it says why not
+        return dict(kind.scan([file]).collect_schema())
 
 
 def _check_same_columns(
@@ -223,7 +225,7 @@ def _open_text(
 
         def keep(fields: pl.LazyFrame, kept: Path = kept) -> pl.LazyFrame:
             fields.sink_parquet(kept, compression="lz4")
-            return pl.scan_parquet(kept, glob=False)
+            return PARQUET.scan([kept])
 
         with mapped_file(file, memory_limit, 0) as (where, data):
             text = TextFile(
@@ -233,7 +235,7 @@ def _open_text(
             _check_same_columns(names, text.names, files[0], file)
             parts.append(trimmed(text.gather(keep), names))
     fields = pl.concat(parts)
-    return _Scan("the text", typed(fields, find_types(fields, names)), memory_limit)
+    return _Scan("the text", PARQUET, typed(fields, find_types(fields, names)), memory_limit)
 
 
 def _open_lazy(data: Any, folder: Path, memory_limit: int) -> Batches:
@@ -244,4 +246,4 @@ def _open_lazy(data: Any, folder: Path, memory_limit: int) -> Batches:
     except pl.exceptions.PolarsError as error:
         why = str(error).strip().split("\n", 1)[0]
         raise DataError(f"The LazyFrame cannot be collected: {why}.", "Correct it.") from None
-    return _Scan("the lazy frame", pl.scan_parquet(file, glob=False), memory_limit)
+    return _Scan("the lazy frame", PARQUET, PARQUET.scan([file]), memory_limit)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
 from os import PathLike
-from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from komb.data.checks import find_cycle
 from komb.data.names import Name, check_hashable
+from komb.data.read.file_bytes import decode, read_bytes, shorten, to_path
 from komb.errors import FileError, ParameterError, UnknownNameError
 
 Pairs = Iterable[tuple[Name, Name]]
@@ -105,17 +105,12 @@ class Knowledge:
         """
         import tomllib
 
-        file = Path(path)
+        file = to_path(path)
         try:
-            entries = tomllib.loads(file.read_text("utf-8"))
-        except FileNotFoundError:
-            remedy = "Check its name and where it is."
-            raise FileError(f"There is no file {str(file)!r}.", remedy) from None
-        except OSError as error:
-            raise FileError(f"{str(file)!r} cannot be read: {error.strerror}.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            entries = tomllib.loads(decode(file, read_bytes(file)))
+        except tomllib.TOMLDecodeError as error:
             remedy = 'Write it as tiers = [["age", "sex"], ["diet"]].'
-            raise FileError(f"{str(file)!r} is not a TOML file: {error}.", remedy) from None
+            raise FileError(f"{shorten(file)} is not a TOML file: {error}.", remedy) from None
         return cls.of(entries)
 
     def to_dict(self) -> dict[str, list[list[Name]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NoReturn
 
 from komb.engine.engine import Engine
@@ -202,7 +202,8 @@ class Found:
     """
 
     witnesses: Mapping[int, Variables | None]
-    separators: Mapping[int, Variables] = field(default_factory=dict, kw_only=True)
+    _: KW_ONLY
+    separators: Mapping[int, Variables] = field(default_factory=dict)
     choices: Mapping[str, Choice] = field(default_factory=dict)
     equivalents: Mapping[int, tuple[Variables, ...]] = field(default_factory=dict)
     leaks: tuple[Leak, ...] = ()

@@ -192,10 +192,15 @@ def check_text(path: Path, data: bytes | mmap.mmap) -> None:
             ) from None
 
 
+def count_in(data: bytes | mmap.mmap, mark: bytes, start: int, end: int) -> int:
+    """Count a byte in some of the bytes."""
+    starts = range(start, end, _PIECE)
+    return sum(data[place : min(place + _PIECE, end)].count(mark) for place in starts)
+
+
 def line_of(data: bytes | mmap.mmap, place: int) -> int:
     """Return the number of the line that a byte is on."""
-    starts = range(0, place, _PIECE)
-    return 1 + sum(data[start : min(start + _PIECE, place)].count(b"\n") for start in starts)
+    return 1 + count_in(data, b"\n", 0, place)
 
 
 def decode(path: Path, data: bytes) -> str:

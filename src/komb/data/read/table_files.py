@@ -13,7 +13,7 @@ from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.names import list_names
 from komb.data.options import AUTO, check_options
 from komb.data.read.file_bytes import line_of, mapped_file, shorten, spooled, to_path
-from komb.data.read.parquet import read_parquet
+from komb.data.read.formats import format_of
 from komb.data.read.plink import Beside, is_plink, read_plink
 from komb.data.read.text import TextFile, read_columns
 from komb.data.reading import Reading, table
@@ -28,6 +28,7 @@ BYTES_PER_BYTE = 6
 """Memory that reading takes for each byte of text, at most."""
 BYTES_PER_FIELD = 48
 """And for each field."""
+_START = 16  # bytes that may tell a format
 _OF_PLINK = ("types", "missing", "na_values", "discretize", "bins")  # for the phenotype
 
 
@@ -165,11 +166,11 @@ def _read_file(
     has_header: bool,
 ) -> pl.DataFrame:
     """Read a file that messages may call something else."""
-    is_parquet = file.suffix.lower() == ".parquet"
-    per_byte = 1 if is_parquet else BYTES_PER_BYTE
+    per_byte = BYTES_PER_BYTE if format_of(file) is None else 1
     with mapped_file(where, limit, per_byte, name=file) as (found, data):
-        if is_parquet or data[:4] == b"PAR1":
-            return read_parquet(found, file, wanted, limit)
+        kind = format_of(file, data[:_START])
+        if kind is not None:
+            return kind.read(found, file, wanted, limit)
         text = TextFile(file, found, data, limit, delimiter=delimiter, has_header=has_header)
         names = choose_names(text.names, wanted)
         n_fields = len(text.names) * line_of(data, len(data))

@@ -18,7 +18,7 @@ import polars as pl
 
 from komb.data.inputs import check_shape
 from komb.data.memory_limit import refuse_beyond
-from komb.data.read.file_bytes import check_text, line_of, shorten
+from komb.data.read.file_bytes import check_text, count_in, line_of, shorten
 from komb.data.text_values import MISSING_MARKS
 from komb.errors import Argument, DataError, FileError, Text
 
@@ -36,10 +36,11 @@ _ROWS = 1_000  # that suggest types
 _TOGETHER = 256  # columns in one query, which takes memory for each of them
 _CHUNK = 1 << 22  # bytes that are looked at in one go
 _LONGEST_NAME = 10_000  # characters; beyond that it is no name, but a quote or delimiter is wrong
-_BOM, _QUOTE, _RETURN, _END = b"\xef\xbb\xbf", ord('"'), ord("\r"), ord("\n")
+_BOM, _QUOTE = b"\xef\xbb\xbf", ord('"')
 _QUOTED = re.compile(rb'"[^"]*"')
 _ENCLOSING = re.compile(rb'(?:^|[,\t;|\n ])"')
 _LINE, _WORD = re.compile(rb"[^\r\n]"), re.compile(rb"\S")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _ROW = "row of fields"
 
 
@@ -64,7 +65,7 @@ class TextFile:
         self._file = file  # as messages name it
         self._data: Any = data
         source: Any = where
-        if _has_lone_returns(data):  # as lines ended in the last century
+        if _LONE_RETURN.search(data):  # as lines ended in the last century
             source = self._data = data[:].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         self._mark = delimiter or detect_delimiter(self._data[: _SAMPLE + 1])
         marks = b" \t" if self._mark == WHITE_SPACE else self._mark.encode()
@@ -166,7 +167,7 @@ class TextFile:
         n_ends = end[len(end.rstrip(b"\r\n")) :].count(b"\n")
         n_rows -= max(0, n_ends - 1)  # blank lines at the end
         whole = fields.slice(0, n_rows)
-        n_marks = _count(self._data, self._mark, self._start) - n_inner
+        n_marks = count_in(self._data, self._mark.encode(), self._start, len(self._data)) - n_inner
         is_cut_off = self._data[-1:] == self._mark.encode()  # polars drops this one mark at the end
         if not more or (n_rows * more == n_marks and not is_cut_off):
             return whole  # of a single column, a blank line is a missing value
@@ -204,19 +205,6 @@ def _field_pattern(quote: str | None) -> str:
     return r"[^ \t\r\n]+" if quote is None else r'"(?:[^"]|"")*"|[^ \t\r\n]+'
 
 
-def _has_lone_returns(data: Any) -> bool:
-    """Whether there are carriage returns that no line feed follows."""
-    n_returns = 0
-    if data.find(b"\r") >= 0:
-        text = np.frombuffer(data, np.uint8)
-        for start in range(0, len(text), _CHUNK):
-            part = text[start : start + _CHUNK + 1]
-            is_return = part[:_CHUNK] == _RETURN
-            n_returns += int(np.count_nonzero(is_return))
-            n_returns -= int(np.count_nonzero(is_return[: len(part) - 1] & (part[1:] == _END)))
-    return n_returns > 0
-
-
 def _lines(data: Any) -> Iterator[str]:
     """Yield all lines, with their ends."""
     start = len(_BOM) if data[: len(_BOM)] == _BOM else 0
@@ -230,13 +218,6 @@ def _skip_blank_lines(data: Any, start: int) -> int:
     """Return where the first line starts that is not blank."""
     found = _LINE.search(data, start)
     return len(data) if found is None else found.start()
-
-
-def _count(data: Any, mark: str, start: int) -> int:
-    """Count a character in some bytes."""
-    text = np.frombuffer(data, np.uint8)
-    places = range(start, len(text), _CHUNK)
-    return sum(int(np.count_nonzero(text[x : x + _CHUNK] == ord(mark))) for x in places)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -1,19 +1,28 @@
 """Encode a table of any size into a folder, batch by batch.
 
-Two passes: one that gathers the levels of every column, and one that writes their codes. Columns
-that may be cut into bins have their numbers written to a temporary file in the first.
+One pass gathers what is in the columns, another writes their codes. Everything is written into a
+hidden folder beside the one that is wanted, which takes its name in one step at the end. Whatever
+goes wrong on the way, a full disk or an interrupt, the hidden folder is removed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from komb.data.batches import open_batches, rows_per_batch
 from komb.data.encoder import Batches, Frame, TablePlan, plan_table
+from komb.data.levels import Array
 from komb.data.memory_limit import check_limit
 from komb.data.names import Name, list_names
 from komb.data.options import (
@@ -26,24 +35,28 @@ from komb.data.options import (
     TypeOption,
     check_options,
 )
-from komb.data.read.file_bytes import to_path
+from komb.data.read.file_bytes import shorten, to_path
 from komb.data.reading import note_excluded
 from komb.data.stored.format import (
+    HEADER,
+    START,
     Batch,
     Header,
-    RowWriter,
     StoredColumn,
+    array_start,
+    checksum_of_rows,
     is_table_folder,
     open_table,
     stored_columns,
 )
-from komb.data.stored.new_folder import new_folder
 from komb.data.table import DiscreteTable, encode_table
+from komb.errors import Argument, DataError, FileError
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done, and how much there is."""
 
 _WORK = "work"  # folder of temporary files
+_ROOM = "Make room, or choose another place."
 
 
 def encode(
@@ -116,7 +129,7 @@ def encode(
     )  # fmt: skip
     limit = check_limit(memory_limit)
     place = to_path(path)
-    with new_folder(place, overwrite=overwrite, is_ours=is_table_folder(place)) as folder:
+    with _new_folder(place, overwrite=overwrite) as folder:
         work = folder / _WORK
         work.mkdir()
         batches = open_batches(data, work, limit, delimiter, has_header)
@@ -181,3 +194,107 @@ def _encode_batches(
 def _write_batch(writer: RowWriter, plan: TablePlan, number: int, frame: Frame) -> Batch:
     """Encode a batch and write it."""
     return writer.write(number, *plan.encode(frame))
+
+
+@dataclass(frozen=True, slots=True)
+class RowWriter:
+    """Writes batches of rows into a folder, in any order, by any process that sees it."""
+
+    folder: Path
+    header: Header
+    starts: tuple[int, ...]  # the first row of each batch, and the end
+
+    @classmethod
+    def begin(cls, folder: Path, header: Header, rows_of_batches: Sequence[int]) -> RowWriter:
+        """Make files of the right sizes, which take no room yet."""
+        header.to_bytes()  # raises before anything is written
+        for file, dtype, shape in header.arrays:
+            with (folder / file).open("wb") as stream:
+                stream.write(array_start(dtype, shape))
+                stream.truncate(START + shape[0] * shape[1] * dtype.itemsize)
+        return cls(folder, header, tuple(accumulate(rows_of_batches, initial=0)))
+
+    def write(
+        self, number: int, codes: Iterable[Array], numbers: Iterable[npt.NDArray[np.float64]] = ()
+    ) -> Batch:
+        """Write the codes of a batch, and the values of the columns that have numbers."""
+        start, end = self.starts[number : number + 2]
+        written = []
+        for (file, dtype, _), columns in zip(self.header.arrays, (codes, numbers), strict=False):
+            own = [np.ascontiguousarray(column, dtype) for column in columns]
+            if any(len(column) != end - start for column in own):
+                message = "The data changed while they were encoded: rows came or went."
+                raise DataError(message, "Encode them when nothing writes to them.")
+            with (self.folder / file).open("r+b") as stream:
+                for place, column in enumerate(own):
+                    first = place * self.header.n_rows + start
+                    stream.seek(START + first * dtype.itemsize)
+                    stream.write(column.data)
+            written.append(own)
+        return Batch(end - start, checksum_of_rows(written))
+
+    def finish(self, batches: Sequence[Batch]) -> None:
+        """Write the header, and have everything on the disk."""
+        header = replace(self.header, batches=tuple(batches))
+        (self.folder / HEADER).write_bytes(header.to_bytes())
+        for file in (HEADER, *(name for name, _, _ in header.arrays)):
+            with (self.folder / file).open("r+b") as stream:
+                os.fsync(stream.fileno())
+
+
+@contextmanager
+def _new_folder(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Have a folder to write into, which becomes ``path`` if all goes well."""
+    _check_place(path, overwrite=overwrite)
+    hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        hidden.mkdir()
+    except OSError as error:
+        remedy = "Choose a folder that exists and that you may write to."
+        raise FileError.on_writing(path, error, remedy) from None
+    try:
+        yield hidden
+        _sync(hidden)
+        _take_place(hidden, path)
+    except OSError as error:
+        raise FileError.on_writing(path, error, _ROOM) from error
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _check_place(path: Path, *, overwrite: bool) -> None:
+    if not path.name:
+        raise FileError(f"{shorten(path)} is no name for a table.", "Try 'table.komb'.")
+    if not path.exists() and not path.is_symlink():
+        return
+    if not overwrite:
+        remedy = "Choose another name, or pass ", Argument("overwrite", True), "."
+        raise FileError(f"{shorten(path)} exists already.", remedy)
+    if not is_table_folder(path):
+        message = f"{shorten(path)} exists already and is no table on disk, so it is not replaced."
+        raise FileError(message, "Choose another name, or remove it.")
+
+
+def _take_place(hidden: Path, path: Path) -> None:
+    """Move a complete folder to its place, and what was there out of the way."""
+    old = hidden.with_suffix(".old")
+    if path.exists():
+        path.rename(old)
+    try:
+        hidden.rename(path)
+    except OSError:
+        if old.exists():
+            old.rename(path)
+        raise
+    _sync(path.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system can say so."""
+    with suppress(OSError):  # Windows opens no folders
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -9,17 +9,14 @@ made of it; the sizes of the arrays must be those that it says.
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from komb.data.encoder import TablePlan
 from komb.data.kinds import ColumnType
@@ -42,7 +39,7 @@ BYTES_PER_ROW = 220
 BYTES_PER_CODE_BYTE = 1.5
 """And for each byte of its codes: themselves, and bitmaps."""
 
-_START = 128  # bytes before the first element of an array, as numpy writes them
+START = 128  # bytes before the first element of an array, as numpy writes them
 _AGAIN = "Encode the data again: komb.encode(data, path, overwrite=True)."
 
 _Value = TypeVar("_Value")
@@ -284,7 +281,7 @@ def _check_mapping(value: Any) -> Mapping[Any, Any]:
 def array_start(dtype: np.dtype[Any], shape: tuple[int, int]) -> bytes:
     """Return the first bytes of the file of an array, as numpy.save writes them."""
     said = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {shape}, }}"
-    return b"\x93NUMPY\x01\x00\x76\x00" + said.ljust(_START - 11).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00\x76\x00" + said.ljust(START - 11).encode() + b"\n"
 
 
 def _map(folder: Path, file: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> Array:
@@ -297,12 +294,12 @@ def _map(folder: Path, file: str, dtype: np.dtype[Any], shape: tuple[int, int]) 
         raise _unreadable(folder / file, error) from None
     except ValueError:  # there is nothing to map
         raise damaged(folder, f"{file!r} is empty") from None
-    expected = _START + dtype.itemsize * shape[0] * shape[1]
+    expected = START + dtype.itemsize * shape[0] * shape[1]
     if mapped.size != expected:
         raise damaged(folder, f"{file!r} has {mapped.size:,} bytes instead of {expected:,}")
-    if mapped[:_START].tobytes() != array_start(dtype, shape):
+    if mapped[:START].tobytes() != array_start(dtype, shape):
         raise damaged(folder, f"{file!r} is not an array of type {dtype} and shape {shape}")
-    return np.asarray(mapped)[_START:].view(dtype).reshape(shape)
+    return np.asarray(mapped)[START:].view(dtype).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,52 +421,3 @@ def checksum_of_rows(arrays: Iterable[Iterable[Array]]) -> int:
         for column in array:
             checksum = zlib.crc32(np.ascontiguousarray(column).view(np.uint8).data, checksum)
     return checksum
-
-
-# Writing
-
-
-@dataclass(frozen=True, slots=True)
-class RowWriter:
-    """Writes batches of rows into a folder, in any order, by any process that sees it."""
-
-    folder: Path
-    header: Header
-    starts: tuple[int, ...]  # the first row of each batch, and the end
-
-    @classmethod
-    def begin(cls, folder: Path, header: Header, rows_of_batches: Sequence[int]) -> RowWriter:
-        """Make files of the right sizes, which take no room yet."""
-        header.to_bytes()  # raises before anything is written
-        for file, dtype, shape in header.arrays:
-            with (folder / file).open("wb") as stream:
-                stream.write(array_start(dtype, shape))
-                stream.truncate(_START + shape[0] * shape[1] * dtype.itemsize)
-        return cls(folder, header, tuple(accumulate(rows_of_batches, initial=0)))
-
-    def write(
-        self, number: int, codes: Iterable[Array], numbers: Iterable[npt.NDArray[np.float64]] = ()
-    ) -> Batch:
-        """Write the codes of a batch, and the values of the columns that have numbers."""
-        start, end = self.starts[number : number + 2]
-        written = []
-        for (file, dtype, _), columns in zip(self.header.arrays, (codes, numbers), strict=False):
-            own = [np.ascontiguousarray(column, dtype) for column in columns]
-            if any(len(column) != end - start for column in own):
-                message = "The data changed while they were encoded: rows came or went."
-                raise DataError(message, "Encode them when nothing writes to them.")
-            with (self.folder / file).open("r+b") as stream:
-                for place, column in enumerate(own):
-                    first = place * self.header.n_rows + start
-                    stream.seek(_START + first * dtype.itemsize)
-                    stream.write(column.data)
-            written.append(own)
-        return Batch(end - start, checksum_of_rows(written))
-
-    def finish(self, batches: Sequence[Batch]) -> None:
-        """Write the header, and have everything on the disk."""
-        header = replace(self.header, batches=tuple(batches))
-        (self.folder / HEADER).write_bytes(header.to_bytes())
-        for file in (HEADER, *(name for name, _, _ in header.arrays)):
-            with (self.folder / file).open("r+b") as stream:
-                os.fsync(stream.fileno())
