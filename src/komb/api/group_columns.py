@@ -188,7 +188,7 @@ def _to_levels(
     position = table.index(name)
     codes, levels = table.codes[position], table.levels[position]
     numbers = column_numbers(table, name) if name in table.numbers or _is_long(levels) else None
-    if numbers is not None and name not in table.cuts:
+    if numbers is not None and not _is_cut(table, name):
         known = np.isfinite(numbers)
         cuts = find_cuts(lambda: iter([numbers[~np.isnan(numbers)]]), "quantile", bins)
         labels = label_bins(
@@ -203,6 +203,12 @@ def _to_levels(
     place = np.full(len(levels) + 1, MOST_LEVELS - 1)
     place[kept], place[-1] = np.arange(len(kept)), MOST_LEVELS
     return place[codes], (*(levels[level] for level in kept), OTHER_LEVELS), "pooled"
+
+
+def _is_cut(table: DiscreteTable, name: Name) -> bool:
+    """Whether a column of numbers was cut by request."""
+    said = table.reading.get("discretize")
+    return isinstance(said, str) or (isinstance(said, Mapping) and name in said)
 
 
 def _is_long(levels: Levels) -> bool:
@@ -245,7 +251,7 @@ def _to_target(
     position = table.index(name)
     codes, levels = table.codes[position], table.levels[position]
     nothing = np.empty(0)
-    if name in table.numbers and name not in table.cuts:
+    if name in table.numbers and not _is_cut(table, name):
         values = np.where(known, table.numbers[name], np.nan)
         is_known = np.isfinite(values)
         _check_varies(name, np.unique(values[is_known]).size)
