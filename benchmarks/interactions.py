@@ -195,7 +195,9 @@ def run_orders(arguments: argparse.Namespace) -> None:
 
 
 def run_epigen(arguments: argparse.Namespace) -> None:
-    print("| table | target | true pairs | found | right | F1 | seconds |\n|---|---|---|---|---|---|---|")
+    print(
+        "| table | target | true pairs | found | right | F1 | seconds |\n|---|---|---|---|---|---|---|"
+    )
     scores: dict[tuple[str, str], list[float]] = {}
     for file in _files(arguments):
         data = np.load(file)
@@ -236,15 +238,27 @@ def run_speed(arguments: argparse.Namespace) -> None:
         komb.interactions(table, "case", arguments.order, n_jobs=threads)
         seconds = time.perf_counter() - began
         count = sum(math.comb(width, size) for size in range(2, arguments.order + 1))
-        print(f"komb, {threads} threads: {seconds:.1f} s, {count / seconds / 1e6:.1f} million groups a second")
+        print(
+            f"komb, {threads} threads: {seconds:.1f} s, {count / seconds / 1e6:.1f} million groups a second"
+        )
     if arguments.plink and arguments.order == 2:
         with tempfile.TemporaryDirectory() as folder:
             _write_bed(Path(folder), codes, case)
             for threads in (1, 2):
-                command = [arguments.plink, "--bfile", "x", "--fast-epistasis", "boost", "--threads", str(threads)]
+                command = [
+                    arguments.plink,
+                    "--bfile",
+                    "x",
+                    "--fast-epistasis",
+                    "boost",
+                    "--threads",
+                    str(threads),
+                ]
                 began = time.perf_counter()
                 subprocess.run(command, cwd=folder, check=True, capture_output=True)
-                print(f"PLINK --fast-epistasis boost, {threads} threads: {time.perf_counter() - began:.1f} s")
+                print(
+                    f"PLINK --fast-epistasis boost, {threads} threads: {time.perf_counter() - began:.1f} s"
+                )
 
 
 def _write_bed(folder: Path, codes: np.ndarray, case: np.ndarray) -> None:

@@ -33,6 +33,9 @@ FEW_BINS = 3
 
 OTHER_LEVELS = "other levels"
 
+CASE = "case"
+"""The level of a PLINK phenotype whose share is shown."""
+
 _LEAST_SHARE = 0.1  # of the rows: as many parameters as that covariates may have
 
 
@@ -110,7 +113,8 @@ class GroupColumns:
             responses = np.eye(self.target.n_levels)[:, self.target.codes[rows]]
             shown = self.target_levels
             if len(shown) == 2:
-                responses, shown = responses[1:], shown[1:]
+                side = slice(0, 1) if shown[0] == CASE else slice(1, 2)
+                responses, shown = responses[side], shown[side]
         sums = np.array([np.bincount(place, each, n_cells) for each in responses])
         means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
         total = responses.mean(axis=1)
@@ -181,9 +185,7 @@ class _Bin(str):
     __slots__ = ()
 
 
-def _to_levels(
-    table: DiscreteTable, name: Name, bins: int
-) -> tuple[npt.NDArray[Any], Levels, str]:
+def _to_levels(table: DiscreteTable, name: Name, bins: int) -> tuple[npt.NDArray[Any], Levels, str]:
     """Return a column with few levels, and what was done to it."""
     position = table.index(name)
     codes, levels = table.codes[position], table.levels[position]
@@ -191,9 +193,7 @@ def _to_levels(
     if numbers is not None and not _is_cut(table, name):
         known = np.isfinite(numbers)
         cuts = find_cuts(lambda: iter([numbers[~np.isnan(numbers)]]), "quantile", bins)
-        labels = label_bins(
-            cuts, are_times=name in table.types and table.types[name].kind == TIME
-        )
+        labels = label_bins(cuts, are_times=name in table.types and table.types[name].kind == TIME)
         cut = np.where(np.isnan(numbers), len(labels), bins_of(numbers, cuts))
         return cut, tuple(map(_Bin, labels)) if known.any() else (), "cut"
     if not _is_long(levels):
@@ -238,7 +238,9 @@ def _to_covariates(
     covariates = np.array(columns).reshape(len(columns), table.n_rows).T
     if columns:
         own = covariates[known]
-        covariates = (covariates - own.mean(axis=0)) / np.where(own.std(axis=0) > 0, own.std(axis=0), 1)
+        covariates = (covariates - own.mean(axis=0)) / np.where(
+            own.std(axis=0) > 0, own.std(axis=0), 1
+        )
         covariates[~known] = 0.0
     return covariates, known
 

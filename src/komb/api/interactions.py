@@ -67,7 +67,7 @@ def interactions(
     *,
     test: str = "interaction",
     level: float = 0.05,
-    given: Iterable[Name] = (),
+    given: Iterable[Name] | None = None,
     exclude: Iterable[Name] = (),
     between: Iterable[Iterable[Name]] | None = None,
     scale: str = "scores",
@@ -207,19 +207,21 @@ def _check_choice(parameter: str, value: object, known: Sequence[str]) -> None:
 
 
 def _open(
-    data: object, target: Name, given: Iterable[Name], exclude: Iterable[Name],
+    data: object, target: Name, given: Iterable[Name] | None, exclude: Iterable[Name],
     between: Iterable[Iterable[Name]] | None,
 ) -> tuple[DiscreteTable, tuple[Name, ...], list[list[Name]]]:  # fmt: skip
     """Read the table, and check all names."""
     if find_oracle(data) is not None:
         rule, remedy = "be a table: a model has no rows to test", "Draw one: model.sample(1000)."
         raise DataError.because("data", rule, type(data).__name__, remedy)
-    held = tuple(dict.fromkeys(list_names("given", given)))
+    held = tuple(dict.fromkeys(list_names("given", given or ())))
     sides = _check_sides(between)
     search = Search.of(exclude=exclude)
     opened = open_data(data, [target], search).data
     assert isinstance(opened, DiscreteTable)
     table = opened
+    if given is None:
+        held = tuple(name for name in table.reading.get("covariates") or () if name != target)
     find_columns("target", [target], table)
     find_columns("given", held, table)
     for side in sides:
@@ -269,14 +271,14 @@ def _check_work(columns: GroupColumns, order: int, time_budget: float | None) ->
         raise ParameterError.because("order", rule, order, remedy)
     if time_budget is None:
         return
-    words = math.prod(sorted(columns.cardinalities.tolist())[-2:]) * (len(columns.codes[0]) // 64 + 4)
+    words = math.prod(sorted(columns.cardinalities.tolist())[-2:]) * (
+        len(columns.codes[0]) // 64 + 4
+    )
     n_groups = sum(math.comb(n, size) for size in range(2, order + 1))
     seconds = n_groups * words * _SECONDS_PER_WORD / n_threads()
     if seconds > time_budget:
         rule = "be enough for the order"
-        shown = (
-            f"{time_budget:g} seconds for {n_groups:,} groups, which take some {seconds:,.0f}"
-        )
+        shown = f"{time_budget:g} seconds for {n_groups:,} groups, which take some {seconds:,.0f}"
         remedy = "Try ", Argument("time_budget", math.ceil(2 * seconds)), ", or a lower order."
         raise ParameterError.because("time_budget", rule, time_budget, remedy, shown=shown)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from komb.data.kinds import Place
@@ -322,6 +324,37 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
             rule = f"be one of {', '.join(map(repr, PICTURES))}"
             raise ParameterError.because("kind", rule, kind, "Leave it out for the groups.")
         return pictures.DRAWN[kind](self, ax)
+
+    def save(self, folder: str | os.PathLike[str], *, source: str = "") -> list[Path]:
+        """Write tables, pictures and a page into a folder, which is made if it is not there.
+
+        ``groups.tsv`` and ``columns.tsv`` (tab-separated, with PLINK's column names),
+        ``results.json``, pictures (``.png``, if matplotlib is installed) and ``report.html``, which
+        needs no other file.
+
+        Parameters
+        ----------
+        folder
+            Where to write.
+        source
+            Where the data come from, for the page to say so.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files.
+
+        Examples
+        --------
+        >>> import komb, tempfile
+        >>> found = komb.interactions(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file.name for file in found.save(folder)][:3]
+        ['groups.tsv', 'columns.tsv', 'results.json']
+        """
+        from komb.views.report.interactions_page import check_folder, save_results
+
+        return save_results(self, check_folder(folder), source)
 
     def _sheet(self) -> Sheet:
         return interactions_sheet(self)

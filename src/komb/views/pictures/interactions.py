@@ -102,7 +102,7 @@ def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, max(_SQUARE, 0.14 * len(names)), max(_SQUARE, 0.14 * len(names)))
     norm = Normalize(0, max(np.nanmax(picture, initial=0.0), 3.0))
     ax.set_facecolor("#F4F4F4")
-    ax.imshow(picture, cmap="viridis_r", norm=norm, interpolation="nearest")
+    ax.imshow(picture, cmap="Blues", norm=norm, interpolation="nearest")
     ax.set_title(f"Pairs and {show_name(found.target)}: best p", loc="left", parse_math=False)
     labels = [shorten(show_name(name), _LETTERS) for name in names]
     size = 8 if len(names) <= 25 else 6
@@ -111,7 +111,7 @@ def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.inset_axes((1.04, 0, 0.04, 1))
-    scale = ax.figure.colorbar(ScalarMappable(norm, "viridis_r"), cax=bar)
+    scale = ax.figure.colorbar(ScalarMappable(norm, "Blues"), cax=bar)
     scale.set_label("-log10 p of the best group with both")
     if is_new:
         make_room(ax)
@@ -170,7 +170,7 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
         ax.plot(places, heights, ".", color=colour, markersize=3, label="_alone")
         own = [(x, _height(groups[n])) for x, n in zip(places, part, strict=True) if n in groups]
         if own:
-            ax.plot(*zip(*own, strict=True), "D", color=_COLOURS[0], markersize=3.5, alpha=0.8)
+            ax.plot(*zip(*own, strict=True), "D", color=_COLOURS[0], markersize=3, alpha=0.6)
         ticks.append((start + len(part) / 2, label))
         start += len(part)
     _label_best(ax, found, {name: i for i, name in enumerate(names)})
@@ -181,7 +181,9 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("-log10 p")
     ax.set_ylim(bottom=0)
     ax.margins(y=0.15)
-    ax.set_title(f"Best p-value of each column: {show_name(found.target)}", loc="left", parse_math=False)
+    ax.set_title(
+        f"Best p-value of each column: {show_name(found.target)}", loc="left", parse_math=False
+    )
     _add_legend(ax, line)
     return _finish(ax, is_new=is_new)
 
@@ -256,9 +258,7 @@ def plot_cells(each: Interaction, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, _CELL * shape[1] * 1.4, _CELL * shape[0])
     middle = float(np.nansum(means * counts) / max(counts.sum(), 1))
     reach = max(float(np.nanmax(np.abs(means - middle))), 1e-12)
-    image = ax.imshow(
-        means, cmap="RdBu_r", vmin=middle - reach, vmax=middle + reach, aspect="auto"
-    )
+    image = ax.imshow(means, cmap="RdBu_r", vmin=middle - reach, vmax=middle + reach, aspect="auto")
     _write_cells(ax, means, counts, image)
     for axis, chosen, setter in (("y", down, ax.set_yticks), ("x", across, ax.set_xticks)):
         labels = _label_levels([cells.levels[i] for i in chosen])
