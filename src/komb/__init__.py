@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from komb import errors
     from komb.api.compare import compare
     from komb.api.find import markov_blanket, markov_blankets
+    from komb.api.interactions import interactions
     from komb.api.path import blanket_path
     from komb.api.report import report
     from komb.api.selector import MarkovBlanketSelector
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from komb.results.blankets import Blankets
     from komb.results.comparison import Comparison
     from komb.results.explanation import Explanation
+    from komb.results.interactions import Interactions
     from komb.results.member import Member
     from komb.results.path import BlanketPath
     from komb.results.test_result import TestResult
@@ -54,6 +56,7 @@ __all__ = [
     "DiscreteNetwork",
     "DiscreteTable",
     "Explanation",
+    "Interactions",
     "Knowledge",
     "MarkovBlanketSelector",
     "MarkovField",
@@ -70,6 +73,7 @@ __all__ = [
     "encode",
     "errors",
     "example",
+    "interactions",
     "markov_blanket",
     "markov_blankets",
     "read_bif",
@@ -90,6 +94,7 @@ _HOMES = {
     "DiscreteNetwork": "komb.data.models.bayesian_network",
     "DiscreteTable": "komb.data.table",
     "Explanation": "komb.results.explanation",
+    "Interactions": "komb.results.interactions",
     "Knowledge": "komb.data.knowledge",
     "MarkovBlanketSelector": "komb.api.selector",
     "MarkovField": "komb.data.models.markov_field",
@@ -104,6 +109,7 @@ _HOMES = {
     "compare": "komb.api.compare",
     "encode": "komb.data.stored.encode",
     "example": "komb.data.examples",
+    "interactions": "komb.api.interactions",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",
     "read_bif": "komb.data.read.bif",

@@ -15,6 +15,7 @@ from komb.cli.exits import EXIT_INTERRUPTED, exit_codes
 
 COMMANDS = {
     "find": "Find the Markov blanket of one or more columns of a file.",
+    "interactions": "Find groups of columns that act together on a column, with p-values.",
     "compare": "Compare the Markov blankets that several methods find for one column.",
     "report": "Write an HTML report on one column: its blanket, reasons, data and other methods.",
     "encode": "Encode a table of any size into a folder, which all commands take as DATA.",

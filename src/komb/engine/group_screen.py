@@ -102,6 +102,8 @@ class GroupScreen:
         Groups are listed whose statistic has, as a chi-square, at most this p-value.
     is_saturated : bool
         Whether associations are listed, not interactions.
+    least_rows : float
+        Of a cell that has no parameter of its own.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class GroupScreen:
         level: float,
         *,
         is_saturated: bool = False,
+        least_rows: float = LEAST_ROWS,
     ) -> None:
         self.columns = np.argsort(levels, kind="stable")
         self.size, self._n_rows = size, codes.shape[1]
@@ -132,7 +135,7 @@ class GroupScreen:
             "prefixes": colex_subsets(len(levels), size - 2),
             "weights": np.ascontiguousarray(responses.weights).reshape(-1),
             "n_responses": len(responses.weights) - 1, "has_missing": bool(has_missing.any()),
-            "is_saturated": is_saturated, "least_rows": LEAST_ROWS, "most_cells": MOST_CELLS,
+            "is_saturated": is_saturated, "least_rows": float(least_rows), "most_cells": MOST_CELLS,
             "needed": needed, "needed_bound": bound,
         }  # fmt: skip
         self._record: Any = None

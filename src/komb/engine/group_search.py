@@ -20,12 +20,13 @@ from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.group_screen import MOST_CELLS, GroupScreen
 from komb.engine.group_tests import GroupTest, GroupTests, Target
 from komb.engine.journal import Journal
+from komb.engine.single_columns import test_singles
 
 LISTED, LISTED_LARGE = 200.0, 1.0
 """Groups of a size that the screen lists by chance: up to triples, and of larger ones."""
 
-MOST_DEPENDENT = 40
-"""Columns that depend on the target by themselves, and whose groups are tested first."""
+MOST_FIRST = 1000
+"""Groups of columns that all depend on the target by themselves, which are tested first."""
 
 OnProgress = Callable[[int, int, int], None]  # size, done, total
 
@@ -76,6 +77,7 @@ class GroupSearch:
         self._level, self._is_saturated = level, is_saturated
         self._tests = GroupTests(codes, levels, target)
         self._responses = target.responses()
+        self.singles = test_singles(codes, levels, target)
 
     def run(
         self,
@@ -83,9 +85,9 @@ class GroupSearch:
         is_allowed: Callable[[tuple[int, ...]], bool],
         on_progress: OnProgress | None,
         journal: Journal | None,
+        count_allowed: Callable[[int], int] | None = None,
     ) -> tuple[list[Tested], list[SizeReport]]:
         """Return the groups with small p-values, the smallest first, and what was searched."""
-        dependent = self._find_dependent()
         found: list[Tested] = []
         reports = []
         for size in sizes:
@@ -93,7 +95,7 @@ class GroupSearch:
             level = min(1.0, (LISTED if size <= 3 else LISTED_LARGE) / n_groups)
             screen = GroupScreen(
                 self._codes, self._levels, self._responses, size, level,
-                is_saturated=self._is_saturated,
+                is_saturated=self._is_saturated, least_rows=self._target.least_rows,
             )  # fmt: skip
 
             def report(done: int, total: int, size: int = size) -> None:
@@ -103,26 +105,31 @@ class GroupSearch:
             listed, n_tested = screen.run_all(report, journal)
             own = [
                 group
-                for group in combinations(dependent, size)
+                for group in combinations(self._find_dependent(size), size)
                 if np.prod(self._levels[list(group)]) <= MOST_CELLS
             ]
             groups = {*map(tuple, listed.tolist()), *own}
-            some = self._correct(filter(is_allowed, groups), {*own}, n_tested, len(sizes))
+            first = {*filter(is_allowed, own)}
+            n_counting = n_tested if count_allowed is None else min(n_tested, count_allowed(size))
+            some = self._correct(filter(is_allowed, groups), first, n_counting, len(sizes))
             found += some
             needed = screen.fields["needed"]
             reports.append(
-                SizeReport(size, n_groups, n_tested, self._most_bits(size, some, needed))
+                SizeReport(
+                    size, n_groups, n_tested, self._most_bits(size, some, needed, len(sizes))
+                )
             )
         return sorted(
             found, key=lambda each: (each.p_family, each.test.p_value, each.group)
         ), reports
 
-    def _find_dependent(self) -> tuple[int, ...]:
+    def _find_dependent(self, size: int) -> tuple[int, ...]:
         """The columns that depend on the target by themselves, at most so many."""
-        n_columns = len(self._levels)
-        tests = [self._tests.test([x], is_saturated=True).p_value for x in range(n_columns)]
-        order = np.argsort(tests, kind="stable")[:MOST_DEPENDENT]
-        return tuple(sorted(x for x in order.tolist() if tests[x] * n_columns <= self._level))
+        n_columns, p_values, most = len(self._levels), self.singles.p_values, size
+        while most < n_columns and math.comb(most + 1, size) <= MOST_FIRST:
+            most += 1
+        order = np.argsort(p_values, kind="stable")[:most]
+        return tuple(sorted(x for x in order.tolist() if p_values[x] * n_columns <= self._level))
 
     def _correct(
         self, groups: Iterable[tuple[int, ...]], own: set[tuple[int, ...]], n: int, n_sizes: int
@@ -144,7 +151,9 @@ class GroupSearch:
             for group, rate in zip(order, rates, strict=True)
         ]
 
-    def _most_bits(self, size: int, found: Sequence[Tested], needed: FloatArray) -> float:
+    def _most_bits(
+        self, size: int, found: Sequence[Tested], needed: FloatArray, n_sizes: int
+    ) -> float:
         """What a group may have that is no finding.
 
         One that has more would have reached the largest statistic that is no finding, but for a
@@ -153,7 +162,7 @@ class GroupSearch:
         """
         rank, rest = self._responses.rank, [e for e in found if e.p_family > self._level]
         n_found = len(found) - len(rest)
-        chance = 0.05 / ((n_found + 1) * (n_found + 2))
+        chance = 0.05 / (n_sizes * (n_found + 1) * (n_found + 2))
         largest = np.sort(self._levels)[::-1][:size]
         full = int(min(np.prod(largest - 1.0), MOST_CELLS))
         if self._is_saturated:

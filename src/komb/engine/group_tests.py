@@ -56,17 +56,26 @@ class Target(NamedTuple):
 
     def responses(self) -> Responses:
         """What groups are to explain: the levels, or what the covariates leave of them."""
-        rows = np.flatnonzero(self.is_known)
         if self.n_levels and not self.covariates.shape[1]:
             return Responses.of_levels(self.codes, self.n_levels)
+        left, rank = self.standardised()
+        return Responses.of_values(left.T, np.flatnonzero(self.is_known))._replace(rank=rank)
+
+    def standardised(self) -> tuple[FloatArray, int]:
+        """What the covariates leave of the target, by row and response, and their rank.
+
+        Each response has a variance of 1; of more than two levels there is one of each.
+        """
+        rows = np.flatnonzero(self.is_known)
         if not self.n_levels:
-            left = _residuals(self.covariates[rows], self.values[rows])[None]
-            return Responses.of_values(left, rows)
+            left = _residuals(self.covariates[rows], self.values[rows])
+            return left[:, None] / (left.std() or 1.0), 1
         own = np.eye(self.n_levels)[self.codes[rows]]
         chances = _fit(_with_constant(self.covariates[rows]), np.ones(len(rows)), own)
-        left = ((own - chances) / np.sqrt(chances.mean(axis=0))).T
-        return Responses.of_values(left[1:] / math.sqrt(chances.mean(axis=0)[0])
-                                   if self.n_levels == 2 else left, rows)._replace(rank=self.n_levels - 1)  # fmt: skip
+        if self.n_levels == 2:
+            weight = math.sqrt(float((chances[:, 0] * chances[:, 1]).mean()))
+            return (own - chances)[:, 1:] / weight, 1
+        return (own - chances) / np.sqrt(chances.mean(axis=0)), self.n_levels - 1
 
 
 def normal_scores(values: FloatArray) -> FloatArray:

@@ -73,6 +73,7 @@ def make_page(content: Content) -> str:
     has_rows = table is not None and table.is_in_memory
     effects = blanket.effects if blanket.members and has_rows else None
     return render(
+        "page.html.j2",
         title=f"What matters for {target}?",
         subtitle=_subtitle(content),
         blanket=blanket,
@@ -94,9 +95,9 @@ def make_page(content: Content) -> str:
     )
 
 
-def render(**content: object) -> str:
-    """Fill the template; what is put into it is text, and nothing may be missing."""
-    return _environment().get_template("page.html.j2").render(content)
+def render(template: str, **content: object) -> str:
+    """Fill a template; what is put into it is text, and nothing may be missing."""
+    return _environment().get_template(template).render(content)
 
 
 @cache

@@ -1,0 +1,330 @@
+"""Groups of columns that act together as pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from komb.views.pictures.canvas import fit, grow, make_room, new_axes, shorten
+from komb.views.text import show_name, show_names, show_p_value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from komb.data.names import Name
+    from komb.results.interactions import Interaction, Interactions
+
+# Colours of Okabe and Ito, which readers with any kind of colour vision can tell apart.
+_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0072B2")
+_INK, _FAINT, _DARK, _LIGHT = "#222222", "#999999", "#0072B2", "#56B4E9"
+_LETTERS = 24  # of a name
+_MOST_GROUPS = 12  # of the picture of groups
+_MOST_SQUARES = 40  # columns of a heat map, and columns in order beyond
+_LEAST_P = 1e-300
+_WIDE, _HIGH = 7.0, 3.6  # inches
+_SQUARE = 4.2
+_CELL = 0.62  # inches of a cell of a table of effects
+_MOST_LABELLED = 12 * 12  # cells with their numbers
+
+
+def plot_groups(found: Interactions, ax: Axes | None = None) -> Axes:
+    """Draw the significant groups: columns on a circle, a star of lines for each group."""
+    shown, is_new = found.significant[:_MOST_GROUPS], ax is None
+    names = list(dict.fromkeys(name for group in shown for name in group.columns))
+    size = 2 * max(1.5, 0.32 * len(names) / math.tau * 2)
+    ax = new_axes(ax, size, size)
+    ax.set_title(f"What acts together on {show_name(found.target)}", loc="left", parse_math=False)
+    ax.set_axis_off()
+    ax.set_xlim(-1, 1)
+    ax.set_ylim(-1, 1)
+    places = {
+        name: (math.sin(math.tau * i / len(names)), math.cos(math.tau * i / len(names)))
+        for i, name in enumerate(names)
+    }
+    for number, group in enumerate(shown):
+        _draw_star(ax, [places[name] for name in group.columns], group, number)
+    for name, (x, y) in places.items():
+        ax.plot(x, y, "o", color=_INK, markersize=8, zorder=3)
+        ax.annotate(
+            shorten(show_name(name), _LETTERS), (x, y), (9 * x, 9 * y), textcoords="offset points",
+            ha="left" if x > 0.3 else "right" if x < -0.3 else "center",
+            va="bottom" if y > 0.3 else "top" if y < -0.3 else "center",
+            fontsize=9, parse_math=False, annotation_clip=False,
+        )  # fmt: skip
+    if not shown:
+        ax.text(0, 0, "no group", ha="center", va="center", color=_FAINT)
+    else:
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(0, -0.08), frameon=False, fontsize=8, handlelength=1.5
+        )
+    corners = [(0.0, 0.0), *places.values()]
+    if is_new:
+        grow(ax, corners)
+        make_room(ax)
+    else:
+        fit(ax, corners)
+    return ax
+
+
+def _draw_star(
+    axes: Axes, points: Sequence[tuple[float, float]], group: Interaction, number: int
+) -> None:
+    """Join the columns of a group in a point between them; of a pair by a line."""
+    colour = _COLOURS[number % len(_COLOURS)]
+    middle = tuple(sum(each) / len(points) * 0.85 for each in zip(*points, strict=True))
+    thickness = min(1.5 + 8.0 * group.bits, 7.0)
+    label = f"{shorten(show_names(group.columns), 60)}: p = {show_p_value(group.p_family)}, {group.bits:.3f} bits"
+    for x, y in points:
+        axes.plot(
+            [middle[0], x], [middle[1], y], color=colour, linewidth=thickness, zorder=2,
+            solid_capstyle="round", label=label,
+        )  # fmt: skip
+        label = ""
+    axes.plot(*middle, "o", color=colour, markersize=thickness + 3, zorder=3)
+
+
+def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
+    """Draw the p-value of the best group that each pair of columns is in."""
+    import numpy as np
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    best = _best_of_pairs(found)
+    names = _in_order(found, {name for pair in best for name in pair})
+    place = {name: i for i, name in enumerate(names)}
+    picture = np.full((max(len(names), 1),) * 2, np.nan)
+    for (first, second), value in best.items():
+        if first in place and second in place:
+            picture[place[first], place[second]] = picture[place[second], place[first]] = value
+    is_new = ax is None
+    ax = new_axes(ax, max(_SQUARE, 0.14 * len(names)), max(_SQUARE, 0.14 * len(names)))
+    norm = Normalize(0, max(np.nanmax(picture, initial=0.0), 3.0))
+    ax.set_facecolor("#F4F4F4")
+    ax.imshow(picture, cmap="Blues", norm=norm, interpolation="nearest")
+    ax.set_title(f"Pairs and {show_name(found.target)}: best p", loc="left", parse_math=False)
+    labels = [shorten(show_name(name), _LETTERS) for name in names]
+    size = 8 if len(names) <= 25 else 6
+    ax.set_xticks(range(len(names)), labels, rotation=90, fontsize=size, parse_math=False)
+    ax.set_yticks(range(len(names)), labels, fontsize=size, parse_math=False)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    bar = ax.inset_axes((1.04, 0, 0.04, 1))
+    scale = ax.figure.colorbar(ScalarMappable(norm, "Blues"), cax=bar)
+    scale.set_label("-log10 p of the best group with both")
+    if is_new:
+        make_room(ax)
+    return ax
+
+
+def _best_of_pairs(found: Interactions) -> dict[tuple[Name, Name], float]:
+    """The best p-value of the groups that pairs are in, of the columns with the best ones."""
+    best: dict[tuple[Name, Name], float] = {}
+    kept: dict[Name, None] = {}
+    for group in sorted(found.groups, key=lambda each: each.p_value):
+        if len({*kept, *group.columns}) > _MOST_SQUARES:
+            continue
+        kept |= dict.fromkeys(group.columns)
+        for pair in combinations(group.columns, 2):
+            best.setdefault(pair, _height(group.p_value))
+    return best
+
+
+def _in_order(found: Interactions, names: set[Name]) -> list[Name]:
+    """Columns in the order of the table, or of the genome."""
+    listed = [name for name in found.p_values if name in names]
+    if not found.places:
+        return listed
+    numbers = {name: i for i, name in enumerate(_along_genome(found))}
+    return sorted(listed, key=lambda name: numbers.get(name, len(numbers)))
+
+
+def _along_genome(found: Interactions) -> list[Name]:
+    def key(name: Name) -> tuple[int, str, int]:
+        at = found.places[name]
+        number = int(at.chromosome) if at.chromosome.isdigit() else 10_000
+        return number, at.chromosome, at.position or 0
+
+    return sorted((name for name in found.p_values if name in found.places), key=key)
+
+
+def _height(p_value: float) -> float:
+    return -math.log10(max(p_value, _LEAST_P))
+
+
+def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
+    """Draw the best p-value of every column: alone as a point, in a group as a diamond."""
+    is_new = ax is None
+    ax = new_axes(ax, _WIDE, _HIGH)
+    names = _along_genome(found) if found.places else [*found.p_values]
+    groups: dict[Name, float] = {}
+    for group in found.groups:
+        for name in group.columns:
+            groups[name] = min(group.p_value, groups.get(name, 1.0))
+    start, ticks = 0, []
+    for number, (label, part) in enumerate(_chromosomes(found, names)):
+        places = range(start, start + len(part))
+        colour = (_DARK, _LIGHT)[number % 2]
+        heights = [_height(found.p_values[name]) for name in part]
+        ax.plot(places, heights, ".", color=colour, markersize=3, label="_alone")
+        own = [(x, _height(groups[n])) for x, n in zip(places, part, strict=True) if n in groups]
+        if own:
+            ax.plot(*zip(*own, strict=True), "D", color=_COLOURS[0], markersize=3, alpha=0.6)
+        ticks.append((start + len(part) / 2, label))
+        start += len(part)
+    _label_best(ax, found, {name: i for i, name in enumerate(names)})
+    limit = 0.05 / max(len(names), 1)
+    line = ax.axhline(_height(limit), color=_FAINT, linewidth=0.8, linestyle="--")
+    ax.set_xticks([x for x, _ in ticks], [label for _, label in ticks], fontsize=8)
+    ax.set_xlabel("chromosome" if found.places else "column, in the order of the table")
+    ax.set_ylabel("-log10 p")
+    ax.set_ylim(bottom=0)
+    ax.margins(y=0.15)
+    ax.set_title(
+        f"Best p-value of each column: {show_name(found.target)}", loc="left", parse_math=False
+    )
+    _add_legend(ax, line)
+    return _finish(ax, is_new=is_new)
+
+
+def _chromosomes(found: Interactions, names: Sequence[Name]) -> Iterator[tuple[str, list[Name]]]:
+    parts: dict[str, list[Name]] = {}
+    for name in names:
+        label = found.places[name].chromosome if name in found.places else ""
+        parts.setdefault(label, []).append(name)
+    yield from parts.items()
+
+
+def _label_best(axes: Axes, found: Interactions, place: Mapping[Name, int]) -> None:
+    """Name the columns of the first significant groups."""
+    named: set[Name] = set()
+    for group in found.significant[:3]:
+        for name in group.columns:
+            if name in place and name not in named:
+                named.add(name)
+                axes.annotate(
+                    shorten(show_name(name), _LETTERS), (place[name], _height(group.p_value)), (0, 5),
+                    textcoords="offset points", ha="center", fontsize=7, parse_math=False,
+                )  # fmt: skip
+
+
+def _add_legend(axes: Axes, line: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    alone = Line2D([], [], linestyle="none", marker=".", color=_DARK, label="the column by itself")
+    group = Line2D(
+        [], [], linestyle="none", marker="D", markersize=4, color=_COLOURS[0],
+        label="its best group, of those listed",
+    )  # fmt: skip
+    line.set_label("0.05 / columns")
+    axes.legend(
+        handles=[alone, group, line], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=3,
+        frameon=False, fontsize=8,
+    )  # fmt: skip
+
+
+def plot_qq(found: Interactions, ax: Axes | None = None) -> Axes:
+    """Draw the p-values of single columns beside those expected if none of them depends."""
+    is_new = ax is None
+    ax = new_axes(ax, _SQUARE, _SQUARE)
+    heights = sorted(_height(p) for p in found.p_values.values())
+    n = len(heights)
+    expected = [-math.log10((n - i - 0.5) / n) for i in range(n)]
+    most = max(expected, default=1.0)
+    ax.plot([0, most], [0, most], color=_FAINT, linewidth=1)
+    ax.plot(expected, heights, ".", color=_DARK, markersize=4)
+    ax.set_xlabel("expected -log10 p")
+    ax.set_ylabel("observed -log10 p")
+    title = f"Single columns and {show_name(found.target)}: lambda = {found.inflation:.2f}"
+    ax.set_title(title, loc="left", parse_math=False)
+    return _finish(ax, is_new=is_new)
+
+
+def plot_cells(each: Interaction, ax: Axes | None = None) -> Axes:
+    """Draw the table of effects of a group: a square for each cell, the target's mean in it."""
+    import numpy as np
+
+    cells = each.cells
+    assert cells is not None, "effects are kept for the first groups"
+    is_new, sizes = ax is None, [len(levels) for levels in cells.levels]
+    means = np.array([np.nan if mean is None else mean for mean in cells.means]).reshape(sizes)
+    counts = np.array(cells.n_rows).reshape(sizes)
+    down = [number for number in range(len(sizes)) if number % 2 == 0]
+    across = [number for number in range(len(sizes)) if number % 2 == 1]
+    order = [*down, *across]
+    shape = math.prod(sizes[i] for i in down), math.prod(sizes[i] for i in across)
+    means, counts = (values.transpose(order).reshape(shape) for values in (means, counts))
+    ax = new_axes(ax, _CELL * shape[1] * 1.4, _CELL * shape[0])
+    middle = float(np.nansum(means * counts) / max(counts.sum(), 1))
+    reach = max(float(np.nanmax(np.abs(means - middle))), 1e-12)
+    image = ax.imshow(means, cmap="RdBu_r", vmin=middle - reach, vmax=middle + reach, aspect="auto")
+    _write_cells(ax, means, counts, image)
+    for axis, chosen, setter in (("y", down, ax.set_yticks), ("x", across, ax.set_xticks)):
+        labels = _label_levels([cells.levels[i] for i in chosen])
+        setter(range(len(labels)), labels, fontsize=8, parse_math=False)
+        text = ", ".join(shorten(show_name(each.columns[i]), _LETTERS) for i in chosen)
+        getattr(ax, f"set_{axis}label")(text, parse_math=False)
+    _separate(ax, [sizes[i] for i in down], [sizes[i] for i in across], shape)
+    what = "mean" if cells.level is None else f"share of {cells.level}"
+    ax.set_title(f"{show_name(each.target)}: {what}", loc="left", parse_math=False)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if is_new:
+        make_room(ax)
+    return ax
+
+
+def _write_cells(axes: Axes, means: Any, counts: Any, image: Any) -> None:
+    """Write mean and rows into each cell, in ink that can be seen."""
+    if means.size > _MOST_LABELLED:
+        return
+    for (row, column), mean in _entries(means):
+        count = int(counts[row, column])
+        if not count:
+            axes.text(column, row, "no rows", ha="center", va="center", fontsize=7, color=_FAINT)
+            continue
+        red, green, blue, _ = image.cmap(image.norm(mean))
+        ink = "black" if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else "white"
+        text = f"{mean:.3g}\n{count:,} rows" if count != 1 else f"{mean:.3g}\n1 row"
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=ink)
+
+
+def _entries(means: Any) -> Iterator[tuple[tuple[int, int], float]]:
+    for row in range(means.shape[0]):
+        for column in range(means.shape[1]):
+            yield (row, column), float(means[row, column])
+
+
+def _label_levels(levels: Sequence[Sequence[str]]) -> list[str]:
+    """The levels of one column, or combinations of those of several."""
+    labels = [""]
+    for own in levels:
+        labels = [f"{label}, {level}" if label else str(level) for label in labels for level in own]
+    return [shorten(label, _LETTERS) for label in labels]
+
+
+def _separate(
+    axes: Axes, down: Sequence[int], across: Sequence[int], shape: tuple[int, int]
+) -> None:
+    """Draw white lines between cells, thick ones where the level of the first column changes."""
+    for sizes, total, draw in ((down, shape[0], axes.axhline), (across, shape[1], axes.axvline)):
+        inner = math.prod(sizes[1:])
+        for place in range(1, total):
+            draw(place - 0.5, color="white", linewidth=4 if place % inner == 0 and inner > 1 else 1)
+
+
+def _finish(axes: Axes, *, is_new: bool) -> Axes:
+    axes.spines[["top", "right"]].set_visible(False)
+    if is_new:
+        make_room(axes)
+    return axes
+
+
+DRAWN: dict[str, Callable[[Interactions, Axes | None], Axes]] = {
+    "groups": plot_groups,
+    "heatmap": plot_heatmap,
+    "manhattan": plot_manhattan,
+    "qq": plot_qq,
+}
+"""What can be drawn of all groups, by name."""
