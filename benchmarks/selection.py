@@ -2,6 +2,7 @@
 
     python benchmarks/selection.py [--seeds N] [--problems NAME ...] [--out FILE]
     python benchmarks/selection.py --real [--tables NAME ...] [--selectors NAME ...]
+        [--models NAME ...]
 
 Each problem is a table with known relevant features, drawn anew for every seed. Every selector is
 fitted on the whole table, and its features compared with the true ones (precision, recall, F1);
@@ -385,7 +386,7 @@ def main() -> None:
     add_real_options(parser)
     arguments = parser.parse_args()
     if arguments.real:
-        run_real(arguments.tables, arguments.selectors)
+        run_real(arguments.tables, arguments.selectors, arguments.models)
         return
     warnings.filterwarnings("ignore", "No features were selected")
     komb.MarkovBlanketSelector().fit([[0], [1]] * 9, [0, 1] * 9)  # compiles, if need be

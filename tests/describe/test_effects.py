@@ -118,8 +118,6 @@ class TestRanking:
         assert [entry.is_member for entry in ranking] == [True] * 3 + [False] * 2
         assert [entry.rank for entry in ranking] == [1, 2, 3, 4, 5]
         assert ranking[0].column == "a"
-        added = [entry.added for entry in ranking if entry.is_member]
-        assert added == sorted(added, reverse=True)
 
     def test_what_separates_the_others(self, ranking: Ranking) -> None:
         far, free = ranking.of("far"), ranking.of("free")

@@ -23,6 +23,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, NoReturn, Self, cast
 
 import narwhals as nw
@@ -54,7 +55,7 @@ from komb.data.reading import Reading
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
 from komb.data.weights import SURVEY
-from komb.describe.predictors import ANY_LEVEL, find_predictors
+from komb.describe.predictors import ANY_LEVEL, find_predictors, order_members
 from komb.errors import (
     Argument,
     ContinuousColumnError,
@@ -114,6 +115,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     min_features : int
         How many features to keep at least. Where fewer are selected, those with the highest
         ``scores_`` are added; identifiers, free text, excluded and given features never are.
+    max_features : int, optional
+        How many features to keep at most: the first ones in the order in which they enter. These
+        are members as :meth:`komb.Blanket.ranking` has them, then those that are added. So a
+        smaller number keeps some of what a larger one keeps. What ``include`` names is kept.
     handle_unknown : {"ignore", "error"}
         What :meth:`transform` does about a level of a selected feature that was not there when the
         selector was fitted: pass it on, for selecting needs no levels, or refuse it. Features that
@@ -184,6 +189,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         reading: Mapping[str, Any] | None = None,
         goal: str = BLANKET,
         min_features: int = 0,
+        max_features: int | None = None,
         handle_unknown: str = "ignore",
     ) -> None:
         self.method = method
@@ -197,6 +203,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.reading = reading
         self.goal = goal
         self.min_features = min_features
+        self.max_features = max_features
         self.handle_unknown = handle_unknown
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -224,7 +231,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_handle_unknown()
         self._check_goal()
-        min_features = check_count("min_features", self.min_features)
+        fewest = check_count("min_features", self.min_features)
+        most = self.max_features
+        if most is not None:
+            most = check_count("max_features", most, max(1, fewest))
         label = _name_of(y)
         X = self._validate(X, reset=True, min_samples=2)
         names = self._feature_names()
@@ -241,8 +251,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._grouped = {name: group for group, parts in table.groups.items() for name in parts}
         run = self.blanket_.run_for("fit")
         self.scores_ = self._score(run)
-        self.added_ = self._add(run, min_features)
-        self._selected = {*self.blanket_.members, *self.added_}
+        selected = self._select(run, fewest, most)
+        self.added_ = tuple(name for name in selected if name not in self.blanket_.members)
+        self._selected = {*selected}
         self.levels_ = {
             name: table.levels[table.index(name)]
             for name in names
@@ -304,22 +315,26 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         found = (scores.get(self._home(name), 0.0) for name in self._feature_names())
         return np.array([max(bits, 0.0) for bits in found])
 
-    def _add(self, run: Run, min_features: int) -> tuple[Name, ...]:
-        """Return what to select besides members: for prediction, and for want of features."""
-        members = self.blanket_.members
-        settled = {*members, *self.blanket_.parameters.get("given", ())}
-        scores: dict[Name, float] = {}
-        for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True):
-            home = self._home(name)
-            if home in run.names and home not in settled:
-                scores[home] = bits
-        added: list[Name] = []
+    def _select(self, run: Run, fewest: int, most: int | None) -> list[Name]:
+        """Return what to select in the order in which it enters: members, then what is added."""
+        blanket, sizes = self.blanket_, Counter[Name](map(self._home, self._feature_names()))
+        scores = {
+            home: bits
+            for name, bits in zip(self._feature_names(), self.scores_.tolist(), strict=True)
+            if (home := self._home(name)) in run.names and home not in run.named(run.held)
+        }
+        chosen = list(blanket.members)
+        if most is not None:
+            chosen = [run.names[x] for x in order_members(run, blanket)]
         if self.goal == PREDICTION:
-            sizes = Counter[Name](map(self._home, self._feature_names()))
-            room = self.n_features_in_ // 2 - sum(sizes[name] for name in members)
-            added = find_predictors(run, self.blanket_, scores, sizes, room)
-        left = sorted(scores.keys() - added, key=lambda name: (-scores[name], run.data.index(name)))
-        return (*added, *left[: max(0, min_features - len(members) - len(added))])
+            room = self.n_features_in_ // 2 - sum(sizes[name] for name in chosen)
+            others = {name: bits for name, bits in scores.items() if name not in chosen}
+            chosen += find_predictors(run, blanket, others, sizes, room)
+        left = sorted(scores.keys() - chosen, key=lambda x: (-scores[x], run.data.index(x)))
+        chosen += left[: max(0, fewest - len(chosen))]
+        kept = accumulate(sizes[name] for name in chosen)
+        is_in = (most is None or n <= most for n in kept)
+        return [x for x, fits in zip(chosen, is_in, strict=True) if fits or x in run.search.include]
 
     def transform(self, X: Any) -> Any:
         """Keep the selected columns.

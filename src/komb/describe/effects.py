@@ -23,6 +23,7 @@ import numpy as np
 from komb.citests.engines import open_counts
 from komb.data.table import DiscreteTable
 from komb.describe.cells import Cells, count_cells
+from komb.describe.predictors import order_members
 from komb.describe.structure import largest_separator
 from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import ROWS_PER_CELL
@@ -74,7 +75,7 @@ def measure_effects(run: Run, blanket: Blanket) -> Effects:
 
 
 def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ranking:
-    """Order all columns by what they tell about the target."""
+    """Order members as they enter, and then others by what they add."""
     witnesses, target = run.witnesses_of(blanket), run.table.index(blanket.target)
     found = Found(witnesses, separators=separators)
     engine = run.open_engine(tells_required=False)
@@ -86,9 +87,7 @@ def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ran
     for own in blanket.effects.details:
         given = run.positions(own.given)
         measured[run.table.index(own.name)] = Measured(own.alone, own.added, given, own.complete)
-    order = sorted(
-        measured, key=lambda x: (x in outside, -measured[x].added, -measured[x].alone, x)
-    )
+    others = sorted(outside, key=lambda x: (-measured[x].added, -measured[x].alone, x))
     return Ranking(
         target=blanket.target,
         columns=tuple(
@@ -102,7 +101,7 @@ def rank(run: Run, blanket: Blanket, separators: Mapping[int, Variables]) -> Ran
                 complete=measured[x].is_complete,
                 separator=run.named(separators[x]) if x in separators and x in outside else None,
             )
-            for number, x in enumerate(order, start=1)
+            for number, x in enumerate([*order_members(run, blanket), *others], start=1)
         ),
     )
 

@@ -1,4 +1,8 @@
-"""What helps to predict a target beyond its blanket.
+"""In which order columns enter a prediction, and what helps beyond a blanket.
+
+Members enter one by one, each time the one with most evidence given all that are in, so that the
+first ``k`` are a good choice of that size. A member that shows only together with others enters
+right after them, and what it shows then counts for each of them.
 
 A blanket has the columns that are proven to belong to it, and weak effects on few rows cannot be
 proven. For prediction they are worth having: a column that is left out wrongly costs more than one
@@ -16,12 +20,12 @@ a few columns decide and all others are noise, the blanket is left alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from komb.citests.engines import open_features
 from komb.engine.engine import Engine
-from komb.engine.questions import Variables
+from komb.engine.questions import EMPTY, Variables
 from komb.search._thresholds import false_discovery_bits
 
 if TYPE_CHECKING:
@@ -43,6 +47,33 @@ FALSE_SHARE = 0.5
 
 CHANCE = 0.2
 """That anything is added to a blanket that needs nothing."""
+
+
+def order_members(run: Run, blanket: Blanket) -> list[int]:
+    """Return the members in the order in which they enter; those to include are the first."""
+    engine = open_features(run.table, alpha=ANY_LEVEL, given=frozenset(run.held))
+    members = run.witnesses_of(blanket)
+    start = sorted(run.positions(run.search.include) & members.keys())
+    return enter(engine, run.table.index(blanket.target), members, start)
+
+
+def enter(
+    engine: Engine, target: int, members: Mapping[int, Variables | None], start: Sequence[int] = ()
+) -> list[int]:
+    """Let members enter one by one, each with those of its witness that are not in yet."""
+    order = list(start)
+    while left := sorted(members.keys() - order):
+        given = frozenset(order)
+        missing = {x: (members[x] or frozenset()) & members.keys() - given for x in left}
+        conditions = [given, *(given | missing[x] for x in left)]
+        asked = [left, *([x] for x in left)]
+        alone, *together = engine.evidence(target, list(zip(map(frozenset, asked), conditions)))
+        worth = {x: (own.get(x, 0.0) / (1 + len(missing[x])), missing[x])
+                 for x, own in zip(left, together, strict=True)}
+        worth |= {x: (bits, EMPTY) for x, bits in alone.items() if bits >= worth[x][0]}
+        best = max(left, key=lambda x: (worth[x][0], -x))
+        order += [*sorted(worth[best][1]), best]
+    return order
 
 
 def find_predictors(

@@ -412,8 +412,9 @@ class Blanket(Record, _WithRun, Named):
     def ranking(self) -> Ranking:
         """Order all columns, members or not, by what they tell about the target.
 
-        Members come first, by what they add to the rest of the blanket; then the others, by what is
-        left of them given the blanket, with what separates them from the target.
+        Members come first, in the order in which they enter: each time the one with most evidence
+        given those before it. Then the others, by what is left of them given the blanket, with what
+        separates them from the target.
 
         Examples
         --------

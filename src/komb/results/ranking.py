@@ -62,8 +62,10 @@ class Ranked(Record):
 class Ranking(Record, Drawn, Sequence[Ranked]):
     """All columns of a table: the members of a blanket first, then the others.
 
-    Members are ordered by what they add to the rest of the blanket, others by what is left of them
-    given the blanket. ``ranking[0]`` is the first, ``ranking.of(name)`` the one of that name.
+    Members are in the order in which they enter, each time the one with most evidence given those
+    before it, so that the first ``k`` are a good choice of that size; what shows only together
+    enters together. Others follow by what is left of them given the blanket. ``ranking[0]`` is the
+    first, ``ranking.of(name)`` the one of that name.
 
     Attributes
     ----------
