@@ -136,7 +136,7 @@ class TestShown:
         assert "10 half-samples" in text
         for line in ("X1", "E1", "X1, X2"):
             assert any(own.strip().startswith(line) for own in text.splitlines()[1:]), line
-        assert "at least 0.6: 3 columns, of which at most 6.3 are expected by chance" in text
+        assert "at least 0.6: 3 columns, at most 6.3 expected by chance" in text
         assert "not a member" in text
         assert "X1, X2" in self.stability._repr_html_()
         assert repr(self.stability) == "Stability('Y': 10 half-samples)"

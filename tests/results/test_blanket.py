@@ -87,7 +87,7 @@ class TestText:
 
     def test_the_whole_details(self) -> None:
         assert str(make_blanket().details()) == (
-            "How the Markov blanket of ill: age, smoker, sex was found\n"
+            "How the Markov blanket of ill was found\n"
             "method komb, searched up to order 1, separators of up to 2 columns, "
             "alpha 0.05, test g-sci, df observed, with sex by request\n"
             "\n"

@@ -23,8 +23,8 @@ REMARKS = Remarks(
     omissions=(Omission(2, 1_000_000, 75.0, "the time budget of 10 s is spent"),),
 )
 LEAK = (
-    "Possible leak: 'X2' determines 'Y' completely. Exclude it if its value is not known before "
-    "that of 'Y'."
+    "Possible leak: 'X2' determines 'Y' completely. If its value is not known before that of 'Y', "
+    "leave it out: exclude=['X2'] or --exclude."
 )
 OMISSION = (
     "Not searched: what shows only together with 2 others (1,000,000 tests more, about 75 s)."
@@ -84,8 +84,9 @@ class TestText:
         assert lines[5:10] == [
             "",
             LEAK,
-            "Possible leak: 'E1' explains 97 % of the variation of 'Y'. Exclude it if its value is "
-            "not known before that of 'Y'.",
+            LEAK.replace(
+                "'X2' determines 'Y' completely", "'E1' explains 97 % of the variation of 'Y'"
+            ).replace("['X2']", "['E1']"),
             "Alternatives: E1; or X3, E2 could take the place of X1.",
             OMISSION,
         ]

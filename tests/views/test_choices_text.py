@@ -26,7 +26,7 @@ CASES = [
         fact(Kind.NOTHING_BELOW, 0.00123, 5000),
         "no column depends by itself, with a p-value below 0.0012 (5,000 tests)",
     ),
-    (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent on the target"),
+    (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent"),
     (fact(Kind.FALSE_SHARE, 0.1), "false discovery rate at most 10%"),
     (
         fact(Kind.FALLS_WITH, 5000, 6),

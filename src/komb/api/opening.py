@@ -15,7 +15,7 @@ from komb.data.names import Name, list_names
 from komb.data.problems import and_more
 from komb.data.reading import table as read_table
 from komb.data.table import DiscreteTable
-from komb.errors import Argument, DataError, ParameterError, Text, UnknownNameError
+from komb.errors import Argument, DataError, InPython, ParameterError, Text, UnknownNameError
 from komb.search.task import Choice
 
 Data = DiscreteTable | Oracle
@@ -166,7 +166,8 @@ def _refuse_left_out(parameter: str, name: Name, found: ColumnType) -> DataError
     remedy: Text = "Choose another column."
     if found.kind in KINDS:
         kinds = " or ".join(repr(kind) for kind in (NOMINAL, ORDINAL))
-        remedy = f"If it is {kinds}, say so: ", Argument("types", {name: NOMINAL}), "."
+        said = Argument("types", {name: NOMINAL})
+        remedy = f"If it is {kinds}, say so", InPython(" in komb.table"), ": ", said, "."
     return DataError.because(parameter, rule, name, remedy, shown=shown)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
+from komb.data.frozen_mapping import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
 
 
@@ -32,6 +32,23 @@ class Info(Protocol):
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 I = TypeVar("I", bound=Info)  # noqa: E741
+
+
+class Listing(FrozenMapping[str, I]):
+    """What is known, by name; shows a line for each.
+
+    Examples
+    --------
+    >>> import komb
+    >>> print(str(komb.tests()).splitlines()[1])
+    chi2   Pearson's chi-square test at level alpha.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {info.summary}" for name, info in self.items())
 
 
 class Registry(Generic[I]):
@@ -67,7 +84,7 @@ class Registry(Generic[I]):
         """Everything that is known, by name in alphabetical order."""
         self._load_entry_points()
         if self._listed is None:
-            self._listed = MappingProxyType(dict(sorted(self._known.items())))
+            self._listed = Listing(dict(sorted(self._known.items())))
         return self._listed
 
     def find(self, name: str) -> I:

@@ -308,7 +308,7 @@ class Blanket(Record, _WithRun, Named):
         >>> import komb
         >>> blanket = komb.markov_blanket(komb.boolean_table("and", 500, n_parents=2), "Y")
         >>> print(str(blanket.details()).splitlines()[0])
-        How the Markov blanket of Y: X1, X2 was found
+        How the Markov blanket of Y was found
         """
         return details_sheet(self)
 

@@ -24,7 +24,7 @@ class ColumnTypes(FrozenMapping[Name, ColumnType]):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return types_sheet(self).to_text()
 
     def _repr_html_(self) -> str:

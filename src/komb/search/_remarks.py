@@ -142,9 +142,12 @@ def _exchange(
     return True
 
 
-def find_leaks(engine: Engine, task: Task, alone: Mapping[int, float]) -> tuple[Leak, ...]:
-    """Return the columns that determine the target, or nearly do, the closest first."""
-    strongest = sorted(alone, key=lambda x: (-alone[x], x))[:_MOST_LEAKS]
+def find_leaks(
+    engine: Engine, task: Task, alone: Mapping[int, float], needed: float = 0.0
+) -> tuple[Leak, ...]:
+    """Return the dependent columns that determine the target, or nearly do, the closest first."""
+    dependent = [x for x in alone if alone[x] >= needed]
+    strongest = sorted(dependent, key=lambda x: (-alone[x], x))[:_MOST_LEAKS]
     shares = engine.explained_shares(task.target, strongest)
     leaks = [
         Leak(x, share) for x, share in zip(strongest, shares, strict=True) if share >= LEAKED_SHARE
@@ -152,13 +155,9 @@ def find_leaks(engine: Engine, task: Task, alone: Mapping[int, float]) -> tuple[
     return tuple(sorted(leaks, key=lambda leak: (-leak.share, leak.column)))
 
 
-def find_determining(
-    leaks: Sequence[Leak], alone: Mapping[int, float], needed: float
-) -> int | None:
+def find_determining(leaks: Sequence[Leak], alone: Mapping[int, float]) -> int | None:
     """Return the column that determines the target, of several the one that depends on it most."""
-    determining = [
-        leak.column for leak in leaks if leak.share >= ALL and alone[leak.column] >= needed
-    ]
+    determining = [leak.column for leak in leaks if leak.share >= ALL]
     return max(determining, key=lambda x: (alone[x], -x), default=None)
 
 

@@ -87,8 +87,8 @@ def find_blanket(
     """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
     search = Search(engine, task, largest, level, alpha, Budget(time_budget))
-    leaks = find_leaks(engine, task, search.alone)
-    determining = find_determining(leaks, search.alone, search.needed)
+    leaks = find_leaks(engine, task, search.alone, search.needed)
+    determining = find_determining(leaks, search.alone)
     if determining is not None:
         reached, witnesses = 0, settle_for(search, determining)
     else:

@@ -70,7 +70,7 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
 def details_sheet(blanket: Blanket) -> Sheet:
     """Show how a blanket was found: its tests, what was chosen, what could be detected."""
     return Sheet(
-        title=f"How the Markov blanket of {_title(blanket)} was found",
+        title=f"How the Markov blanket of {show_name(blanket.target)} was found",
         facts=_show_run(blanket),
         grids=(_test_grid(blanket), choice_grid(blanket.choices), sight_grid(blanket.remarks)),
         notes=tuple(_details_notes(blanket)),
@@ -78,7 +78,9 @@ def details_sheet(blanket: Blanket) -> Sheet:
 
 
 def _title(blanket: Blanket) -> str:
-    names = show_names(blanket.members, _NAMES_WIDTH) or "empty"
+    names = show_names(blanket.members) or "empty"
+    if len(names) > _NAMES_WIDTH:  # the table below has them all
+        names = f"{len(blanket):,} of {plural(blanket.n_columns - 1, 'column')}"
     return f"{show_name(blanket.target)}: {names}"
 
 
@@ -124,7 +126,10 @@ def _answer_notes(blanket: Blanket) -> Iterator[str]:
     yield from equivalents_note(blanket.remarks, is_sought=is_automatic and bool(blanket.members))
     if is_automatic and not blanket.leaks:
         yield f"Leaks: none; no column gives {show_name(blanket.target)} away."
-    yield from omission_notes(blanket.omissions, blanket.settled_parameters.get("order"))
+    if is_automatic and blanket.members and blanket.known_stability is None:
+        yield "Stability: not measured yet; ask for stability() or --stability 50."
+    order = blanket.settled_parameters.get("order") if blanket.members else None
+    yield from omission_notes(blanket.omissions, order)
     yield from left_out_notes(blanket.types)
     yield from identifier_notes([blanket])
     yield from _error_notes(blanket)

@@ -21,7 +21,9 @@ _WORDS: dict[Kind, Callable[..., str]] = {
     Kind.DEFAULT: "the default".format,
     Kind.SEPARATOR_NEEDED: lambda n: f"the largest separator needed has {plural(n, 'column')}",
     Kind.NOTHING_BELOW: "no column depends by itself, with a p-value below {:.2g} ({:,} tests)".format,
-    Kind.DEPENDENT: "{:,} of {:,} columns are marginally dependent on the target".format,
+    Kind.DEPENDENT: lambda n, of: (
+        f"{n:,} of {plural(of, 'column')} {'is' if n == 1 else 'are'} marginally dependent"
+    ),
     Kind.FALSE_SHARE: "false discovery rate at most {:.0%}".format,
     Kind.FALLS_WITH: "falls with the square roots of rows ({:,}) and columns ({:,})".format,
 }

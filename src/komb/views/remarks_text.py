@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from komb.results.remarks import Remarks
 
 _NAMES_WIDTH = 60  # characters of a list of names
-_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value limit, by itself"}
+_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value limit at order 0"}
 
 
 def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
@@ -25,8 +25,8 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
             else f"explains {_percent(leak.share)} of the variation of {target!r}"
         )
         yield (
-            f"Possible leak: {leak.column!r} {how}. Exclude it if its value is not known before "
-            f"that of {target!r}."
+            f"Possible leak: {leak.column!r} {how}. If its value is not known before that of "
+            f"{target!r}, leave it out: exclude=[{leak.column!r}] or --exclude."
         )
 
 

@@ -48,5 +48,5 @@ def _notes(stability: Stability) -> Iterator[str]:
 
 def _show_bound(stability: Stability, threshold: float) -> str:
     count = sum(share >= threshold for share in stability.shares.values())
-    bound = f"of which at most {stability.bound_at(threshold):.2g} are expected by chance"
+    bound = f"at most {stability.bound_at(threshold):.2g} expected by chance"
     return f"at least {threshold}: {plural(count, 'column')}, {bound}"

@@ -56,7 +56,8 @@ def left_out_notes(types: Mapping[Name, ColumnType]) -> Iterator[str]:
     ]
     hint = ""
     if IDENTIFIER in by_kind or TEXT in by_kind:
-        hint = " Where that is wrong, name its type (types)."
+        first = next(iter(by_kind.get(IDENTIFIER, by_kind.get(TEXT, []))))
+        hint = f" Where that is wrong: komb.table(data, types={{{first!r}: 'nominal'}}), or --type."
     yield f"Left out: {'; '.join(parts)}.{hint}"
 
 
