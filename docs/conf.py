@@ -68,7 +68,7 @@ nitpick_ignore_regex = [
     # Names of types that are no part of the interface.
     (r"py:.*", r"(.*\.)?(Backend|Cell|CodeArray|Floats|Levels|Mark|Name|Observer|SearchFunction)"),
     (r"py:.*", r"(.*\.)?(CITest|Found|Part|Record|SeparatorRecord|Text|TestOption)"),
-    (r"py:.*", r"(.*\.)?(Resampled|Table|Tests|Variables|BoolArray)"),
+    (r"py:.*", r"(.*\.)?(Resampled|Sheet|Table|Tests|Variables|BoolArray)"),
     (r"py:.*", r"(.*\.)?(C|F|FloatArray|Int64Array|PValueFunction)"),
     # What is no page of the reference, or a sentence where a type could stand.
     (r"py:class", r"komb\.(data|engine|results|search)\..*"),

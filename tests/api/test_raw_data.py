@@ -220,7 +220,9 @@ class TestBlanket:
         shown = str(found.details())
         lines = [line for line in shown.splitlines() if ": cut at " in line]
         assert len(lines) == 5
-        assert lines[0].startswith("C: cut at ")
+        assert found.members
+        for member, line in zip(found.members, lines, strict=False):
+            assert line.startswith(f"{member}: cut at ")
         assert "... (39 in all) (quantile)." in lines[0]
         assert "29 more columns cut into bins: see 'cuts'." in shown
 

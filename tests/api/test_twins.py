@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 
 import komb
+from komb.data.column_order import order_columns
 from komb.data.table import DiscreteTable
 from komb.engine import buffers
 from komb.search.task import Task
 from tests import naive
+from tests.engine.engines import on_table
 from tests.engine.tables import columns_of, make_table, with_missing
 from tests.search import automatic_twin
 from tests.search.running import NaiveOnTable, Witnesses
@@ -64,13 +66,30 @@ def search_naively(
     test, alpha, df = options.pop("test"), options.pop("alpha"), options.pop("df", "observed")
     of_method = {**komb.algorithms()[name].defaults, **options}
     if name == "auto":
-        twin = NaiveOnTable(table, test, alpha)
-        return automatic_twin.search_naively(twin, Task(target, others, frozenset(start)), alpha)[0]
+        return search_in_order(table, target, start, test, alpha)
     session = naive.sessions.DataSession(columns_of(table), test, alpha, df)
     bounds = list(of_method.values())
     found: Any = naive.SEARCHES[name]
     witnesses: Witnesses = found(session, others, target, *bounds, frozenset(start), frozenset())
     return witnesses
+
+
+def search_in_order(
+    table: DiscreteTable, target: int, start: Sequence[int], test: str, alpha: float
+) -> Witnesses:
+    """Run the automatic search and its twin on columns in the order of their contents."""
+    order = order_columns(table, {})
+    ordered = table.select(table.names[x] for x in order)
+    task = Task(
+        order.index(target),
+        frozenset(range(table.n_columns)) - {order.index(target)},
+        frozenset(map(order.index, start)),
+    )
+    twin = NaiveOnTable(ordered, test, alpha)
+    found = automatic_twin.check_twin(on_table(ordered, test, alpha=alpha), twin, task, alpha)
+    return {
+        order[x]: witness and frozenset(order[z] for z in witness) for x, witness in found.items()
+    }
 
 
 def search(name: str, table: DiscreteTable, target: int, **options: Any) -> Witnesses:

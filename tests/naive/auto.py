@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -24,7 +24,10 @@ class Rules:
     largest_pool: int  # members that separators are made of
     closeness_ratio: float
     largest_witness: int
-    most_tests: Mapping[int, int]  # by order
+    most_witnesses: int  # sets of members that are tried as one
+    most_sets: int  # of members that are tried as a separator of a member
+    missed_chance: float
+    largest_order: int
 
     def share_of_level(self, order: int) -> float:
         left = 1.0
@@ -290,38 +293,58 @@ class Automatic:
             return
         self.add_inseparable()
         self.add_partners()
-        for size in range(1, (max(self.rules.most_tests) if order is None else order) + 1):
-            outside = self.outside()
-            n_tests = len(outside) * math.comb(len(self.v) - 1, size) if outside else 0
-            if n_tests == 0 or (order is None and n_tests > self.rules.most_tests[size]):
+        for size in range(1, (self.rules.largest_order if order is None else order) + 1):
+            if not self.outside() or len(self.v) <= size:
                 return
             self.add_groups(size)
             self.reached = size
 
+    def weakest_first(self) -> list[int]:
+        alone = self.alone[self.y]
+        return sorted(self.blanket.keys() - self.include, key=lambda x: (alone.get(x, 0), x))
+
+    def has_power(self, x: int, given: Set, witness: Set) -> bool:
+        return self.session.can_detect(self.y, x, given, witness, self.rules.share_to_detect)
+
     def shrink(self, bound: int | None) -> None:
         """The least strong member that the others make independent goes; then all over again."""
         while bound is None or len(self.blanket) <= bound + 1:
-            alone = self.alone[self.y]
-            for x in sorted(self.blanket.keys() - self.include, key=lambda x: (alone.get(x, 0), x)):
+            for x in self.weakest_first():
                 others = frozenset(self.blanket) - {x}
-                share, seen = self.rules.share_to_detect, self.blanket[x]
-                if self.depends(x, others):
-                    continue
-                if self.session.can_detect(self.y, x, others, seen, share):
+                if not self.depends(x, others) and self.has_power(x, others, self.blanket[x]):
                     del self.blanket[x]
                     self.separators[x] = others
                     break
             else:
                 return
 
+    def sure_separator(self, x: int, witness: Set) -> Set | None:
+        """Members that undo the dependence of x given its witness, in a test with power."""
+        n = len(self.blanket)
+        size = min(self.most, n)
+        while size > 1 and sum(math.comb(n, i) for i in range(size + 1)) > self.rules.most_sets:
+            size -= 1
+        for z in subsets(frozenset(self.blanket) - witness - {x}, size):
+            if not self.depends(x, witness | z) and self.has_power(x, witness | z, witness):
+                return z
+        return None
+
     def witness(self, x: int) -> Set | None:
         others = frozenset(self.blanket) - {x}
-        if self.blanket[x] <= others and self.depends(x, self.blanket[x]):
-            return self.blanket[x]
-        bound = max(self.reached, self.rules.largest_witness)
-        for z in subsets(self.nearest(x, others), bound):
+        pool = self.nearest(x, others)
+        size = max(self.reached, self.rules.largest_witness)
+        while (
+            size > 1
+            and sum(math.comb(len(pool), i) for i in range(size + 1)) > self.rules.most_witnesses
+        ):
+            size -= 1
+        first = [self.blanket[x]] if self.blanket[x] <= others else []
+        for z in [*first, *subsets(pool, size), others]:
             if self.depends(x, z):
-                return z
+                separator = self.sure_separator(x, z)
+                if separator is None:
+                    return z
+                self.separators[x] = separator | z
         return None
 
     def find_witnesses(self) -> Witnesses:
@@ -331,10 +354,41 @@ class Automatic:
                 z = found[x]
                 if z is not None and self.separator(x, z) is not None:
                     found[x] = None  # only by request
-            hidden = [x for x, z in found.items() if z is None and x not in self.include]
+            hidden = [x for x in self.weakest_first() if found[x] is None]
             if not hidden:
                 return found
             del self.blanket[hidden[0]]
+
+    def missed(self, bound: int | None) -> int | None:
+        """The strongest outside, of equals the first, if it is strong given all members."""
+        members, outside = frozenset(self.blanket), self.outside()
+        if not members or (bound is not None and len(members) > bound):
+            return None
+        needed = max(self.single, family_bits(len(outside), self.rules.missed_chance))
+        bits = {x: self.session.confirmed(self.y, x, members) for x in outside}
+        strong = {x: own for x, own in bits.items() if self.depends(x, members) and own >= needed}
+        return first_strongest(strong) if strong else None
+
+    def settle(self, bound: int | None) -> Witnesses:
+        """Members by definition, and what they miss; no column comes back twice."""
+        returned = set()
+        while True:
+            self.shrink(bound)
+            witnesses = self.find_witnesses()
+            x = self.missed(bound)
+            if x is None or x in returned:
+                return witnesses
+            returned.add(x)
+            self.blanket[x] = frozenset(self.blanket)
+
+    def settle_for(self, determining: int) -> Witnesses:
+        """What determines the target is all; the rest is there by request or separated by it."""
+        self.separators = {
+            x: frozenset({determining}) if x in self.alone[self.y] else frozenset() for x in self.v
+        }
+        for x in {determining, *self.include}:
+            self.separators[x] = frozenset()
+        return dict.fromkeys(self.include) | {determining: frozenset()}
 
 
 def automatic(  # noqa: PLR0913 - a twin takes all that the search takes
@@ -347,13 +401,16 @@ def automatic(  # noqa: PLR0913 - a twin takes all that the search takes
     bound: int | None = None,
     start: Set = frozenset(),
     include: Set = frozenset(),
+    find_determining: Callable[[float], int | None] = lambda needed: None,
 ) -> tuple[Witnesses, dict[int, Set]]:
     """The members with their witnesses, and what separates the others."""
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
     most = 3 if bound is None else bound
     search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
+    determining = find_determining(search.needed)
+    if determining is not None:
+        return search.settle_for(determining), search.separators
     search.find_neighbours()
     search.find_spouses()
     search.grow(order)
-    search.shrink(bound)
-    return search.find_witnesses(), search.separators
+    return search.settle(bound), search.separators

@@ -12,6 +12,7 @@ import komb
 from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables
+from komb.search._automatic import LEFT_SHARE_TO_DETECT
 from komb.search._thresholds import power_to_detect
 from komb.search.task import Task
 from tests import naive
@@ -80,7 +81,9 @@ class OneByOne:
     def can_detect(
         self, y: int, x: int, given: Variables, witness: Variables, share: float
     ) -> bool:
-        return self.engine.can_detect(y, x, given, witness, power_to_detect(share))
+        return self.engine.can_detect(
+            y, x, given, witness, power_to_detect(share)._replace(left_share=LEFT_SHARE_TO_DETECT)
+        )
 
     def confirmed(self, y: int, x: int, given: Variables) -> float:
         [bits] = self.engine.evidence(y, [({x}, given)], is_conservative=True)

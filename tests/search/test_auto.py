@@ -6,6 +6,7 @@ Whether they are the right ones is asked in ``test_auto_truth.py``, of samples i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -22,7 +23,9 @@ from komb.engine import plain
 from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import Variables
-from komb.search import _region, auto
+from komb.search import _automatic, _effort, _region, auto
+from komb.search._effort import work_of_order
+from komb.search._thresholds import LEVEL, family_bits, share_of_level
 from komb.search.auto import Budget, find_blanket
 from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
@@ -219,16 +222,28 @@ def test_an_order_that_is_too_low_shows_nothing() -> None:
     assert found.omissions == ()
 
 
-def test_orders_that_would_take_too_many_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle = DistributionEngine(boolean_network("parity", n_parents=3).joint())
-    monkeypatch.setattr(auto, "MOST_TESTS", {1: 100, 2: 2})
-    found = find_blanket(oracle, everyone(oracle, 3))
+def test_orders_that_would_be_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = on_data(boolean_table("parity", 500, n_parents=3, n_irrelevant=3, seed=1))
+    task = everyone(engine, 3)
+    candidates, shares = task.candidates, [share_of_level(size) for size in (1, 2)]
+    first, second = (
+        work_of_order(
+            engine, 3, candidates, size,
+            family_bits(len(candidates) * math.comb(len(candidates) - 1, size), LEVEL * share), 2.0,
+        )
+        for size, share in zip((1, 2), shares, strict=True)
+    )  # fmt: skip
+    assert first < second
+    monkeypatch.setattr(_automatic, "MOST_WORK", (first + second) / 2)
+    found = find_blanket(engine, task)
     assert not found.witnesses
-    assert found.choices["order"].value == 1
-    limit = fact(Kind.TOO_MANY_TESTS, 3, 2)
-    facts = (fact(Kind.ORDER_OMITTED, 2), limit)
+    n_tests = 6 * math.comb(5, 2)
+    limit = fact(Kind.TOO_MUCH_WORK, n_tests)
+    facts = (fact(Kind.ORDER_SEARCHED, 1, 30), fact(Kind.ORDER_OMITTED, 2), limit)
     assert found.choices["order"] == GroundedChoice(1, facts=facts)
-    assert found.omissions == (GroundedOmission(2, 3, 0.0, limit=limit),)
+    seconds = second / _effort.WORK_PER_SECOND
+    assert found.omissions == (GroundedOmission(2, n_tests, seconds, None, limit=limit),)
+    assert find_blanket(engine, task, order=2).witnesses.keys() == {0, 1, 2}
 
 
 def test_the_budget_bounds_orders_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

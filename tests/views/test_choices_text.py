@@ -16,6 +16,7 @@ CASES = [
     (fact(Kind.TIME_SPENT, 0.5, 2000), "the time budget of 0.5 s is spent, 2,000 tests are left"),
     (fact(Kind.TOO_MANY_TESTS, 9570, 15), "9,570 tests, more than the limit of 15"),
     (fact(Kind.TOO_MANY_SETS, 741, 100), "741 sets of columns, more than the limit of 100"),
+    (fact(Kind.TOO_MUCH_WORK, 9570), "9,570 tests would take too long to make unasked"),
     (fact(Kind.LARGEST_ORDER), "the maximum automatic order"),
     (fact(Kind.EXHAUSTED), "no larger group of columns is left"),
     (fact(Kind.ASKED), "as asked"),

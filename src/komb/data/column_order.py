@@ -11,10 +11,10 @@ a column that of its levels. Columns that have equal colours to the end are exch
 that shows; those are in the order of their names.
 
 >>> from komb.data.table import DiscreteTable
->>> table = DiscreteTable.from_codes([[0, 1, 1], [0, 0, 0], [1, 1, 0]], ["a", "b", "c"])
->>> other = DiscreteTable.from_codes([[1, 1, 0], [0, 0, 1], [1, 0, 1]], ["c", "b", "a"])
+>>> table = DiscreteTable.from_codes([[0, 0, 1], [0, 1, 1], [0, 1, 0], [1, 1, 0]], ["z", "y", "x"])
+>>> other = DiscreteTable.from_codes([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]], ["x", "y", "z"])
 >>> [[each.names[x] for x in order_columns(each, {})] for each in (table, other)]
-[['a', 'c', 'b'], ['a', 'c', 'b']]
+[['y', 'z', 'x'], ['y', 'z', 'x']]
 """
 
 from __future__ import annotations

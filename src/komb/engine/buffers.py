@@ -85,8 +85,8 @@ def return_after(engine: object, table: DiscreteTable, buffers: Buffers) -> None
 def _give_back(key: int, reference: weakref.ref[DiscreteTable], buffers: Buffers) -> None:
     buffers.shrink()
     with _lock:
-        _spares.pop(key, None)
-        if reference() is not None:
+        if reference() is not None:  # otherwise the key may be that of another table by now
+            _spares.pop(key, None)
             _spares[key] = reference, buffers
         if len(_spares) > _SPARE_TABLES:
             del _spares[next(iter(_spares))]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from komb.engine.engine import Engine, Query
 from komb.engine.questions import EMPTY, Variables, subsets
+from komb.search._effort import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
 from komb.search._region import NeighbourSearch, Region
 from komb.search._remarks import describe_sight
 from komb.search._thresholds import (
@@ -18,7 +19,6 @@ from komb.search._thresholds import (
     power_to_detect,
     share_of_level,
 )
-from komb.search._effort import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
 from komb.search.grounds import Fact, GroundedOmission, Kind, fact
 from komb.search.separated import affordable_size
 from komb.search.task import Omission, Sight, Task

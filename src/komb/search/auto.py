@@ -35,9 +35,9 @@ from komb.engine.questions import (
     subsets,
 )
 from komb.search import options
+from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
 from komb.search._remarks import find_determining, find_equivalents, find_leaks
-from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._thresholds import (
     FALSE_SHARE,
     LEVEL,
