@@ -65,6 +65,7 @@ class Automatic:
     rules: Rules
     start: Set = frozenset()
     include: Set = frozenset()
+    is_copy: Callable[[int, int], bool] = lambda x, z: False
     alone: dict[int, dict[int, float]] = field(default_factory=dict)
     members: dict[int, dict[int, float]] = field(default_factory=dict)  # with their least bits
     separated: dict[int, dict[int, Set]] = field(default_factory=dict)
@@ -306,12 +307,16 @@ class Automatic:
     def has_power(self, x: int, given: Set, witness: Set) -> bool:
         return self.session.can_detect(self.y, x, given, witness, self.rules.share_to_detect)
 
+    def settles(self, x: int, given: Set, witness: Set) -> bool:
+        copies = [z for z in given - witness if self.is_copy(x, z)]
+        return bool(copies) or self.has_power(x, given, witness)
+
     def shrink(self, bound: int | None) -> None:
         """The least strong member that the others make independent goes; then all over again."""
         while bound is None or len(self.blanket) <= bound + 1:
             for x in self.weakest_first():
                 others = frozenset(self.blanket) - {x}
-                if not self.depends(x, others) and self.has_power(x, others, self.blanket[x]):
+                if not self.depends(x, others) and self.settles(x, others, self.blanket[x]):
                     del self.blanket[x]
                     self.separators[x] = others
                     break
@@ -325,7 +330,7 @@ class Automatic:
         while size > 1 and sum(math.comb(n, i) for i in range(size + 1)) > self.rules.most_sets:
             size -= 1
         for z in subsets(frozenset(self.blanket) - witness - {x}, size):
-            if not self.depends(x, witness | z) and self.has_power(x, witness | z, witness):
+            if not self.depends(x, witness | z) and self.settles(x, witness | z, witness):
                 return z
         return None
 
@@ -402,11 +407,13 @@ def automatic(  # noqa: PLR0913 - a twin takes all that the search takes
     start: Set = frozenset(),
     include: Set = frozenset(),
     find_determining: Callable[[float], int | None] = lambda needed: None,
+    is_copy: Callable[[int, int], bool] = lambda x, z: False,
 ) -> tuple[Witnesses, dict[int, Set]]:
     """The members with their witnesses, and what separates the others."""
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
     most = 3 if bound is None else bound
-    search = Automatic(session, y, frozenset(variables) - {y}, single, most, rules, start, include)
+    v = frozenset(variables) - {y}
+    search = Automatic(session, y, v, single, most, rules, start, include, is_copy)
     determining = find_determining(search.needed)
     if determining is not None:
         return search.settle_for(determining), search.separators

@@ -24,6 +24,10 @@ class NaiveColumn:
     values: Sequence[Any]
     is_nominal: bool
 
+    @property
+    def by_level(self) -> bool:
+        return self.is_nominal or len({self.values[row] for row in self.known()}) <= 4
+
     def known(self) -> list[int]:
         return [row for row, value in enumerate(self.values) if value is not None]
 
@@ -52,6 +56,10 @@ def numeric(values: Sequence[float]) -> dict[str, list[tuple[float, Vector]]]:
     def legendre(degree: int) -> Vector:
         return math.sqrt(2 * degree + 1) * eval_legendre(degree, u)
 
+    if 1 < n_distinct <= 4:
+        few = gram_schmidt([score**k for k in range(n_distinct)], [0.0] * n_distinct)
+        every = [(float(k), math.sqrt(n) * q) for k, q in enumerate(few) if k and q is not None]
+        return {"own": every, "joint": every, "sharp": every, "first": every, "smooth": every}
     own: list[tuple[float, Vector]] = [
         (1, score),
         (2, score**2 - 1),
@@ -245,14 +253,14 @@ def mixed_test(
     pool = basis(conditions, n)
     for functions in ([(cost, q) for cost, q in pool if cost <= 6], pool):
         made = dict(enumerate(v for _, v in of_y["own"]))
-        if conditions and len(made) > 1 and not columns[y].is_nominal:
+        if conditions and len(made) > 1 and not columns[y].by_level:
             first = made[0]
             left = first - sum(q * (q @ first) for _, q in choose(functions, [first], n))
             if left @ left > 1e-3 * (first @ first):
                 made[1] = left**2 / (left @ left / n) - 1
         own = list(made.values())
         chosen = choose(functions, own, n)
-        if not is_bent(functions, own if columns[y].is_nominal else own[:2], n):
+        if not is_bent(functions, own if columns[y].by_level else own[:2], n):
             break
     of_y["own"] = [(degree, v) for (degree, _), v in zip(of_y["own"], own, strict=True)]
     functions = chosen + [(math.inf, curve) for curve in curves(chosen, own, n)]

@@ -45,8 +45,8 @@ def check_twin(
 ) -> Witnesses:
     """Search with both, and compare all that can be seen of them.
 
-    Which columns determine the target or could replace members, and which do for they have more
-    evidence, is asked of the engine; ``test_remarks.py`` says whether that is right.
+    Which columns determine the target, copy each other or could replace members, and which do for
+    they have more evidence, is asked of the engine; ``test_remarks.py`` says whether that is right.
     """
     found = find_blanket(
         engine, task, alpha=alpha, order=order, max_separator=max_separator, level=level
@@ -58,6 +58,7 @@ def check_twin(
     witnesses, separators = naive.auto.automatic(
         twin, task.candidates, task.target, alpha, rules(level), order, max_separator,
         task.start, task.include, lambda needed: find_determining(leaks, alone, needed),
+        lambda x, z: _region.is_copied(engine, x, frozenset({z})),
     )  # fmt: skip
     members, equivalents = find_equivalents(region, task, witnesses)
     separators |= dict.fromkeys(witnesses.keys() - members.keys(), frozenset())

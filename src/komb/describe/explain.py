@@ -16,6 +16,8 @@ from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.results.explanation import Evidence, Explanation, Reason, Status
 from komb.results.remarks import Remarks
+from komb.search._automatic import has_power
+from komb.search._region import is_copied
 from komb.search.separated import affordable_size, complete_separators
 from komb.search.task import Choice, Found, Task
 from komb.views.reasons import Wording
@@ -68,6 +70,7 @@ def explain(
     told.shown.update(dict.fromkeys(left_out, EMPTY))
     told.separator.update((x, found.separators[x]) for x in left_out if x in found.separators)
     evidence = _measure(engine, names, target, told, [*sorted(blanket), *left_out])
+    told.weak.update(_weak_tests(engine, target, told))
     members = _named(names, blanket)
     wording = Wording(names[target], method, members, size, "order" in (choices or {}))
 
@@ -103,6 +106,7 @@ class _Tests:
     shown: dict[int, Variables]
     separator: dict[int, Variables]
     alone_separator: dict[int, Variables]
+    weak: set[int]  # those of which the test given ``separator`` has no power
 
     def parts(self, x: int) -> list[Variables]:
         """Parts of a witness that is small enough to look at all of them."""
@@ -135,6 +139,7 @@ class _Tests:
             part=max(parts, key=lambda test: test.bits, default=None),
             separator=given(self.separator),
             alone_separator=given(self.alone_separator),
+            is_decided=x not in self.weak,
         )
 
 
@@ -157,7 +162,19 @@ def _choose_tests(
         shown,
         find_closest(engine, target, shown, members, size),
         find_closest(engine, target, also_alone, members, size),
+        set(),
     )
+
+
+def _weak_tests(engine: Engine, target: int, told: _Tests) -> list[int]:
+    """Those that are independent given their separator in a test without power."""
+    return [
+        x
+        for x, given in told.separator.items()
+        if not engine.is_dependent(target, x, given)
+        and not has_power(engine, target, x, given, told.shown[x])
+        and not is_copied(engine, x, given - told.shown[x])
+    ]
 
 
 def find_closest(

@@ -109,6 +109,9 @@ class Reason(Record):
         what separates it from the target; ``None`` if nothing is known to.
     alone_separator
         The same for ``alone``, if that dependence is another than the one of ``shown``.
+    is_decided
+        Whether the test given the separator decides: if it says "independent" without the power to
+        say "dependent", it is not known whether the column is needed.
     text
         All that in words.
 
@@ -127,6 +130,7 @@ class Reason(Record):
     part: Evidence | None = None
     separator: Evidence | None = None
     alone_separator: Evidence | None = None
+    is_decided: bool = True
     text: str = ""
 
     def __str__(self) -> str:

@@ -44,6 +44,14 @@ LEFT_SHARE_TO_DETECT = 1.0
 do not become sparse, and a correlated condition already takes most of it."""
 
 
+def has_power(
+    engine: Engine, target: int, x: int, given: Variables, witness: Variables
+) -> bool:
+    """Whether a test would see enough of the dependence that a witness shows."""
+    power = power_to_detect(SHARE_TO_DETECT)._replace(left_share=LEFT_SHARE_TO_DETECT)
+    return engine.can_detect(target, x, given, witness, power)
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Time and work that a search may spend; the clock starts when the budget is made.
@@ -168,13 +176,14 @@ class Search:
         )
         return None if found is None else found - witness
 
-    def has_power(self, x: int, given: Variables, witness: Variables) -> bool:
-        """Whether a test would see enough of the dependence that a witness shows."""
-        power = power_to_detect(SHARE_TO_DETECT)._replace(left_share=LEFT_SHARE_TO_DETECT)
-        return self.engine.can_detect(self.task.target, x, given, witness, power)
+    def is_settled(self, x: int, given: Variables, witness: Variables) -> bool:
+        """Whether an "independent" counts: its test has power, or what is given tells the same."""
+        return has_power(
+            self.engine, self.task.target, x, given, witness
+        ) or self.region.is_copied(x, given - witness)
 
     def sure_separator(self, x: int, witness: Variables) -> Variables | None:
-        """Return members that separate a variable given a witness by a test with power."""
+        """Return members that separate a variable given a witness, if that is settled."""
         pool = frozenset(self.blanket) - witness - {x}
         size = affordable_size(len(self.blanket), self.max_separator)
         found = self.engine.first_separator(self.task.target, x, pool, size, core=witness)
@@ -185,7 +194,7 @@ class Search:
             questions = [({x}, given) for given in sets]
             answers = self.engine.evidence(self.task.target, questions, wants_bits=False)
             for given, depends in zip(sets, answers, strict=True):
-                if not depends and self.has_power(x, given, witness):
+                if not depends and self.is_settled(x, given, witness):
                     return given - witness
         return None
 

@@ -2,8 +2,8 @@
 
 A member is in because it depends on the target given a *witness*, some of the other members, and no
 further members separate the two; and because all the others together do not tell what it tells. On
-data an "independent" counts if the test had the power to say "dependent". What is outside comes
-back if it depends on the target given all members.
+data an "independent" counts if the test had the power to say "dependent", or if one of the others
+tells nearly all of the member: then one of the two is enough. What is outside comes back if it depends on the target given all members.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def shrink(search: Search, max_separator: int | None = None) -> None:
     while max_separator is None or len(search.blanket) <= max_separator + 1:
         for x in search.weakest_first():
             others = frozenset(search.blanket) - {x}
-            if not search.is_dependent(x, others) and search.has_power(
+            if not search.is_dependent(x, others) and search.is_settled(
                 x, others, search.blanket[x]
             ):
                 search.remove(x, others)

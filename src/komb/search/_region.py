@@ -31,7 +31,15 @@ FEW_WAITING = 64
 """Among so many variables the search from one of two is quick, and settles alone whether they are
 joined."""
 
+COPIED_SHARE = 0.95
+"""From this share of a variable's variation on, another one tells nearly all of it."""
+
 _PRUNED_AT_ONCE = 16  # members; one that goes is no longer in the pools of the next
+
+
+def is_copied(engine: Engine, x: int, others: Variables) -> bool:
+    """Whether one of some variables tells nearly all of another: a test hardly sees what is left."""
+    return any(share >= COPIED_SHARE for share in engine.explained_shares(x, sorted(others)))
 
 
 @dataclass(slots=True)
@@ -174,6 +182,7 @@ class Region:
     max_separator: int  # how many variables a separator may have
     _searches: dict[int, NeighbourSearch] = field(default_factory=dict)
     _alone: dict[int, dict[int, float]] = field(default_factory=dict)
+    _copied: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, engine: Engine, variables: Variables, max_separator: int) -> Region:
@@ -191,6 +200,14 @@ class Region:
             others = self.variables - {variable}
             [self._alone[variable]] = self.engine.evidence(variable, [(others, EMPTY)])
         return self._alone[variable]
+
+    def is_copied(self, variable: int, others: Variables) -> bool:
+        """Whether one of others tells nearly all of a variable."""
+        near = [x for x in sorted(others) if x in self.alone(variable)]
+        for x in near:
+            if (variable, x) not in self._copied:
+                self._copied[variable, x] = is_copied(self.engine, variable, frozenset({x}))
+        return any(self._copied[variable, x] for x in near)
 
     def is_pool(self, variables: Collection[int]) -> bool:
         """Whether separators of any variable may be made of all of these."""

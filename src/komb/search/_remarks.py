@@ -9,7 +9,7 @@ import numpy as np
 
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, subsets
-from komb.search._region import Region
+from komb.search._region import Region, is_copied
 from komb.search._thresholds import power_to_detect
 from komb.search.task import Leak, Sight, Task
 
@@ -102,7 +102,7 @@ def tells_the_same(
     power = power_to_detect(SHARE_TO_REPLACE)
     return all(
         engine.determines(other | given, x, DETERMINED_ROWS)
-        or any(share >= LEAKED_SHARE for share in engine.explained_shares(x, sorted(other)))
+        or is_copied(engine, x, other)
         or engine.can_detect(target, x, other | given, given, power)
         for x in some
     )

@@ -129,10 +129,10 @@ class Wording:
             tried = self._tried(reason).capitalize()
             return f"{tried} separates it; the closest is {others} ({test.brief})."
         also = " as well" if witness else ""
-        return (
-            f"Given {others}{also}, however, it is independent ({test.brief}); {self.method} does "
-            "not decide by that test."
-        )
+        text = f"Given {others}{also}, however, it is independent ({test.brief})"
+        if not reason.is_decided:
+            return f"{text}, in a test with too little power to tell: undecided, kept."
+        return f"{text}; {self.method} kept it for a reason that these tests do not show."
 
     def _alone_too(self, reason: Reason) -> str:
         text = f"It is marginally dependent too ({reason.alone.brief})"
@@ -152,7 +152,10 @@ class Wording:
         if not alone.is_dependent:
             return text
         if test is not None and not test.is_dependent:
-            return f"{text}, but independent given {self._set(test.given)} ({test.brief})"
+            separated = f"{text}, but independent given {self._set(test.given)} ({test.brief})"
+            if reason.is_decided:
+                return separated
+            return f"{separated}, in a test with too little power to tell: undecided, left out"
         if reason.status == "by request":
             if test is None:
                 return text

@@ -7,7 +7,8 @@ add what is not. Ties share their mean rank. A nominal column is one contrast pe
 As a target or a candidate a number is its score, the square of that, and Legendre polynomials of
 degree 3 and 4 of its rank. As a condition it is smooth functions, each with a cost: the degree of a
 polynomial, or what is like it. Kernels make them (:mod:`komb.engine.kernels.features`); here is
-what they need for it.
+what they need for it. A number of few values is all polynomials of its score there are, orthonormal,
+so that products of such columns are all functions of both: ``(a == 1) xor (b == 1)`` too.
 
 Of long tables there are some rows, chosen by what is in them (:mod:`komb.data.row_sample`). Rows are
 put into an order of their own, so that sums, and with them answers, do not depend on the order in
@@ -30,6 +31,9 @@ from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import features as kernels
 from komb.engine.questions import Variables
 from komb.engine.records import Record
+
+FEW_VALUES = 4
+"""Numbers of so many values are taken level by level, trend first."""
 
 RAREST_LEVEL = 10
 """Levels of fewer rows are put together with other rare ones."""
@@ -80,14 +84,14 @@ class Column:
     """One column: numbers by their scores and ranks, categories by their codes."""
 
     rows: tuple[npt.NDArray[Any], ...]  # scores and ranks between -1 and 1, or codes
-    degrees: tuple[int, ...]  # of its features; contrasts of a nominal column have degree 1
+    degrees: tuple[int, ...]  # of its features; contrasts between categories have degree 1
     costs: tuple[float, ...]  # of its functions as a condition
     n_joint: int  # features that are multiplied with those of other columns
     contrasts: tuple[FloatArray, ...] = ()  # of features and functions, [contrast, level]
 
     @property
     def is_nominal(self) -> bool:
-        """Whether it has categories."""
+        """Whether it has categories, or few values, which are taken like them."""
         return len(self.rows) == 1
 
     @property
@@ -104,10 +108,14 @@ class Column:
 def numeric_column(values: FloatArray) -> Column:
     """Return a column of numbers; missing ones (NaN) have zeros, for no test looks at them."""
     is_known = ~np.isnan(values)
-    ranks, n_distinct = _mean_ranks(values[is_known])
+    ranks, codes, n_distinct = _mean_ranks(values[is_known])
     n_rows = max(1, len(ranks))
     score, rank = np.zeros((2, len(values)))
     score[is_known] = _normal_scores(ranks / n_rows)
+    if 1 < n_distinct <= FEW_VALUES:
+        code = np.zeros(len(values), dtype=np.int64)
+        code[is_known] = codes
+        return _column_of_few(code, _trends(score[is_known], codes))
     rank[is_known] = 2.0 * ranks / n_rows - 1.0
     largest = LARGEST_DEGREE if n_rows < MANY_ROWS else LARGEST_DEGREE_OF_MANY
     degrees = tuple(range(1, min(largest, n_distinct - 1) + 1))
@@ -123,11 +131,29 @@ def roughest(n_rows: int) -> float:
     return float(max(ROUGHEST, min(ROUGHEST_OF_MANY, np.floor(np.cbrt(n_rows)))))
 
 
-def _mean_ranks(values: FloatArray) -> tuple[FloatArray, int]:
-    """Ranks from 1/2 on, ties with their mean, and the number of distinct values."""
+def _column_of_few(code: Int64Array, trends: FloatArray) -> Column:
+    """Return a column of few values, whose features are polynomials of growing degree."""
+    degrees = tuple(range(1, len(trends) + 1))
+    costs = tuple(float(degree) for degree in degrees)
+    return Column((code,), degrees, costs, len(trends), (trends, trends))
+
+
+def _trends(score: FloatArray, codes: Int64Array) -> FloatArray:
+    """Orthonormal polynomials of the score of each value, the line first."""
+    counts = np.bincount(codes)
+    weights = np.sqrt(counts / len(codes))
+    at = np.bincount(codes, weights=score) / counts
+    powers = weights[:, None] * np.vander(at, increasing=True)
+    orthonormal, triangle = np.linalg.qr(powers)
+    trends: FloatArray = (orthonormal * np.sign(triangle.diagonal())).T[1:] / weights
+    return trends
+
+
+def _mean_ranks(values: FloatArray) -> tuple[FloatArray, Int64Array, int]:
+    """Ranks from 1/2 on, ties with their mean; codes, and the number of distinct values."""
     _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
-    return (last - 0.5 * counts)[code], len(counts)
+    return (last - 0.5 * counts)[code], code, len(counts)
 
 
 def _normal_scores(shares: FloatArray) -> FloatArray:
