@@ -292,7 +292,7 @@ class TestProgress:
 
     def test_it_must_be_callable(self) -> None:
         with pytest.raises(ParameterError, match=r"'progress' must be a function .*; got 3"):
-            komb.markov_blanket(XOR, "Y", progress=3)  # type: ignore[arg-type]
+            komb.markov_blanket(XOR, "Y", progress=3)
 
 
 class TestInterruption:

@@ -87,7 +87,7 @@ def test_a_journal_of_another_search(tmp_path: Path, changes: dict[str, Any], me
 
 def test_what_is_no_name_of_a_file() -> None:
     with pytest.raises(ParameterError, match="'resume' must be the name of a file; got 1"):
-        komb.markov_blanket(hidden_pair(), 0, resume=1)  # type: ignore[arg-type]
+        komb.markov_blanket(hidden_pair(), 0, resume=1)
 
 
 def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from komb.search import auto
-    from komb.search.auto import Budget
+    from komb.search._automatic import Budget
     from komb.search.grounds import GroundedOmission, Kind, fact
     from komb.search.task import Task
 

@@ -112,7 +112,9 @@ class TestWords:
     def test_a_member_that_small_sets_separate(self) -> None:
         explanation = explain_found(CHAIN, 0, {1: EMPTY, 2: EMPTY}, "hiton-mb")
         assert "Given hall, however, it is independent (p = " in explanation["weather"].text
-        assert explanation["weather"].text.endswith("; hiton-mb kept it for a reason that these tests do not show.")
+        assert explanation["weather"].text.endswith(
+            "; hiton-mb kept it for a reason that these tests do not show."
+        )
 
     def test_a_column_that_nothing_separates(self) -> None:
         for witnesses in ({2: EMPTY}, {}):

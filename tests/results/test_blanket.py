@@ -290,7 +290,13 @@ class TestExport:
     def test_a_frame_is_of_the_library_of_the_data(self, library: str) -> None:
         columns = {"X": [0, 1] * 50, "Y": [0, 1] * 50}
         blanket = komb.markov_blanket(pytest.importorskip(library).DataFrame(columns), "Y")
-        results = [blanket, blanket.explain(), blanket.effects, blanket.ranking(), blanket.roles()]
+        results: list[Any] = [
+            blanket,
+            blanket.explain(),
+            blanket.effects,
+            blanket.ranking(),
+            blanket.roles(),
+        ]
         results += [
             blanket.stability(2),
             Blankets([blanket]),

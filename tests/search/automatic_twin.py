@@ -54,10 +54,10 @@ def check_twin(
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
     region = Region.of(engine, task.candidates | {task.target}, largest)
     alone = region.alone(task.target)
-    leaks = find_leaks(engine, task, alone)
     witnesses, separators = naive.auto.automatic(
         twin, task.candidates, task.target, alpha, rules(level), order, max_separator,
-        task.start, task.include, lambda needed: find_determining(leaks, alone, needed),
+        task.start, task.include,
+        lambda needed: find_determining(find_leaks(engine, task, alone, needed), alone),
         lambda x, z: _region.is_copied(engine, x, frozenset({z})),
     )  # fmt: skip
     members, equivalents = find_equivalents(region, task, witnesses)

@@ -24,9 +24,10 @@ from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import Variables
 from komb.search import _automatic, _effort, _region, auto
+from komb.search._automatic import Budget
 from komb.search._effort import work_of_order
 from komb.search._thresholds import LEVEL, family_bits, share_of_level
-from komb.search.auto import Budget, find_blanket
+from komb.search.auto import find_blanket
 from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
 from komb.search.task import Progress, Task
 from tests.data.models.graphs import ASIA, CHILD, draw_from

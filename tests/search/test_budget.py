@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import komb
-from komb.search.auto import Budget
+from komb.search._automatic import Budget
 
 XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
 

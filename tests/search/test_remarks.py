@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, ncx2
@@ -126,7 +128,7 @@ def test_of_a_column_and_a_near_copy_the_one_with_more_evidence_is_the_member() 
     assert found == {2: (frozenset({0}),)}
 
 
-def numbers(columns: dict[str, Codes], **options: object) -> tuple[tuple[str, ...], dict[str, set]]:
+def numbers(columns: dict[str, Any], **options: Any) -> tuple[tuple[Any, ...], dict[Any, Any]]:
     blanket = komb.markov_blanket(columns, "y", **options)
     sets = {name: {frozenset(each) for each in own} for name, own in blanket.equivalents.items()}
     return blanket.members, sets

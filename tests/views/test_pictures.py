@@ -54,7 +54,7 @@ def test_a_notebook_shows_every_picture() -> None:
     blanket = blankets["Y"]
     drawn = [blanket, blankets, blanket.effects, blanket.ranking(), make_comparison()]
     for result in drawn:
-        data, size = result.plot()._repr_png_()
+        data, size = result.plot()._repr_png_()  # type: ignore[attr-defined]
         assert data.startswith(b"\x89PNG")
         assert min(size.values()) > 50
 

@@ -24,6 +24,11 @@ class Info(Protocol):
         ...
 
     @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        ...
+
+    @property
     def implementation(self) -> Any:
         """The class or function itself."""
         ...

@@ -96,7 +96,7 @@ class _Colours:
     ) -> None:
         self.columns: Colours
         self.codes: Colours  # of one column after the other
-        self._n_codes, self._starts = n_codes, np.cumsum(n_codes) - n_codes
+        self._starts = np.cumsum(n_codes) - n_codes
         self._column_of = np.repeat(np.arange(len(n_codes)), n_codes)
         is_missing = (
             np.arange(len(counts)) - self._starts[self._column_of] == n_levels[self._column_of]

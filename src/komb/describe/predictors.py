@@ -68,8 +68,10 @@ def enter(
         conditions = [given, *(given | missing[x] for x in left)]
         asked = [left, *([x] for x in left)]
         alone, *together = engine.evidence(target, list(zip(map(frozenset, asked), conditions)))
-        worth = {x: (own.get(x, 0.0) / (1 + len(missing[x])), missing[x])
-                 for x, own in zip(left, together, strict=True)}
+        worth = {
+            x: (own.get(x, 0.0) / (1 + len(missing[x])), missing[x])
+            for x, own in zip(left, together, strict=True)
+        }
         worth |= {x: (bits, EMPTY) for x, bits in alone.items() if bits >= worth[x][0]}
         best = max(left, key=lambda x: (worth[x][0], -x))
         order += [*sorted(worth[best][1]), best]

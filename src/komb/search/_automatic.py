@@ -44,9 +44,7 @@ LEFT_SHARE_TO_DETECT = 1.0
 do not become sparse, and a correlated condition already takes most of it."""
 
 
-def has_power(
-    engine: Engine, target: int, x: int, given: Variables, witness: Variables
-) -> bool:
+def has_power(engine: Engine, target: int, x: int, given: Variables, witness: Variables) -> bool:
     """Whether a test would see enough of the dependence that a witness shows."""
     power = power_to_detect(SHARE_TO_DETECT)._replace(left_share=LEFT_SHARE_TO_DETECT)
     return engine.can_detect(target, x, given, witness, power)
@@ -178,9 +176,9 @@ class Search:
 
     def is_settled(self, x: int, given: Variables, witness: Variables) -> bool:
         """Whether an "independent" counts: its test has power, or what is given tells the same."""
-        return has_power(
-            self.engine, self.task.target, x, given, witness
-        ) or self.region.is_copied(x, given - witness)
+        return has_power(self.engine, self.task.target, x, given, witness) or self.region.is_copied(
+            x, given - witness
+        )
 
     def sure_separator(self, x: int, witness: Variables) -> Variables | None:
         """Return members that separate a variable given a witness, if that is settled."""

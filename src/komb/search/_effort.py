@@ -63,7 +63,7 @@ def work_of_tests(engine: Engine, target: int, n_tests: int, n_given: int) -> fl
     if engine.test_cost > 1.0:
         return n_tests * engine.test_cost * (COSTLY_TEST + COSTLY_ROW * engine.n_rows)
     levels = engine.n_levels
-    typical = sorted(levels)[len(levels) // 2] ** (n_given + 1)
+    typical: int = sorted(levels)[len(levels) // 2] ** (n_given + 1)
     cells = min(engine.n_rows, typical * levels[target] * engine.n_strata)
     return n_tests * (DECIDED_TEST + DECIDED_ROW * engine.n_rows + DECIDED_CELL * cells)
 
