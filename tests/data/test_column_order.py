@@ -13,7 +13,7 @@ from komb.data.column_order import order_columns
 from komb.data.table import DiscreteTable
 
 
-def ordered(table: DiscreteTable, ranked: bool = False) -> list[object]:
+def ordered(table: DiscreteTable, ranked: bool = False) -> list[Any]:
     numbers = {table.index(name): v for name, v in table.numbers.items()} if ranked else {}
     return [table.names[x] for x in order_columns(table, numbers)]
 
@@ -37,7 +37,7 @@ def test_rows_columns_names_and_codings_do_not_matter(
     coded = np.stack([rng.permutation(n_levels)[column] for column in codes.T], axis=1)
     first = ordered(DiscreteTable.from_codes(codes))
     again = ordered(DiscreteTable.from_codes(coded[rows].take(columns, axis=1), columns.tolist()))
-    assert [partition(codes[:, int(x)]) for x in first] == [partition(codes[:, int(x)]) for x in again]
+    assert [partition(codes[:, x]) for x in first] == [partition(codes[:, x]) for x in again]
 
 
 def partition(column: np.ndarray) -> set[tuple[int, ...]]:
