@@ -10,9 +10,10 @@
 ``power``: 100 SNPs and 2,000 people, half of them cases, of a pure model: how often the true set is
 ranked first by the test of the interaction and by that of the association (which is what mutual
 information ranks by, as MPI3SNP does). ``null``: how many tables without any effect have a finding.
-``certificate``: how often a set carries more than the certificate says. ``orders`` and ``epigen``: files
-``*.npz`` of published tables; ``--half`` takes every second one, so that constants can be chosen on
-one half and judged on the other. ``speed``: groups per second, beside PLINK 1.9 if it is there.
+``certificate``: how often a set carries more than the certificate says. ``orders`` and ``epigen``:
+files ``*.npz`` of published tables; ``--half`` takes every second one, so that constants can be
+chosen on one half and judged on the other. ``speed``: groups per second, beside PLINK 1.9 if it is
+there.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 
 import komb
 
-MAFS = {
+MAFS: dict[int, list[tuple[float, ...]]] = {
     2: [(0.25, 0.25), (0.25, 0.5), (0.5, 0.5), (0.05, 0.25), (0.05, 0.5)],
     3: [(0.25,) * 3, (0.25, 0.25, 0.5), (0.5,) * 3, (0.05, 0.25, 0.5), (0.05, 0.5, 0.5)],
 }
@@ -65,7 +66,7 @@ def pure_model(
             mean = np.tensordot(table, own, (axis, 0))
             table = table - np.expand_dims(mean, axis)
         table *= wanted / math.sqrt(float((joint * table**2).sum()))
-        if 0 <= prevalence + table.min() and prevalence + table.max() <= 1:
+        if prevalence + table.min() >= 0 and prevalence + table.max() <= 1:
             return prevalence + table
     raise ValueError(f"no pure model of {mafs} with heritability {heritability}")
 
@@ -164,7 +165,7 @@ def run_certificate(arguments: argparse.Namespace) -> None:
 
 
 def true_bits(penetrance: np.ndarray, mafs: Sequence[float]) -> float:
-    """What a pure set tells about a case in a sample of half cases, in bits."""
+    """Return what a pure set tells about a case in a sample of half cases, in bits."""
     joint = np.ones(())
     for maf in mafs:
         joint = np.multiply.outer(joint, genotype_shares(maf))
@@ -196,7 +197,8 @@ def run_orders(arguments: argparse.Namespace) -> None:
 
 def run_epigen(arguments: argparse.Namespace) -> None:
     print(
-        "| table | target | true pairs | found | right | F1 | seconds |\n|---|---|---|---|---|---|---|"
+        "| table | target | true pairs | found | right | F1 | seconds |\n"
+        "|---|---|---|---|---|---|---|"
     )
     scores: dict[tuple[str, str], list[float]] = {}
     for file in _files(arguments):
@@ -209,7 +211,9 @@ def run_epigen(arguments: argparse.Namespace) -> None:
             began = time.perf_counter()
             result = komb.interactions(komb.table(columns), "y", scale=arguments.scale)
             seconds = time.perf_counter() - began
-            found = {tuple(sorted(int(n[1:]) for n in g.columns)) for g in result.significant}
+            found = {
+                tuple(sorted(snps.index(str(n)) for n in g.columns)) for g in result.significant
+            }
             right = len(found & truth)
             f1 = 2 * right / (len(found) + len(truth))
             scores.setdefault((file.stem.split("_")[1], target), []).append(f1)
@@ -239,7 +243,8 @@ def run_speed(arguments: argparse.Namespace) -> None:
         seconds = time.perf_counter() - began
         count = sum(math.comb(width, size) for size in range(2, arguments.order + 1))
         print(
-            f"komb, {threads} threads: {seconds:.1f} s, {count / seconds / 1e6:.1f} million groups a second"
+            f"komb, {threads} threads: {seconds:.1f} s, "
+            f"{count / seconds / 1e6:.1f} million groups a second"
         )
     if arguments.plink and arguments.order == 2:
         with tempfile.TemporaryDirectory() as folder:
@@ -257,7 +262,8 @@ def run_speed(arguments: argparse.Namespace) -> None:
                 began = time.perf_counter()
                 subprocess.run(command, cwd=folder, check=True, capture_output=True)
                 print(
-                    f"PLINK --fast-epistasis boost, {threads} threads: {time.perf_counter() - began:.1f} s"
+                    f"PLINK --fast-epistasis boost, {threads} threads: "
+                    f"{time.perf_counter() - began:.1f} s"
                 )
 
 
@@ -266,8 +272,10 @@ def _write_bed(folder: Path, codes: np.ndarray, case: np.ndarray) -> None:
 
     properties = {
         "fid": [f"F{i}" for i in range(len(codes))], "iid": [f"P{i}" for i in range(len(codes))],
-        "pheno": [str(1 + int(each)) for each in case], "sid": [f"rs{i}" for i in range(codes.shape[1])],
-        "chromosome": ["1"] * codes.shape[1], "bp_position": [*range(1000, 1000 * codes.shape[1] + 1, 1000)],
+        "pheno": [str(1 + int(each)) for each in case],
+        "sid": [f"rs{i}" for i in range(codes.shape[1])],
+        "chromosome": ["1"] * codes.shape[1],
+        "bp_position": [*range(1000, 1000 * codes.shape[1] + 1, 1000)],
         "allele_1": ["A"] * codes.shape[1], "allele_2": ["C"] * codes.shape[1],
     }  # fmt: skip
     to_bed(folder / "x.bed", codes.astype(np.int8), properties=properties)

@@ -20,7 +20,7 @@ from tests.engine.engines import on_table
 from tests.engine.tables import make_table, with_missing
 
 ROWS = {"uint8": 250, "uint16": 400}  # as many as there are levels
-LAST = "run_shuffles"
+LAST = "shuffle_tests"
 
 
 def compile_kernels() -> None:

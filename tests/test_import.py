@@ -46,6 +46,7 @@ PUBLIC = [
     "DiscreteNetwork",
     "DiscreteTable",
     "Explanation",
+    "Interactions",
     "Knowledge",
     "MarkovBlanketSelector",
     "MarkovField",
@@ -62,6 +63,7 @@ PUBLIC = [
     "encode",
     "errors",
     "example",
+    "interactions",
     "markov_blanket",
     "markov_blankets",
     "read_bif",
@@ -95,7 +97,7 @@ class TestImport:
 
     def test_functions_can_be_looked_at_without_kernels(self) -> None:
         code = "import komb; komb.markov_blanket, komb.compare, komb.tests(), komb.algorithms()"
-        assert loaded_after(code) == "['numpy']"
+        assert loaded_after(code) == "['polars', 'numpy']"
 
     @pytest.mark.parametrize(
         ("arguments", "loaded"),

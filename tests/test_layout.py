@@ -50,6 +50,7 @@ SHARED_STEMS = {
     "columns": "those of data, as they come in; and those of a table, as features are made of them",
     "encode": "into a folder, and the command that does so",
     "effects": "how they are measured and what a result says of them",
+    "interactions": "a function, its command, its result and how that is drawn",
     "find": "a function and its command",
     "knowledge": "what is known beforehand, and evidence that agrees with it",
     "options": "those that algorithms declare, those of a search, and how a command has them",

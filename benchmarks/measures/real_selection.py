@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.compose import ColumnTransformer
 from scipy.stats import binom, kendalltau
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -35,7 +35,15 @@ import komb
 from common import print_table
 from measures.real_tables import FRESH, QUESTIONS, Question, load_question
 
-__all__ = ["MODELS", "SELECTORS", "Tally", "add_real_options", "measure_split", "print_means", "run_real"]
+__all__ = [
+    "MODELS",
+    "SELECTORS",
+    "Tally",
+    "add_real_options",
+    "measure_split",
+    "print_means",
+    "run_real",
+]
 
 FOLDS = 3
 TREES = 60
@@ -224,11 +232,14 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
 
     def mean(self, models: Iterable[str]) -> float:
+        """Return the mean score of some models."""
         return mean(mean(self.scores[model]) for model in models)
 
 
 def _score(model: str, X: tuple[pd.DataFrame, pd.DataFrame], y: tuple[_Y, _Y]) -> float:
-    """Return how often the larger of two answers gets the larger prediction: the area under the
+    """Return how often the larger of two answers has the larger prediction.
+
+    It is the area under the
     ROC curve for two classes, and the same from Kendall's tau for numbers.
     """
     if X[0].shape[1] == 0:
@@ -319,7 +330,9 @@ def print_means(measured: Sequence[Mapping[str, Tally]], models: Sequence[str]) 
         every = np.array([tally.mean(models) for tally in tallies])
         gain = every - first
         error = gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else np.nan
-        by_model = (f"{mean(mean(tally.scores[model]) for tally in tallies):.4f}" for model in models)
+        by_model = (
+            f"{mean(mean(tally.scores[model]) for tally in tallies):.4f}" for model in models
+        )
         share = mean(mean(tally.share) for tally in tallies)
         seconds = [mean(tally.seconds) for tally in tallies]
         rows.append((label, f"{every.mean():.4f}", f"{gain.mean():+.4f} ({error:.4f})", *by_model,

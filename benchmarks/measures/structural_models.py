@@ -9,6 +9,8 @@ and some are cut into levels.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -33,32 +35,29 @@ def draw_task(seed: int, most_cells: int) -> tuple[Question, Question]:
         if n_columns * n_rows <= most_cells:
             break
     columns, target = _draw_columns(rng, n_columns, n_rows + TEST_ROWS)
+    answers: npt.NDArray[Any] = target
     if rng.random() < 0.7:
         answers = (target > np.quantile(target, rng.uniform(0.3, 0.7))).astype(np.int64)
-    else:
-        answers = target
     order = rng.permutation(n_columns)
-    X = pd.DataFrame({f"c{i}": _as_seen(rng, columns[x]) for i, x in enumerate(order)})
+    features = pd.DataFrame({f"c{i}": _as_seen(rng, columns[x]) for i, x in enumerate(order)})
     learn, predict = slice(0, n_rows), slice(n_rows, None)
     return tuple(  # type: ignore[return-value]
-        Question(f"task {seed}", X.iloc[rows].reset_index(drop=True), answers[rows])
+        Question(f"task {seed}", features.iloc[rows].reset_index(drop=True), answers[rows])
         for rows in (learn, predict)
     )
 
 
-def _draw_columns(
-    rng: _Generator, n_columns: int, n_rows: int
-) -> tuple[list[_Values], _Values]:
+def _draw_columns(rng: _Generator, n_columns: int, n_rows: int) -> tuple[list[_Values], _Values]:
     """Return the columns and the target, all of them as numbers on one scale."""
     n_noise = round(n_columns * rng.uniform(0, 0.7))
     n_copies = round(n_columns * rng.uniform(0, 0.2))
     n_model = max(8, n_columns - n_noise - n_copies)
-    place = rng.integers(n_model // 4, n_model)
-    n_causes = max(1, round(min(place, 2 * 20 ** rng.random())))
+    place = int(rng.integers(n_model // 4, n_model))
+    n_causes = max(1, round(min(float(place), 2 * 20 ** rng.random())))
     model: list[_Values] = []
     for number in range(n_model + 1):
-        n_parents = n_causes if number == place else min(number, rng.integers(0, 5))
-        model.append(_draw_node(rng, model, int(n_parents), n_rows))
+        n_parents = n_causes if number == place else min(number, int(rng.integers(0, 5)))
+        model.append(_draw_node(rng, model, n_parents, n_rows))
     target = model.pop(place)
     copies = [
         model[rng.integers(n_model)] + rng.uniform(0.1, 1) * rng.normal(size=n_rows)
@@ -77,7 +76,8 @@ def _draw_node(rng: _Generator, others: list[_Values], n_parents: int, n_rows: i
         term = _draw_term(rng, str(mechanism), left)
         total += rng.uniform(0.3, 1) * rng.choice([-1, 1]) * _scaled(term)
     share = 1.0 if n_parents == 0 else rng.uniform(0.1, 0.6)  # of the variance, that is noise
-    return np.sqrt(1 - share) * _scaled(total) + np.sqrt(share) * rng.normal(size=n_rows)
+    values: _Values = np.sqrt(1 - share) * _scaled(total) + np.sqrt(share) * rng.normal(size=n_rows)
+    return values
 
 
 def _draw_term(rng: _Generator, mechanism: str, left: list[_Values]) -> _Values:
@@ -98,7 +98,8 @@ def _draw_term(rng: _Generator, mechanism: str, left: list[_Values]) -> _Values:
 
 def _scaled(values: _Values) -> _Values:
     spread = values.std()
-    return (values - values.mean()) / (spread if spread > 1e-9 else 1.0)
+    scaled: _Values = (values - values.mean()) / (spread if spread > 1e-9 else 1.0)
+    return scaled
 
 
 def _as_seen(rng: _Generator, values: _Values) -> npt.NDArray[np.generic]:

@@ -19,6 +19,7 @@ from komb.errors import ParameterError, UnknownNameError
 class Thing:
     name: str
     implementation: Any
+    summary: str = ""
 
 
 class Apple:

@@ -124,7 +124,7 @@ def test_as_many_levels_as_are_allowed_in_a_file(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_to_read(tmp_path: Path) -> None:
-    check_refused(lambda: komb.Knowledge.from_file(tmp_path), None, "cannot be read: Is a dir")
+    check_refused(lambda: komb.Knowledge.from_file(tmp_path), None, "is not a file. Name one file")
     long = tmp_path / "long.csv"
     long.write_text("a,b\n1,2\n" + "x" * 200_000 + "\n")
     check_refused(lambda: komb.read_table(long), None, "Cannot split .*long.csv' into fields: fie")

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import komb
 from tests.guards import calls, freeze
 from tests.guards.kinds import KINDS
 
@@ -39,6 +40,7 @@ def use_all() -> None:
                 freeze.ask(kind, test, freeze.draw_queries(kind.names, 5))
             for options in ({"order": 1}, {"method": "komb"}):
                 freeze.search(kind, kind.names[-1], options)
+    komb.interactions(komb.example("lamp"), "lamp")
     calls.load_all_kernels()  # to see which were not used
 
 

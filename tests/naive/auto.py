@@ -91,6 +91,12 @@ class Automatic:
             self.needed = max(self.single, by_share)
         self.blanket = {x: frozenset() for x in sorted(self.include)}
 
+    def chance(self, most: float) -> float:
+        """What tests given members may spend while all of them are by request."""
+        if self.blanket.keys() - self.include:
+            return most
+        return min(most, self.rules.share_of_level(self.rules.largest_order + 1))
+
     def nearest(self, a: int, pool: Set, most: int | None = None) -> Set:
         """Those that depend on a most, of equals the first ones."""
         by_strength = sorted(pool, key=lambda z: (-self.alone[a].get(z, 0.0), z))
@@ -247,7 +253,7 @@ class Automatic:
         strong: list[Strong] = []
         while fresh:
             n_tests = len(self.outside()) * len(self.blanket)
-            needed = max(self.single, family_bits(n_tests, self.rules.partner_chance))
+            needed = max(self.single, family_bits(n_tests, self.chance(self.rules.partner_chance)))
             strong += self.strong(self.outside(), [frozenset({w}) for w in fresh], needed)
             fresh = self.add_strong(strong)
 
@@ -369,7 +375,7 @@ class Automatic:
         members, outside = frozenset(self.blanket), self.outside()
         if not members or (bound is not None and len(members) > bound):
             return None
-        needed = max(self.single, family_bits(len(outside), self.rules.missed_chance))
+        needed = max(self.single, family_bits(len(outside), self.chance(self.rules.missed_chance)))
         bits = {x: self.session.confirmed(self.y, x, members) for x in outside}
         strong = {x: own for x, own in bits.items() if self.depends(x, members) and own >= needed}
         return first_strongest(strong) if strong else None

@@ -239,6 +239,24 @@ def component_of(y_degree: float, x_degree: float) -> tuple[str, float] | None:
     return None if weight is None else ("higher", weight)
 
 
+def adjust(
+    of_y: Any, pool: list[tuple[float, Vector]], n: int, is_conditional: bool, by_level: bool
+) -> tuple[list[Vector], list[tuple[float, Vector]]]:
+    """The functions of a target, its spread among them, and those of the conditions it needs."""
+    for functions in ([(cost, q) for cost, q in pool if cost <= 6], pool):
+        made = dict(enumerate(v for _, v in of_y["own"]))
+        if is_conditional and len(made) > 1 and not by_level:
+            first = made[0]
+            left = first - sum(q * (q @ first) for _, q in choose(functions, [first], n))
+            if left @ left > 1e-3 * (first @ first):
+                made[1] = left**2 / (left @ left / n) - 1
+        own = list(made.values())
+        chosen = choose(functions, own, n)
+        if not is_bent(functions, own if by_level else own[:2], n):
+            break
+    return own, chosen
+
+
 def mixed_test(
     columns: Sequence[NaiveColumn], y: int, x: int, given: Collection[int]
 ) -> tuple[float, str | None]:
@@ -250,18 +268,7 @@ def mixed_test(
     conditions = [columns[z].vectors(rows) for z in sorted(given)]
     if n < 20 or not of_y["own"] or not of_x["own"]:
         return 1.0, None
-    pool = basis(conditions, n)
-    for functions in ([(cost, q) for cost, q in pool if cost <= 6], pool):
-        made = dict(enumerate(v for _, v in of_y["own"]))
-        if conditions and len(made) > 1 and not columns[y].by_level:
-            first = made[0]
-            left = first - sum(q * (q @ first) for _, q in choose(functions, [first], n))
-            if left @ left > 1e-3 * (first @ first):
-                made[1] = left**2 / (left @ left / n) - 1
-        own = list(made.values())
-        chosen = choose(functions, own, n)
-        if not is_bent(functions, own if columns[y].by_level else own[:2], n):
-            break
+    own, chosen = adjust(of_y, basis(conditions, n), n, bool(conditions), columns[y].by_level)
     of_y["own"] = [(degree, v) for (degree, _), v in zip(of_y["own"], own, strict=True)]
     functions = chosen + [(math.inf, curve) for curve in curves(chosen, own, n)]
 

@@ -107,14 +107,15 @@ class GroupColumns:
         place = np.ravel_multi_index(tuple(own[:, rows].astype(np.intp)), tuple(levels))
         n_cells = int(np.prod(levels))
         counts = np.bincount(place, minlength=n_cells)
+        shown: tuple[object, ...] = (None,)
         if not self.target.n_levels:
-            responses, shown = self.measured[rows][None], (None,)
+            responses = self.measured[rows][None]
         else:
             responses = np.eye(self.target.n_levels)[:, self.target.codes[rows]]
-            shown = self.target_levels
+            shown = (*self.target_levels,)
             if len(shown) == 2:
-                side = slice(0, 1) if shown[0] == CASE else slice(1, 2)
-                responses, shown = responses[side], shown[side]
+                side = 0 if shown[0] == CASE else 1
+                responses, shown = responses[[side]], (shown[side],)
         sums = np.array([np.bincount(place, each, n_cells) for each in responses])
         means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
         total = responses.mean(axis=1)

@@ -37,7 +37,6 @@ from komb.engine.journal import Journal, hash_arrays, hash_table
 from komb.engine.threads import n_threads, use_threads
 from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.interactions import Cells, Interaction, Interactions, Searched
-from komb.views.text import plural
 
 TESTS = ("interaction", "association")
 SCALES = ("scores", "values")
@@ -98,9 +97,10 @@ def interactions(
     order
         Size of the largest groups, 2 to 5.
     test
-        ``"interaction"``: whether the group has an effect that its subsets do not have, by the score
-        of its highest-order products in a model (logistic, multinomial or linear) with all products
-        of fewer columns. ``"association"``: whether its columns tell anything together (saturated).
+        ``"interaction"``: whether the group has an effect that its subsets do not have, by the
+        score of its highest-order products in a model (logistic, multinomial or linear) with
+        all products of fewer columns. ``"association"``: whether its columns tell anything
+        together (saturated).
     level
         The family-wise error: the probability that any group is found although none acts together.
     given
@@ -231,8 +231,9 @@ def _open(
                 rule, remedy = "name neither the target nor a covariate", "Take it out of the list."
                 raise ParameterError.because("between", rule, name, remedy)
     if target in held:
-        remedy = "Take it out of ", Argument("given"), "."
-        raise ParameterError.because("given", "not name the target", target, remedy)
+        raise ParameterError.because(
+            "given", "not name the target", target, ("Take it out of ", Argument("given"), ".")
+        )
     return table, held, sides
 
 

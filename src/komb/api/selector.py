@@ -152,11 +152,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Values are passed on as they came, neither encoded nor cut. ``X`` can be a pandas, polars or
     pyarrow table or an array. A sparse matrix of counts or of zeros and ones is searched column by
-    column, with a byte for each value; it stays sparse in ``transform``. The answer depends on nothing but data and
-    parameters. If nothing is selected, :meth:`transform` warns and returns no columns, which most
-    models refuse; ``min_features=1`` keeps the best column instead. Options that the method has no
-    use for are ignored here, unlike in :func:`komb.markov_blanket`, so that a grid search can try
-    several methods at once.
+    column, with a byte for each value; it stays sparse in ``transform``. The answer depends on
+    nothing but data and parameters. If nothing is selected, :meth:`transform` warns and returns no
+    columns, which most models refuse; ``min_features=1`` keeps the best column instead. Options
+    that the method has no use for are ignored here, unlike in :func:`komb.markov_blanket`, so that
+    a grid search can try several methods at once.
 
     Examples
     --------

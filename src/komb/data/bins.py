@@ -199,7 +199,7 @@ def _best_split(values: Floats, classes: npt.NDArray[np.int64]) -> int:
 def find_cuts_by_clusters(numbers: Floats, bins: int) -> tuple[float, ...]:
     """Let scikit-learn find clusters of values, and cut between them."""
     from sklearn.preprocessing import KBinsDiscretizer
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     low, high = _measure(lambda: iter([numbers]))[1:]
     if low == high:

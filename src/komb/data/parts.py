@@ -8,7 +8,7 @@ any time asks for the codes as a whole.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -90,9 +90,14 @@ class Parts(ABC):
     def verify(self) -> None:  # noqa: B027 - only files have checksums
         """Compare what is on disk with its checksums."""
 
+    def each(self, work: Callable[..., Any], *arguments: Sequence[Any]) -> Iterable[Any]:
+        """Do some work on each piece, with its own of each list of arguments, where it is."""
+        return map(work, self.pieces(), *arguments)
+
     def add_up(self, count: Callable[[Piece], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Add up what is counted in each piece."""
-        return sum_of([count(piece) for piece in self.pieces()])
+        total: npt.NDArray[Any] = np.sum([*self.each(count)], axis=0)
+        return total
 
     def count_levels(self, position: int, n_codes: int) -> Int64Array:
         """Count the rows that have each code of a column."""
@@ -102,12 +107,6 @@ class Parts(ABC):
 def count_codes(place: int, n_codes: int, piece: Piece) -> Int64Array:
     """Count the rows of a piece that have each code of a column."""
     return np.bincount(piece.codes()[place], minlength=n_codes)
-
-
-def sum_of(counts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Add up the counts of several pieces."""
-    total: npt.NDArray[Any] = np.sum(counts, axis=0)
-    return total
 
 
 def cut_rows(n_rows: int, n_columns: int, at_least: int) -> list[slice]:

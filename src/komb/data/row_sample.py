@@ -8,7 +8,8 @@ and rows that are equal one after the other, so that each has the same chance.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +18,13 @@ import numpy.typing as npt
 from komb.data.levels import CodeArray
 
 if TYPE_CHECKING:
+    from komb.data.parts import Piece
     from komb.data.table import DiscreteTable
 
 _Hashes = npt.NDArray[np.uint64]
 _Int64Array = npt.NDArray[np.int64]
+
+_ROWS_AT_ONCE = 1 << 20
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # those of splitmix64
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -42,42 +46,52 @@ def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
 
 def codes_in(table: DiscreteTable, rows: _Int64Array) -> CodeArray:
     """Return the codes of some rows, wherever they are."""
-    found = np.empty((table.n_columns, len(rows)), table.dtype)
-    places = np.array(table.parts.places)
-    for start, end, codes in _pieces(table):
-        is_here = (start <= rows) & (rows < end)
-        found[:, is_here] = codes[places[:, None], rows[is_here] - start]
-    return found
+    parts = table.parts
+    ends = np.cumsum([*parts.each(_count_rows)])
+    own = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    local = [each - start for each, start in zip(own, [0, *ends[:-1]], strict=True)]
+    pieces = [*parts.each(partial(_take_codes, parts.places), local)]
+    return np.concatenate(pieces, axis=1).astype(table.dtype, copy=False)
+
+
+def _count_rows(piece: Piece) -> int:
+    return int(piece.codes().shape[1])
+
+
+def _take_codes(places: Sequence[int], piece: Piece, rows: _Int64Array) -> CodeArray:
+    taken: CodeArray = piece.codes()[np.array(places)[:, None], rows]
+    return taken
 
 
 def _hash_rows(table: DiscreteTable) -> tuple[_Hashes, _Hashes]:
     """Hash what is in each row, with a second hash for rows that are alike but for the codes."""
-    hashes, ties = np.zeros((2, table.n_rows), np.uint64)
     named = np.array([zlib.crc32(repr(name).encode()) for name in table.names], np.uint64)
     salts = _mix(named * _STEP)
     by_level = {
-        position: _mix(table.level_counts(position).astype(np.uint64) + salts[position])
-        for position, name in enumerate(table.names)
+        place: (
+            salts[position],
+            _mix(table.level_counts(position).astype(np.uint64) + salts[position]),
+        )
+        for position, (name, place) in enumerate(zip(table.names, table.parts.places, strict=True))
         if name not in table.numbers
     }
-    for start, end, codes in _pieces(table):
-        own, tied = hashes[start:end], ties[start:end]
-        for position, name in enumerate(table.names):
-            if position in by_level:
-                column = codes[table.parts.places[position]]
-                own += by_level[position][column]
-                tied += _mix(column.astype(np.uint64) + salts[position])
-            else:
-                own += _mix(_bits(table.numbers[name][start:end]) + salts[position])
+    hashes, ties = np.concatenate([*table.parts.each(partial(_hash_levels, by_level))], axis=1)
+    for name, values in table.numbers.items():
+        salt = salts[table.index(name)]
+        for start in range(0, table.n_rows, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            hashes[rows] += _mix(_bits(values[rows]) + salt)
     return hashes, ties
 
 
-def _pieces(table: DiscreteTable) -> Iterator[tuple[int, int, CodeArray]]:
-    start = 0
-    for piece in table.parts.pieces():
-        codes = piece.codes()
-        yield start, start + codes.shape[1], codes
-        start += codes.shape[1]
+def _hash_levels(by_level: Mapping[int, tuple[np.uint64, _Hashes]], piece: Piece) -> _Hashes:
+    """Hash the levels in some rows: how often they occur, and, as a second hash, their codes."""
+    codes = piece.codes()
+    hashes = np.zeros((2, codes.shape[1]), np.uint64)
+    for place, (salt, of_codes) in by_level.items():
+        hashes[0] += of_codes[codes[place]]
+        hashes[1] += _mix(codes[place].astype(np.uint64) + salt)
+    return hashes
 
 
 def _bits(numbers: npt.NDArray[np.float64]) -> _Hashes:

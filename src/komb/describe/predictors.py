@@ -67,7 +67,9 @@ def enter(
         missing = {x: (members[x] or frozenset()) & members.keys() - given for x in left}
         conditions = [given, *(given | missing[x] for x in left)]
         asked = [left, *([x] for x in left)]
-        alone, *together = engine.evidence(target, list(zip(map(frozenset, asked), conditions)))
+        alone, *together = engine.evidence(
+            target, list(zip(map(frozenset, asked), conditions, strict=True))
+        )
         worth = {
             x: (own.get(x, 0.0) / (1 + len(missing[x])), missing[x])
             for x, own in zip(left, together, strict=True)

@@ -10,6 +10,7 @@ counted again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import combinations, islice
@@ -171,8 +172,51 @@ def merge_sets(
 ) -> Iterator[tuple[Columns, list[Columns]]]:
     """Merge sets into blocks; yields each block, with the sets inside that no other one has.
 
-    A block begins with the first set that is left and takes in those after it that fit.
+    Sets are joined whose columns are of the same groups; then a block begins with the first set
+    that is left and takes in those after it that fit.
     """
+    if not sets:
+        return
+    joined: dict[Columns, list[Columns]] = {}
+    for union, inside in _join_sets(sets, n_codes, most_cells):
+        joined.setdefault(union, []).extend(inside)
+    for block, unions in _merge_one_by_one(list(joined), n_codes, most_cells):
+        yield block, [columns for union in unions for columns in joined[union]]
+
+
+def _join_sets(
+    sets: Sequence[Columns], n_codes: Sequence[int], most_cells: int
+) -> Iterator[tuple[Columns, list[Columns]]]:
+    """Join sets by the groups that their columns are in, so small that a group for each still fits.
+
+    All pairs of columns, say, become all pairs of groups. Columns that all sets have are in none.
+    """
+    common = set(sets[0]).intersection(*sets)
+    n_sets = Counter(column for columns in sets for column in columns)
+    n_others = max(1, max(map(len, sets)) - len(common))
+    room = (most_cells / count_cells([n_codes[column] for column in common])) ** (1 / n_others)
+    group_of: dict[int, int] = dict.fromkeys(common, -1)
+    number, cells = 0, 1
+    for column in sorted(n_sets.keys() - common, key=lambda column: (-n_sets[column], column)):
+        cells *= n_codes[column]
+        if cells > room + 1e-6:
+            number, cells = number + 1, n_codes[column]
+        group_of[column] = number
+    by_groups: dict[frozenset[int], list[Columns]] = {}
+    for columns in dict.fromkeys(sets):
+        by_groups.setdefault(frozenset(map(group_of.__getitem__, columns)), []).append(columns)
+    for inside in by_groups.values():
+        union = tuple(sorted(set().union(*inside)))
+        if count_cells([n_codes[column] for column in union]) <= most_cells:
+            yield union, inside
+        else:
+            yield from ((columns, [columns]) for columns in inside)
+
+
+def _merge_one_by_one(
+    sets: Sequence[Columns], n_codes: Sequence[int], most_cells: int
+) -> Iterator[tuple[Columns, list[Columns]]]:
+    """Merge sets into blocks, each with the sets inside that no other one has."""
     order, left = sorted(sets), set(sets)
     sizes = {len(columns) for columns in sets}
     while left:

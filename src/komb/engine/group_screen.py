@@ -255,8 +255,9 @@ class GroupScreen:
 
 
 def _by_frequency(codes: npt.NDArray[Any], n_levels: int) -> Codes:
-    """Number the levels of a column by how often they occur; missing values stay above them."""
+    """Return a column with its levels numbered by how often they occur, missing values above."""
     counts = np.bincount(codes, minlength=n_levels)[:n_levels]
     rank = np.full(n_levels + 1, n_levels, np.uint8)
     rank[np.argsort(-counts, kind="stable")] = np.arange(n_levels)
-    return rank[codes]
+    ranks: Codes = rank[codes]
+    return ranks

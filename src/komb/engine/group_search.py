@@ -1,4 +1,4 @@
-"""Groups of columns that act together on a target: screened, tested, and corrected for their number.
+"""Groups of columns that act together on a target: screened, tested, corrected for their number.
 
 Half of the level is spent on groups of columns that all depend on the target by themselves (there
 are few, and such columns interact more often than others), half on all groups. That is a weighted
@@ -124,7 +124,7 @@ class GroupSearch:
         ), reports
 
     def _find_dependent(self, size: int) -> tuple[int, ...]:
-        """The columns that depend on the target by themselves, at most so many."""
+        """Return the columns that depend on the target by themselves, at most so many."""
         n_columns, p_values, most = len(self._levels), self.singles.p_values, size
         while most < n_columns and math.comb(most + 1, size) <= MOST_FIRST:
             most += 1
@@ -154,7 +154,7 @@ class GroupSearch:
     def _most_bits(
         self, size: int, found: Sequence[Tested], needed: FloatArray, n_sizes: int
     ) -> float:
-        """What a group may have that is no finding.
+        """Return what a group may have that is no finding.
 
         One that has more would have reached the largest statistic that is no finding, but for a
         chance. After ``F`` findings it is about one of the ``F + 1`` strongest groups; the chances
@@ -181,7 +181,7 @@ class GroupSearch:
 
 
 def noncentrality(statistic: float, df: float, chance: float) -> float:
-    """The noncentrality with which a chi-square is as small as this with some chance."""
+    """Return the noncentrality with which a chi-square is as small as this with some chance."""
     low, high = 0.0, 4.0 * statistic + 100.0
     if df <= 0 or chndtr(statistic, df, low) <= chance:
         return low

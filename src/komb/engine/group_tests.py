@@ -52,17 +52,17 @@ class Target(NamedTuple):
         if not self.n_levels:
             return LEAST_ROWS
         counts = np.bincount(self.codes[self.is_known], minlength=self.n_levels)
-        return max(LEAST_ROWS, LEAST_EXPECTED * counts.sum() / counts.min())
+        return float(max(LEAST_ROWS, LEAST_EXPECTED * counts.sum() / counts.min()))
 
     def responses(self) -> Responses:
-        """What groups are to explain: the levels, or what the covariates leave of them."""
+        """Return what groups are to explain: the levels, or what the covariates leave of them."""
         if self.n_levels and not self.covariates.shape[1]:
             return Responses.of_levels(self.codes, self.n_levels)
         left, rank = self.standardised()
         return Responses.of_values(left.T, np.flatnonzero(self.is_known))._replace(rank=rank)
 
     def standardised(self) -> tuple[FloatArray, int]:
-        """What the covariates leave of the target, by row and response, and their rank.
+        """Return what the covariates leave of the target, by row and response, and their rank.
 
         Each response has a variance of 1; of more than two levels there is one of each.
         """
@@ -165,7 +165,7 @@ class _Units(NamedTuple):
         return len(self.place)
 
     def products(self) -> tuple[FloatArray, FloatArray]:
-        """The products of fewer than all columns, with those of rare cells, and of all."""
+        """Return the products of fewer than all columns, with those of rare cells, and of all."""
         n_elements, columns = self.cells.shape[1], [np.eye(len(self.cells))[:, self.is_rare]]
         for size in range(1, n_elements + 1):
             highest = [
@@ -177,7 +177,7 @@ class _Units(NamedTuple):
         return np.hstack(columns[:-1]), columns[-1]
 
     def _indicators(self, subset: tuple[int, ...]) -> Iterator[npt.NDArray[np.bool_]]:
-        """The cells with each combination of levels, none of them the most frequent."""
+        """Return the cells with each combination of levels, none of them the most frequent."""
         kept = [self._levels_but_one(element) for element in subset]
         for levels in product(*kept):
             yield (self.cells[:, list(subset)] == levels).all(axis=1)
@@ -185,7 +185,8 @@ class _Units(NamedTuple):
     def _levels_but_one(self, element: int) -> Int64Array:
         counts = np.bincount(self.cells[:, element], weights=self.sizes)
         found = np.flatnonzero(counts)
-        return found[found != counts.argmax()]
+        kept: Int64Array = found[found != counts.argmax()]
+        return kept
 
     def score(self, null: FloatArray, more: FloatArray) -> _Score:
         """Test whether products matter beyond others and the covariates."""
@@ -212,7 +213,7 @@ class _Units(NamedTuple):
         return float((left**4).mean() / max((left**2).mean(), 1e-300) ** 2) - 3.0
 
     def _unevenness(self, null: FloatArray, both: FloatArray) -> float:
-        """The squared leverages of all rows, summed."""
+        """Return the squared leverages of all rows, summed."""
         root = np.sqrt(self.sizes)[:, None]
         leverage = _leverages(root * both) - _leverages(root * null)
         return float((leverage**2 / self.sizes).sum())
@@ -244,7 +245,7 @@ def _multinomial_score(
             terms = sums * np.log(sums / (sizes[:, None] * chances))
         gain = 2.0 * float(np.nansum(terms))
     bits = max(gain - df, 0.0) / (2.0 * math.log(2.0) * sizes.sum())
-    return _Score(statistic, df, _tail(statistic, df, spread, math.inf), bits)
+    return _Score(statistic, df, _tail(statistic, df, spread, math.inf), float(bits))
 
 
 def _linear_score(
@@ -263,11 +264,11 @@ def _linear_score(
     statistic = gained / (left / n_left)
     shrunk = max(gained - df * left / n_left, 0.0)
     bits = 0.5 * math.log2(1.0 + shrunk / left)
-    return _Score(statistic, df, _tail(statistic, df, spread, n_left), bits)
+    return _Score(statistic, df, _tail(statistic, df, spread, n_left), float(bits))
 
 
 def _tail(statistic: float, df: float, spread: float, n_left: float) -> float:
-    """The p-value of a quadratic form with a mean of ``df`` and a variance of that and a spread."""
+    """Return the p-value of a quadratic form whose mean is ``df``, by its spread."""
     if df <= 0:
         return 1.0
     freedom = 2.0 * df**2 / max(2.0 * df + spread, 0.2 * df)

@@ -124,13 +124,13 @@ def _collapse(
 
 
 def add_counts(left: Sequence[JointCounts], right: Sequence[JointCounts]) -> list[JointCounts]:
-    """Add the counts of the same blocks in two pieces of a table."""
+    """Add the counts of the same blocks in another piece of a table to those of one."""
     return [_add(one, other) for one, other in zip(left, right, strict=True)]
 
 
 def _add(left: JointCounts, right: JointCounts) -> JointCounts:
     if left.keys is None or right.keys is None:
-        return left._replace(counts=left.counts + right.counts)
+        return left._replace(counts=np.add(left.counts, right.counts, out=left.counts))
     keys = np.concatenate((left.keys, right.keys), axis=1)
     counts = np.concatenate((left.counts, right.counts))
     return _collapse(left.columns, left.shape, keys, counts)

@@ -59,7 +59,6 @@ _DIGEST = hashlib.sha256
 _DIGEST_SIZE = _DIGEST().digest_size
 _log = logging.getLogger("komb")
 _said: set[str] = set()  # every sentence is said once in a process
-_awaited: dict[str, Callable[[], None]] = {}  # by kernel: wait until another process compiled it
 
 
 class KernelCache:
@@ -78,9 +77,6 @@ class KernelCache:
         """Return the kernel compiled for these types, or ``None`` if it is in no folder."""
         name = self._file_name(sig, target_context.codegen())
         payload = self._read(name)
-        if payload is None and self._name in _awaited:
-            _awaited.pop(self._name)()
-            payload = self._read(name)
         if payload is not None:
             rebuild: Any = CompileResult._rebuild
             return rebuild(target_context, *pickle.loads(payload))
@@ -144,11 +140,6 @@ class KernelCache:
         for file in list(folder.glob(f"{self._name}-*.nbc")):
             if not file.name.startswith(current):
                 file.unlink(missing_ok=True)
-
-
-def await_kernel(name: str, wait: Callable[[], None]) -> None:
-    """Have a kernel that is not kept yet waited for, when it is first needed."""
-    _awaited[name] = wait
 
 
 def is_kept(name: str) -> bool:

@@ -36,13 +36,6 @@ class Branch(NamedTuple):
         return self._replace(candidates=frozenset(x for x in self.candidates if x < candidate))
 
 
-class Position(NamedTuple):
-    """A candidate at a branch, in the order of the branches and then of the table."""
-
-    branch: int  # its number
-    candidate: int
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one conditional-independence test said."""

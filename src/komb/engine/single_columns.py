@@ -47,8 +47,8 @@ def test_singles(codes: npt.NDArray[Any], levels: Int64Array, target: Target) ->
 
 
 def _sum_levels(
-    codes: npt.NDArray[Any], levels: Int64Array, responses: FloatArray, basis: FloatArray,
-    least_rows: float,
+    codes: npt.NDArray[Any], levels: Int64Array, responses: FloatArray,
+    basis: npt.NDArray[np.float32], least_rows: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """Rows, and sums of responses and covariates, by level; missing and rare ones come first."""
     both = np.column_stack((responses, basis)).astype(np.float32)

@@ -116,8 +116,8 @@ class Blanket(Record, _WithRun, Named):
     depend on the target given each other are joined by a coloured area; a dotted line comes from a
     column that only the others are conditioned on.
 
-    What takes more tests (``explain``, ``roles``, ``effects``, ``ranking``, ``stability``) needs the
-    data at hand: see :meth:`with_table`.
+    What takes more tests (``explain``, ``roles``, ``effects``, ``ranking``, ``stability``) needs
+    the data at hand: see :meth:`with_table`.
     """
 
     target: Name

@@ -174,9 +174,9 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
     >>> import komb
     >>> found = komb.interactions(komb.boolean_table("parity", 500, n_irrelevant=3), "Y", order=3)
     >>> found
-    Interactions('Y': 1 group of 41)
+    Interactions('Y': 1 group of 35)
     >>> found[0].columns, round(found[0].bits, 1)
-    (('X1', 'X2', 'X3'), 0.5)
+    (('X1', 'X2', 'X3'), 0.6)
 
     Notes
     -----
@@ -246,8 +246,9 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
         Examples
         --------
         >>> import komb
-        >>> print(komb.interactions(komb.boolean_table("parity", 500, n_parents=2), "X1").certificate)
-        With 95 % confidence, no group of up to 2 of these columns carries more than ... bits ...
+        >>> found = komb.interactions(komb.boolean_table("parity", 500, n_parents=2), "X1")
+        >>> print(found.certificate)
+        With 95 % confidence, no other group of up to 2 of these columns carries more ...
         """
         return certificate(self)
 
@@ -303,9 +304,9 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
         ax
             Where to draw; if left out, on a new figure that fits.
         kind : {"groups", "heatmap", "manhattan", "qq"}
-            What to draw: the significant groups around the target; pairs in two dimensions; the best
-            p-value of every column, along the genome if they are variants; the p-values of single
-            columns beside those expected.
+            What to draw: the significant groups around the target; pairs in two dimensions; the
+            best p-value of every column, along the genome if they are variants; the p-values of
+            single columns beside those expected.
 
         Returns
         -------

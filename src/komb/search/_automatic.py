@@ -222,6 +222,12 @@ class Search:
         n_outside = len(self.outside)
         return n_outside * math.comb(max(0, len(self.task.candidates) - 1), size)
 
+    def chance_given_members(self, most: float) -> float:
+        """Return what tests given members may spend: of the level, if all are by request."""
+        if self.blanket.keys() - self.task.include:
+            return most
+        return min(most, self.level * share_of_level(LARGEST_ORDER + 1))
+
     def bits_for_groups(self, size: int) -> float:
         """Bits that a dependence given ``size`` others needs."""
         chance = self.level * share_of_level(size)

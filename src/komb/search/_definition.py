@@ -3,7 +3,8 @@
 A member is in because it depends on the target given a *witness*, some of the other members, and no
 further members separate the two; and because all the others together do not tell what it tells. On
 data an "independent" counts if the test had the power to say "dependent", or if one of the others
-tells nearly all of the member: then one of the two is enough. What is outside comes back if it depends on the target given all members.
+tells nearly all of the member: then one of the two is enough. What is outside comes back if it
+depends on the target given all members.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def _find_missed(search: Search, max_separator: int | None) -> int | None:
         return None
     question = search.outside, members
     [bits] = search.engine.evidence(search.task.target, [question], is_conservative=True)
-    needed = max(search.single, family_bits(len(search.outside), MISSED_CHANCE))
+    chance = search.chance_given_members(MISSED_CHANCE)
+    needed = max(search.single, family_bits(len(search.outside), chance))
     strong = {x: own for x, own in bits.items() if own >= needed}
     return strongest(strong) if strong else None
 

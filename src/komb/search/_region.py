@@ -38,7 +38,7 @@ _PRUNED_AT_ONCE = 16  # members; one that goes is no longer in the pools of the 
 
 
 def is_copied(engine: Engine, x: int, others: Variables) -> bool:
-    """Whether one of some variables tells nearly all of another: a test hardly sees what is left."""
+    """Tell whether one of some variables tells nearly all of another: little is left to see."""
     return any(share >= COPIED_SHARE for share in engine.explained_shares(x, sorted(others)))
 
 

@@ -231,7 +231,8 @@ def _add_partners(search: Search) -> None:
     while fresh:
         outside = search.outside
         n_tests = max(1, len(outside) * len(search.blanket))
-        needed = max(search.single, family_bits(n_tests, PARTNER_CHANCE))
+        chance = search.chance_given_members(PARTNER_CHANCE)
+        needed = max(search.single, family_bits(n_tests, chance))
         questions = list(_conditioned(search, outside, [frozenset({w}) for w in fresh]))
         hits += search.engine.strong(search.task.target, questions, needed)
         fresh = _add_strong(search, hits)

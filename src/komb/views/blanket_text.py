@@ -141,8 +141,8 @@ def _error_notes(blanket: Blanket) -> Iterator[str]:
     level, alpha = (blanket.parameters.get(name) for name in ("level", "alpha"))
     if level is not None and blanket.n_rows:
         yield (
-            f"Errors: where nothing depends on {show_name(blanket.target)}, at most {_in_100(level)} "
-            "such searches name a column all the same."
+            f"Errors: where nothing depends on {show_name(blanket.target)}, at most "
+            f"{_in_100(level)} such searches name a column all the same."
         )
     elif alpha is not None:
         yield f"Errors: of tests of two independent columns, {_in_100(alpha)} call them dependent."
@@ -282,8 +282,8 @@ def identifier_notes(blankets: Iterable[Blanket]) -> Iterator[str]:
     if identifiers:
         has, it = ("has", "it") if len(identifiers) == 1 else ("have", "them")
         yield (
-            f"Caution: {show_names([*identifiers])} {has} a different value in most rows, so tests on "
-            f"{it} mean nothing. Exclude {it}."
+            f"Caution: {show_names([*identifiers])} {has} a different value in most rows, so tests "
+            f"on {it} mean nothing. Exclude {it}."
         )
 
 

@@ -20,7 +20,9 @@ _WORDS: dict[Kind, Callable[..., str]] = {
     Kind.ASKED: "as asked".format,
     Kind.DEFAULT: "the default".format,
     Kind.SEPARATOR_NEEDED: lambda n: f"the largest separator needed has {plural(n, 'column')}",
-    Kind.NOTHING_BELOW: "no column depends by itself, with a p-value below {:.2g} ({:,} tests)".format,
+    Kind.NOTHING_BELOW: (
+        "no column depends by itself, with a p-value below {:.2g} ({:,} tests)".format
+    ),
     Kind.DEPENDENT: lambda n, of: (
         f"{n:,} of {plural(of, 'column')} {'is' if n == 1 else 'are'} marginally dependent"
     ),

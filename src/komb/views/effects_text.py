@@ -35,7 +35,9 @@ def effects_sheet(effects: Effects) -> Sheet:
     ]
     return Sheet(
         title=f"What the members tell about {show_name(effects.target)}, in bits per row",
-        facts=f"Knowing {show_name(effects.target)} itself would be {show_bits(effects.entropy)} bits",
+        facts=(
+            f"Knowing {show_name(effects.target)} itself would be {show_bits(effects.entropy)} bits"
+        ),
         grids=(
             Grid(_HEADINGS, tuple(_show_effect(effect, len(effects)) for effect in ordered)),
             Grid(_GROUP_HEADINGS, tuple(groups)),

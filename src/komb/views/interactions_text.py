@@ -53,8 +53,8 @@ def certificate(found: Interactions) -> str:
     left_out = sum(each.n_groups - each.n_tested for each in found.searched)
     besides = f", besides {plural(left_out, 'group')} with too many cells to be tested"
     return (
-        f"With 95 % confidence, no {other}group of up to {found.order} of these columns carries more "
-        f"than {most:.2g} bits {what}{besides if left_out else ''}."
+        f"With 95 % confidence, no {other}group of up to {found.order} of these columns carries "
+        f"more than {most:.2g} bits {what}{besides if left_out else ''}."
     )
 
 
@@ -128,7 +128,7 @@ def _notes(found: Interactions, n_found: int, n_shown: int) -> Iterator[str]:
         )
     if n_shown:
         yield (
-            "Bits: what a group tells about the target beyond all of its subsets, in every row, less "
-            "what chance gives."
+            "Bits: what a group tells about the target beyond all of its subsets, in every row, "
+            "less what chance gives."
         )
     yield from found.notes

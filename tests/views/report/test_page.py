@@ -29,7 +29,7 @@ def test_names_are_text(text: str) -> None:
 
 def test_what_is_missing_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="title"):
-        render("page.html", blanket=None)
+        render("page.html.j2", blanket=None)
 
 
 def test_the_policy_comes_first_and_names_the_only_script() -> None:

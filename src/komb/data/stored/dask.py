@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from komb.data.batches import DaskPartitions
 from komb.data.encoder import TablePlan, plan_table
 from komb.data.levels import CodeArray
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.options import ReadOptions
-from komb.data.parts import ArrayPiece, Piece, sum_of
+from komb.data.parts import ArrayPiece
 from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder, stored_columns
 from komb.data.table import DiscreteTable
 from komb.errors import (
@@ -252,10 +251,11 @@ class CodesOnWorkers(CodesElsewhere):
         places = [self.places[position] for position in positions]
         return CodesOnWorkers(self._all, places, self.n_rows, self._held)
 
-    def add_up(self, count: Callable[[Piece], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Add up what is counted in each piece, where it is."""
+    def each(self, work: Callable[..., Any], *arguments: Sequence[Any]) -> Iterable[Any]:
+        """Have some work done on each piece, by the worker that has it."""
         client = self._held[0].client
-        return sum_of(client.gather(client.map(count, self._held, pure=False)))
+        found: list[Any] = client.gather(client.map(work, self._held, *arguments, pure=False))
+        return found
 
     def __reduce__(self) -> NoReturn:
         message = "A table on a cluster cannot be sent to another process."

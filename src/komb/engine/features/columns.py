@@ -7,12 +7,13 @@ add what is not. Ties share their mean rank. A nominal column is one contrast pe
 As a target or a candidate a number is its score, the square of that, and Legendre polynomials of
 degree 3 and 4 of its rank. As a condition it is smooth functions, each with a cost: the degree of a
 polynomial, or what is like it. Kernels make them (:mod:`komb.engine.kernels.features`); here is
-what they need for it. A number of few values is all polynomials of its score there are, orthonormal,
-so that products of such columns are all functions of both: ``(a == 1) xor (b == 1)`` too.
+what they need for it. A number of few values is all polynomials of its score there are,
+orthonormal, so that products of such columns are all functions of both:
+``(a == 1) xor (b == 1)`` too.
 
-Of long tables there are some rows, chosen by what is in them (:mod:`komb.data.row_sample`). Rows are
-put into an order of their own, so that sums, and with them answers, do not depend on the order in
-which they come. They are kept in blocks of equal length.
+Of long tables there are some rows, chosen by what is in them (:mod:`komb.data.row_sample`). Rows
+are put into an order of their own, so that sums, and with them answers, do not depend on the order
+in which they come. They are kept in blocks of equal length.
 """
 
 from __future__ import annotations

@@ -469,7 +469,7 @@ class FeatureEngine(PlainEngine):
 
 @lru_cache(maxsize=1)
 def _thread_pools() -> Any:
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

@@ -28,8 +28,8 @@ from komb.engine.kernels.tails import log2_p_value
 from komb.engine.kernels.tiles import TILE, add_combinations, add_products
 
 N_FUNCTIONS, N_BASE, N_CHEAP, N_LINEAR = range(4)
-"""What is known of some conditions: functions that are new, that are always in, that are cheap, that
-are linear."""
+"""What is known of some conditions: functions that are new, that are always in, that are cheap,
+that are linear."""
 
 FIRST, N_ALL, N_SPREAD, N_FREE, N_LEFT = range(5)
 """What is known of a target that has been adjusted: the place of the first function, how many there

@@ -88,7 +88,7 @@ def _refine(s, source, sink, column):
 
 @inner
 def _number_parts(s, line, column, first, end, n_parts):
-    """Number the parts of some strata by first occurrence, and count their rows."""
+    """Write the parts of some strata, numbered by first occurrence, and count their rows."""
     stay_apart()
     codes, numbers, cells, sizes = s.sorted[column], s.row_codes, s.cells, s.part_place
     rows, stratum_of, starts = s.grouped_rows[line], s.stratum_of[line], s.group_start[line]

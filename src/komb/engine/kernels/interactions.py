@@ -8,9 +8,9 @@ not counted one by one. ``LANES`` columns are counted side by side.
 
 Of each group it takes what its cells explain of the responses, a weighted sum of squares, and, of
 what exceeds its need, the part that no smaller group explains: with ``C`` the contrasts that every
-table without interaction has zero, ``m`` the means of the cells and ``V`` one over their rows, it is
-``(Cm)' (C V C')^-1 (Cm)``. A cell with too few rows gets a parameter of its own, which is a variance
-without bound; the pivots say how many contrasts are left.
+table without interaction has zero, ``m`` the means of the cells and ``V`` one over their rows, it
+is ``(Cm)' (C V C')^-1 (Cm)``. A cell with too few rows gets a parameter of its own, which is a
+variance without bound; the pivots say how many contrasts are left.
 """
 
 # Kernels are typed by Numba, from the arrays they get; annotations here would only repeat it.
@@ -152,7 +152,7 @@ def _margin(s, b, column, level, segment, n_segments):
 
 @inner
 def _explain(s, b, column, n_strata):
-    """What the prefix and one more column explain of the responses."""
+    """Write what the prefix and one more column explain of the responses."""
     n_classes, total = s.classes.size - 1, 0.0
     for stratum in range(n_strata):
         for level in range(s.levels[column]):
@@ -223,7 +223,7 @@ def _count(s, b, a, width, n_segments):
 
 @inner
 def _sum_squares(s, b, a, n_levels, width, n_strata):
-    """What the groups of each lane explain of the responses."""
+    """Write what the groups of each lane explain of the responses."""
     n_classes, n_codes, row = s.classes.size - 1, s.n_codes[a], width * LANES
     step = n_strata * n_codes * row
     for lane in range(LANES):
@@ -267,7 +267,7 @@ def _read_cells(s, b, a, x, width, n_strata):
 
 @inner
 def _sum_known_cells(s, b, n_cells):
-    """What the cells with enough rows explain."""
+    """Return what the cells with enough rows explain."""
     total = 0.0
     for response in range(s.n_responses):
         for cell in range(n_cells):
@@ -278,7 +278,7 @@ def _sum_known_cells(s, b, n_cells):
 
 @inner
 def _list_contrasts(b, n_elements):
-    """The levels, none of them the first, that each contrast compares; returns how many."""
+    """Write the levels, none of them the first, that each contrast compares; return how many."""
     n_contrasts = 1
     for element in range(n_elements):
         n_contrasts *= b.sizes_of[element] - 1
@@ -292,7 +292,7 @@ def _list_contrasts(b, n_elements):
 
 @inner
 def _cell_of(b, contrast, subset, n_elements):
-    """The cell with a contrast's levels of some columns, and the first level of the others."""
+    """Return the cell with a contrast's levels of some columns, of others with the first."""
     cell = 0
     for element in range(n_elements):
         if subset >> element & 1:
@@ -302,35 +302,46 @@ def _cell_of(b, contrast, subset, n_elements):
 
 @inner
 def _fill_system(s, b, n_contrasts, n_elements):
-    """The contrasts of the means, and their covariances."""
-    n_subsets = 1 << n_elements
+    """Write the contrasts of the means, and their covariances."""
     for x in range(n_contrasts):
-        for response in range(s.n_responses):
-            b.right[response, x] = 0.0
-        for subset in range(n_subsets):
-            cell, sign = _cell_of(b, x, subset, n_elements), 1.0
-            for element in range(n_elements):
-                if not subset >> element & 1:
-                    sign = -sign
-            for response in range(s.n_responses):
-                b.right[response, x] += sign * b.means[response, cell]
+        _write_contrast(s, b, x, n_elements)
         for z in range(x + 1):
-            common, total = 0, 0.0
-            for element in range(n_elements):
-                if b.contrasts[x, element] == b.contrasts[z, element]:
-                    common |= 1 << element
-            subset = common
-            while True:
-                total += b.variances[_cell_of(b, x, subset, n_elements)]
-                if subset == 0:
-                    break
-                subset = (subset - 1) & common
-            b.system[x, z] = total
+            b.system[x, z] = _covariance(b, x, z, n_elements)
+
+
+@inner
+def _write_contrast(s, b, x, n_elements):
+    """Write the contrast of the means of all responses."""
+    for response in range(s.n_responses):
+        b.right[response, x] = 0.0
+    for subset in range(1 << n_elements):
+        cell, sign = _cell_of(b, x, subset, n_elements), 1.0
+        for element in range(n_elements):
+            if not subset >> element & 1:
+                sign = -sign
+        for response in range(s.n_responses):
+            b.right[response, x] += sign * b.means[response, cell]
+
+
+@inner
+def _covariance(b, x, z, n_elements):
+    """Return the covariance of two contrasts: the variances of the cells that both have."""
+    common, total = 0, 0.0
+    for element in range(n_elements):
+        if b.contrasts[x, element] == b.contrasts[z, element]:
+            common |= 1 << element
+    subset = common
+    while True:
+        total += b.variances[_cell_of(b, x, subset, n_elements)]
+        if subset == 0:
+            break
+        subset = (subset - 1) & common
+    return total
 
 
 @inner
 def _solve(s, b, n_contrasts):
-    """The quadratic form, by Cholesky's method without roots, and how many contrasts are known."""
+    """Return the quadratic form, by Cholesky's method, and how many contrasts are known."""
     total, n_known = 0.0, 0
     for x in range(n_contrasts):
         for z in range(x):

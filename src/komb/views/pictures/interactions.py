@@ -75,7 +75,8 @@ def _draw_star(
     colour = _COLOURS[number % len(_COLOURS)]
     middle = tuple(sum(each) / len(points) * 0.85 for each in zip(*points, strict=True))
     thickness = min(1.5 + 8.0 * group.bits, 7.0)
-    label = f"{shorten(show_names(group.columns), 60)}: p = {show_p_value(group.p_family)}, {group.bits:.3f} bits"
+    names = shorten(show_names(group.columns), 60)
+    label = f"{names}: p = {show_p_value(group.p_family)}, {group.bits:.3f} bits"
     for x, y in points:
         axes.plot(
             [middle[0], x], [middle[1], y], color=colour, linewidth=thickness, zorder=2,
@@ -119,7 +120,7 @@ def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
 
 
 def _best_of_pairs(found: Interactions) -> dict[tuple[Name, Name], float]:
-    """The best p-value of the groups that pairs are in, of the columns with the best ones."""
+    """Return the best p-value of the groups with each pair, of the columns with the best ones."""
     best: dict[tuple[Name, Name], float] = {}
     kept: dict[Name, None] = {}
     for group in sorted(found.groups, key=lambda each: each.p_value):
@@ -204,7 +205,9 @@ def _label_best(axes: Axes, found: Interactions, place: Mapping[Name, int]) -> N
             if name in place and name not in named:
                 named.add(name)
                 axes.annotate(
-                    shorten(show_name(name), _LETTERS), (place[name], _height(group.p_value)), (0, 5),
+                    shorten(show_name(name), _LETTERS),
+                    (place[name], _height(group.p_value)),
+                    (0, 5),
                     textcoords="offset points", ha="center", fontsize=7, parse_math=False,
                 )  # fmt: skip
 
@@ -297,7 +300,7 @@ def _entries(means: Any) -> Iterator[tuple[tuple[int, int], float]]:
 
 
 def _label_levels(levels: Sequence[Sequence[str]]) -> list[str]:
-    """The levels of one column, or combinations of those of several."""
+    """Return the levels of one column, or combinations of those of several."""
     labels = [""]
     for own in levels:
         labels = [f"{label}, {level}" if label else str(level) for label in labels for level in own]

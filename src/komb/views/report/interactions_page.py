@@ -66,7 +66,7 @@ def save_results(found: Interactions, folder: Path, source: str = "") -> list[Pa
 
 
 def _columns(found: Interactions) -> Iterator[str]:
-    """The tests of single columns, as PLINK writes them."""
+    """Return the tests of single columns, as PLINK writes them."""
     yield "CHR\tSNP\tBP\tP"
     for name, p_value in found.p_values.items():
         at = found.places.get(name)
@@ -115,7 +115,8 @@ def _made_with(found: Interactions) -> Iterator[tuple[str, Any]]:
     for each in found.searched:
         yield (
             f"groups of {each.size}",
-            f"{each.n_tested:,} of {each.n_groups:,} tested; no other has {each.most_bits:.2g} bits",
+            f"{each.n_tested:,} of {each.n_groups:,} tested; "
+            f"no other has {each.most_bits:.2g} bits",
         )
     versions = {"komb": __version__, **show_versions()}
     yield "versions", ", ".join(f"{name} {number}" for name, number in versions.items())
