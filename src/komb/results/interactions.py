@@ -62,8 +62,12 @@ class Interaction(Record, Drawn):
         From 1: the smallest family-wise p-value.
     columns
         The group, in the order of the table.
-    statistic, df, p_value
-        The test of the group.
+    statistic : float
+        Of the test of the group.
+    df : float
+        Its degrees of freedom.
+    p_value : float
+        The p-value of the group by itself.
     p_family
         The p-value corrected for all groups that were searched (Bonferroni, weighted).
     p_fdr
@@ -162,8 +166,10 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
         Chromosome and position of the columns that are variants.
     given
         The covariates.
-    n_rows, n_columns
-        Rows with a target and all covariates, and columns that groups were made of.
+    n_rows : int
+        Rows with a target and all covariates.
+    n_columns : int
+        Columns that groups were made of.
     notes
         What was done to columns, in sentences.
     seconds
@@ -254,7 +260,7 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
 
     @property
     def inflation(self) -> float:
-        """Genomic inflation of the tests of single columns: 1 if most of them tell nothing."""
+        """Genomic inflation, of the tests of single columns; 1 if most of them tell nothing."""
         from scipy.special import chdtri
 
         p_values = sorted(p for p in self.p_values.values() if p < 1.0)
