@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from komb.engine.engine import AllSets
-from komb.engine.kernel_cache import is_kept, is_to_be_kept
+from komb.engine.kernel_cache import find_folders, is_kept, is_writable
 from komb.search.komb import find_blanket
 from komb.search.task import Task
 from tests.engine.engines import on_table
@@ -25,7 +25,7 @@ LAST = "shuffle_tests"
 
 def compile_kernels() -> None:
     """Have one process for each type of codes compile, unless that was done before."""
-    if is_kept(LAST) or not is_to_be_kept():
+    if is_kept(LAST) or not any(map(is_writable, find_folders())):
         return
     processes = [subprocess.Popen([sys.executable, "-m", "tests.kernels", name]) for name in ROWS]
     exit_codes = [process.wait() for process in processes]

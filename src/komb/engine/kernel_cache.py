@@ -148,11 +148,6 @@ def is_kept(name: str) -> bool:
     return any(any(folder.glob(pattern)) for folder in find_folders())
 
 
-def is_to_be_kept() -> bool:
-    """Whether there is a folder for kernels."""
-    return any(map(is_writable, find_folders()))
-
-
 def find_folders() -> list[Path]:
     """Return the folders that kernels may be in, as the module's docstring has them."""
     here = Path(__file__).resolve().parent
