@@ -91,13 +91,13 @@ def tells_the_same(
     other, or nearly does: no test can tell a column from its copy. And the one has to have about as
     much evidence as the other.
     """
-    if engine.dependents(target, some, other | given):
-        return False
-    if engine.dependents(target, other, some | given):
-        return False
     bits = _joint_bits(engine, target, some, given)
+    if not bits or engine.dependents(target, other, some | given):
+        return False
     least = (1 - SHARE_TO_REPLACE) * bits if bits < math.inf else bits
-    if not bits or _joint_bits(engine, target, other, given) < least:
+    if _joint_bits(engine, target, other, given) < least:
+        return False
+    if engine.dependents(target, some, other | given):  # last: each other set is its own condition
         return False
     power = power_to_detect(SHARE_TO_REPLACE)
     return all(
