@@ -403,16 +403,26 @@ def _bend(table, block, work, n_own, functions):
         scale = math.sqrt(0.5 * table.n_rows / work.predicted[feature])
         fit, constant = work.fit[feature], work.fitted[feature, 0] * functions[0, 0]
         for row in range(n_rows):
-            x = math.erf((fit[row] - constant) * scale)
-            before, value = 1.0, x
-            for degree in range(1, table.n_curves + 1):
-                curves[at + degree - 1, row] = value * table.root[degree]
-                after = ((2 * degree + 1) * x * value - degree * before) / (degree + 1)
-                before, value = value, after
+            curves[at, row] = math.erf((fit[row] - constant) * scale)
+        _raise(curves[at:], table.n_curves, n_rows, table.root)
         for number in range(table.n_curves):
             fill_up(curves[at + number], n_rows)
         at += table.n_curves
     clear_tile(curves, at)
+
+
+@inner
+def _raise(curves, n_curves, n_rows, root):
+    """Write Legendre polynomials of unit variance of the first line, one behind the other."""
+    x = curves[0]
+    for degree in range(1, n_curves):
+        value, result = curves[degree - 1], curves[degree]
+        for row in range(n_rows):
+            before = curves[degree - 2, row] if degree > 1 else 1.0
+            result[row] = ((2 * degree + 1) * x[row] * value[row] - degree * before) / (degree + 1)
+    for number in range(n_curves):
+        for row in range(n_rows):
+            curves[number, row] *= root[number + 1]
 
 
 @inner
