@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Features:
 
     own: FloatArray  # as a target or a candidate
     degrees: Int64Array  # those of ``own``
-    joint: FloatArray  # that are multiplied with those of other columns
+    joint: _Singles  # that are multiplied with those of other columns
     smooth: FloatArray  # functions of the column as a condition, with their costs
     costs: FloatArray
     is_nominal: bool
@@ -63,7 +63,7 @@ class Features:
             every = every * is_known
         own, joint, smooth = np.split(every, ends[:2])
         degrees, costs = np.array(column.degrees, np.int64), np.array(column.costs)
-        return cls(own, degrees, joint, smooth, costs, column.is_nominal)
+        return cls(own, degrees, joint.astype(np.float32), smooth, costs, column.is_nominal)
 
     @property
     def nbytes(self) -> int:
@@ -71,7 +71,7 @@ class Features:
         return int(self.own.nbytes + self.joint.nbytes + self.smooth.nbytes)
 
     @property
-    def sharpest(self) -> FloatArray:
+    def sharpest(self) -> _Singles:
         """What stands for the column in products of more than two."""
         return self.joint if self.is_nominal else self.joint[-1:]
 
@@ -121,9 +121,10 @@ class Screen:
         if is_known is not None:
             left *= is_known
         left -= (left @ functions.T) @ functions
-        first = left[target.degrees[: len(left)] == 1]
-        crossed = [own * factor for own in first for factor in _factors(conditions)]
-        vectors = _unit(np.concatenate([left, *(each[None] for each in crossed)]))
+        vectors = left.astype(np.float32)
+        first = vectors[target.degrees[: len(left)] == 1]
+        if conditions:
+            vectors = np.concatenate([vectors, _cross(first, _factors(conditions))])
         if FEW * len(candidates) < len(self.sizes):
             return self.taken(candidates)._are_possible(vectors, functions, len(left), bits)
         every = self._are_possible(vectors, functions, len(left), bits)
@@ -133,7 +134,8 @@ class Screen:
         self, vectors: _Singles, functions: FloatArray, n_left: int, bits: float
     ) -> BoolArray:
         """Compare all candidates with what is left of a target, and with its products."""
-        squares = (vectors @ self.features.T) ** 2 / self.variances
+        lengths = np.maximum(np.einsum("ij,ij->i", vectors, vectors), np.float32(1e-30))
+        squares = (vectors @ self.features.T) ** 2 / (self.variances * lengths[:, None])
         fitted = functions.astype(np.float32) @ self.features.T
         n_rows = self.features.shape[1]
         fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self.variances * n_rows)
@@ -161,21 +163,20 @@ def _functions(
     return inverse[inverse.diagonal() > 0] @ pool
 
 
-def _factors(conditions: Sequence[Features]) -> list[FloatArray]:
+def _factors(conditions: Sequence[Features]) -> _Singles:
     """Return what candidates are multiplied with: features of conditions, and of several."""
-    factors = [feature for each in conditions for feature in each.joint]
+    factors = [each.joint for each in conditions]
     for size in range(2, len(conditions) + 1):
-        for chosen in combinations(conditions, size):
-            crossed = product(*(each.sharpest for each in chosen))
-            factors += [reduce(np.multiply, each) for each in crossed]
-    return factors
+        factors += [
+            reduce(_cross, (each.sharpest for each in chosen))
+            for chosen in combinations(conditions, size)
+        ]
+    return np.concatenate(factors)
 
 
-def _unit(vectors: FloatArray) -> _Singles:
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    scaled = vectors / np.maximum(lengths, 1e-300)[:, None]
-    singles: _Singles = scaled.astype(np.float32)
-    return singles
+def _cross(first: _Singles, second: _Singles) -> _Singles:
+    """Multiply each of some features with each of others."""
+    return (first[:, None] * second).reshape(-1, second.shape[1])
 
 
 def _are_large(
