@@ -18,7 +18,7 @@ from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms
 from tests.engine.tables import LOW_KIND, make_table, with_missing
 
-TESTS = ("auto", "g", "g-sci", "sci", "chi2")
+TESTS = ("auto", "g", "g-sci", "sci", "chi2", "cressie-read")
 LIMIT = 1000  # bytes, for all the tables here too few
 
 

@@ -23,7 +23,7 @@ from komb.engine.threads import use_threads
 from komb.errors import MemoryLimitError
 from tests.engine.tables import make_table
 
-TESTS = ("g", "g-sci", "sci", "chi2", "auto")
+TESTS = ("g", "g-sci", "sci", "chi2", "cressie-read", "auto")
 KINDS: list[int | str] = [2, 3, "copy", 4, "parity", 3, 2, 6]
 EVERYTHING: Variables = frozenset(range(len(KINDS)))
 

@@ -28,7 +28,7 @@ quick = settings(max_examples=15, deadline=None, derandomize=True)
 
 AUTO = Rule(0.05, "x2", divergence=1.0, has_moments=True, other_name="g")
 RULES = [("auto", "observed"), ("sci", "observed"), ("g-sci", "observed"), ("g-sci", "adjusted")]
-RULES += [(test, df) for test in ("g", "chi2") for df in ("observed", "adjusted")]
+RULES += [(test, df) for test in ("g", "chi2", "cressie-read") for df in ("observed", "adjusted")]
 
 
 def engine_of(table: DiscreteTable, rule: Rule = AUTO) -> TableEngine:

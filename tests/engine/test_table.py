@@ -25,7 +25,7 @@ from tests.engine.tables import tables as random_tables
 from tests.naive.counts import MISSING, Columns
 from tests.naive.decision import run_test
 
-TESTS = ("g", "chi2", "sci", "g-sci", "auto")
+TESTS = ("g", "chi2", "cressie-read", "sci", "g-sci", "auto")
 KINDS = (1, 2, 2, 3, 4, 9, 30, 300, "id", "rare", "copy", "parity")
 ALPHA = 0.05
 
