@@ -160,8 +160,7 @@ def test_a_page_of_the_gallery_has_one_picture_and_a_thumbnail(page: Path) -> No
 
 
 def test_the_picture_of_a_page_is_of_its_code() -> None:
-    page = "```python\n>>> from matplotlib.figure import Figure\n>>> axes = Figure().subplots()\n```"
-    assert gallery.run(page)["axes"].get_figure() is not None
+    assert gallery.run("```python\n>>> axes = 'drawn'\n```")["axes"] == "drawn"
     with pytest.raises(NameError):
         gallery.run("```python\n>>> axes\n```")
 
