@@ -196,14 +196,14 @@ class FeatureEngine(PlainEngine):
         """Split questions, by their numbers, into those on counts and those on features."""
         counted: dict[int, Candidates] = {}
         on_features: dict[int, Candidates] = {}
-        is_number = self._columns.numeric.__contains__
         for number, (candidates, given) in enumerate(questions):
-            is_mixed = self._is_mixed(target, target, given)  # whatever the candidate is
-            mixed = list(candidates if is_mixed else filter(is_number, candidates))
+            is_any = self._is_mixed(target, target, given)  # whatever the candidate is
+            numbers = self._everything if is_any else self._columns.numeric
+            mixed = [x for x in candidates if x in numbers]
             if mixed:
                 on_features[number] = mixed, given
             if len(mixed) < len(candidates):
-                counted[number] = [x for x in candidates if not is_number(x)], given
+                counted[number] = [x for x in candidates if x not in numbers], given
         return counted, on_features
 
     def _is_mixed(self, target: int, candidate: int, given: Variables) -> bool:

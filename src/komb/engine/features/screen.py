@@ -137,8 +137,7 @@ class Screen:
         lengths = np.maximum(np.einsum("ij,ij->i", vectors, vectors), np.float32(1e-30))
         squares = (vectors @ self.features.T) ** 2 / (self.variances * lengths[:, None])
         fitted = functions.astype(np.float32) @ self.features.T
-        n_rows = self.features.shape[1]
-        fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self.variances * n_rows)
+        fitted_share = np.einsum("ij,ij->j", fitted, fitted) / (self.variances * vectors.shape[1])
         squares[:n_left] /= np.maximum(1.0 - fitted_share, kernels.FEATURE_LEFT)
         return _are_large(squares, n_left, self._starts, self.sizes, SHARE * bits)
 

@@ -404,25 +404,18 @@ def _bend(table, block, work, n_own, functions):
         fit, constant = work.fit[feature], work.fitted[feature, 0] * functions[0, 0]
         for row in range(n_rows):
             curves[at, row] = math.erf((fit[row] - constant) * scale)
-        _raise(curves[at:], table.n_curves, n_rows, table.root)
+        for degree in range(1, table.n_curves):
+            x, value, result = curves[at], curves[at + degree - 1], curves[at + degree]
+            for row in range(n_rows):
+                before = curves[at + degree - 2, row] if degree > 1 else 1.0
+                after = (2 * degree + 1) * x[row] * value[row] - degree * before
+                result[row] = after / (degree + 1)
         for number in range(table.n_curves):
+            for row in range(n_rows):
+                curves[at + number, row] *= table.root[number + 1]
             fill_up(curves[at + number], n_rows)
         at += table.n_curves
     clear_tile(curves, at)
-
-
-@inner
-def _raise(curves, n_curves, n_rows, root):
-    """Write Legendre polynomials of unit variance of the first line, one behind the other."""
-    x = curves[0]
-    for degree in range(1, n_curves):
-        value, result = curves[degree - 1], curves[degree]
-        for row in range(n_rows):
-            before = curves[degree - 2, row] if degree > 1 else 1.0
-            result[row] = ((2 * degree + 1) * x[row] * value[row] - degree * before) / (degree + 1)
-    for number in range(n_curves):
-        for row in range(n_rows):
-            curves[number, row] *= root[number + 1]
 
 
 @inner
