@@ -43,7 +43,7 @@ class Features:
 
     own: FloatArray  # as a target or a candidate
     degrees: Int64Array  # those of ``own``
-    joint: _Singles  # that are multiplied with those of other columns
+    joint: FloatArray  # that are multiplied with those of other columns
     smooth: FloatArray  # functions of the column as a condition, with their costs
     costs: FloatArray
     is_nominal: bool
@@ -63,17 +63,12 @@ class Features:
             every = every * is_known
         own, joint, smooth = np.split(every, ends[:2])
         degrees, costs = np.array(column.degrees, np.int64), np.array(column.costs)
-        return cls(own, degrees, joint.astype(np.float32), smooth, costs, column.is_nominal)
+        return cls(own, degrees, joint, smooth, costs, column.is_nominal)
 
     @property
     def nbytes(self) -> int:
         """Memory that they take, in bytes."""
         return int(self.own.nbytes + self.joint.nbytes + self.smooth.nbytes)
-
-    @property
-    def sharpest(self) -> _Singles:
-        """What stands for the column in products of more than two."""
-        return self.joint if self.is_nominal else self.joint[-1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +159,13 @@ def _functions(
 
 def _factors(conditions: Sequence[Features]) -> _Singles:
     """Return what candidates are multiplied with: features of conditions, and of several."""
-    factors = [each.joint for each in conditions]
+    factors = [each.joint.astype(np.float32) for each in conditions]
+    sharpest = [
+        joint if each.is_nominal else joint[-1:]  # what stands for it in products of more than two
+        for joint, each in zip(factors, conditions, strict=True)
+    ]
     for size in range(2, len(conditions) + 1):
-        factors += [
-            reduce(_cross, (each.sharpest for each in chosen))
-            for chosen in combinations(conditions, size)
-        ]
+        factors += [reduce(_cross, chosen) for chosen in combinations(sharpest, size)]
     return np.concatenate(factors)
 
 
