@@ -77,6 +77,7 @@ def ci_test(
         raise ParameterError.because("y", "be another column than 'x'", y, "Name two columns.")
     run = _open(data, {"x": [x], "y": [y], "given": held}, search)
     candidate, target = find_column("x", x, run.data), find_column("y", y, run.data)
+    run = run.for_target(target)  # as searches do
     conditions = frozenset(find_column("given", name, run.data) for name in held)
     outcome = run.open_engine().outcome(target, candidate, conditions)
     return TestResult(

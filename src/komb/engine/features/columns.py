@@ -381,7 +381,7 @@ class FeatureColumns:
         return self._bends[x, z]
 
     def _first_feature(self, x: int) -> FloatArray:
-        """The first feature of a column, row by row; 0 where it is missing."""
+        """Return the first feature of a column, row by row; 0 where it is missing."""
         column, is_known = self.column(x), self._is_known(x)
         first: FloatArray = column.rows[0]
         if column.is_nominal:
