@@ -18,8 +18,8 @@ Insurance, Mildew; from ``--data``, a folder with the MMHC samples, if given), a
 wheel (child, pigs, ...), or either with a number of copies side by side (``child*3``). ``noise``:
 how often the blanket is not empty although nothing depends on anything. ``xor``: how often a hidden
 pair is found. ``functions``: the Boolean functions of the paper. ``oracle``: random distributions,
-asked exactly or sampled. ``implied``: spouses through weak links. ``cost`` and ``wide``: processor time. ``populations`` and ``epistasis``:
-genotypes. ``python benchmarks/automatic.py COMMAND --help`` has all options.
+asked exactly or sampled. ``implied``: spouses through weak links. ``cost`` and ``wide``: processor
+time. ``populations`` and ``epistasis``: genotypes. ``python benchmarks/automatic.py COMMAND --help`` has all options.
 """
 
 from __future__ import annotations

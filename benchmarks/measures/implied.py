@@ -56,7 +56,8 @@ def draw_rows(
     """Draw rows in which each parent moves a column by a few tenths of a standard deviation."""
     columns = rng.normal(size=(len(parents), arguments.rows))
     for x, own in enumerate(parents):
-        weights = rng.uniform(*arguments.strength, len(own)) * rng.choice([-1, 1], len(own))
+        least, most = arguments.strength
+        weights = rng.uniform(least, most, len(own)) * rng.choice([-1, 1], len(own))
         columns[x] += weights @ columns[own]
         columns[x] /= columns[x].std()
     return columns
