@@ -19,7 +19,8 @@ wheel (child, pigs, ...), or either with a number of copies side by side (``chil
 how often the blanket is not empty although nothing depends on anything. ``xor``: how often a hidden
 pair is found. ``functions``: the Boolean functions of the paper. ``oracle``: random distributions,
 asked exactly or sampled. ``implied``: spouses through weak links. ``cost`` and ``wide``: processor
-time. ``populations`` and ``epistasis``: genotypes. ``python benchmarks/automatic.py COMMAND --help`` has all options.
+time. ``populations`` and ``epistasis``: genotypes. All options of a command:
+``python benchmarks/automatic.py COMMAND --help``.
 """
 
 from __future__ import annotations
