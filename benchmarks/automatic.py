@@ -6,6 +6,7 @@
     python benchmarks/automatic.py xor [--tables N]
     python benchmarks/automatic.py functions [--samples N] [--rows N]
     python benchmarks/automatic.py oracle [--networks N] [--rows N]
+    python benchmarks/automatic.py implied [--networks N] [--rows N] [--strength LEAST MOST]
     python benchmarks/automatic.py cost [NAME ...] [--data FOLDER] [--targets N|all|largest]
     python benchmarks/automatic.py wide [--copies N ...]
     python benchmarks/automatic.py populations [--tables N]
@@ -17,8 +18,9 @@ Insurance, Mildew; from ``--data``, a folder with the MMHC samples, if given), a
 wheel (child, pigs, ...), or either with a number of copies side by side (``child*3``). ``noise``:
 how often the blanket is not empty although nothing depends on anything. ``xor``: how often a hidden
 pair is found. ``functions``: the Boolean functions of the paper. ``oracle``: random distributions,
-asked exactly or sampled. ``cost`` and ``wide``: processor time. ``populations`` and ``epistasis``:
-genotypes. ``python benchmarks/automatic.py COMMAND --help`` has all options.
+asked exactly or sampled. ``implied``: spouses through weak links. ``cost`` and ``wide``: processor
+time. ``populations`` and ``epistasis``: genotypes. All options of a command:
+``python benchmarks/automatic.py COMMAND --help``.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import sys
 from collections.abc import Callable
 
 from komb.errors import FileError
-from measures import cost, functions, genes, networks, noise, oracle
+from measures import cost, functions, genes, implied, networks, noise, oracle
 
 AddOptions = Callable[[argparse.ArgumentParser], None]
 Run = Callable[[argparse.Namespace], None]
@@ -40,6 +42,7 @@ COMMANDS: dict[str, tuple[AddOptions, Run]] = {
     "xor": (noise.add_xor_options, noise.run_xor),
     "functions": (functions.add_options, functions.run),
     "oracle": (oracle.add_options, oracle.run),
+    "implied": (implied.add_options, implied.run),
     "cost": (cost.add_cost_options, cost.run_cost),
     "wide": (cost.add_wide_options, cost.run_wide),
     "populations": (genes.add_population_options, genes.run_populations),

@@ -392,13 +392,20 @@ class Automatic:
             returned.add(x)
             self.blanket[x] = frozenset(self.blanket)
 
+    def exchange(self, members: Witnesses) -> None:
+        """Columns in the place of members; both are seen without any condition from then on."""
+        gone, come = self.blanket.keys() - members.keys(), members.keys() - self.blanket.keys()
+        self.blanket = {x: z for x, z in self.blanket.items() if x in members}
+        self.blanket |= dict.fromkeys(come, frozenset())
+        self.separators |= dict.fromkeys(gone, frozenset())
+
     def settle_for(self, determining: int) -> Witnesses:
         """What determines the target is all; the rest is there by request or separated by it."""
         self.separators = {
             x: frozenset({determining}) if x in self.alone[self.y] else frozenset() for x in self.v
         }
         for x in {determining, *self.include}:
-            self.separators[x] = frozenset()
+            self.separators[x] = self.blanket[x] = frozenset()
         return dict.fromkeys(self.include) | {determining: frozenset()}
 
 
@@ -414,16 +421,30 @@ def automatic(  # noqa: PLR0913 - a twin takes all that the search takes
     include: Set = frozenset(),
     find_determining: Callable[[float], int | None] = lambda needed: None,
     is_copy: Callable[[int, int], bool] = lambda x, z: False,
+    exchange: Callable[[Witnesses], Witnesses] = lambda witnesses: witnesses,
 ) -> tuple[Witnesses, dict[int, Set]]:
-    """The members with their witnesses, and what separates the others."""
+    """The members with their witnesses, and what separates the others.
+
+    Whenever members are exchanged for what could replace them, the rest is settled again.
+    """
     single = 0.0 if alpha is None else -math.log2(alpha) * (1 - 1e-9)
     most = 3 if bound is None else bound
     v = frozenset(variables) - {y}
     search = Automatic(session, y, v, single, most, rules, start, include, is_copy)
     determining = find_determining(search.needed)
     if determining is not None:
-        return search.settle_for(determining), search.separators
-    search.find_neighbours()
-    search.find_spouses()
-    search.grow(order)
-    return search.settle(bound), search.separators
+        witnesses = search.settle_for(determining)
+    else:
+        search.find_neighbours()
+        search.find_spouses()
+        search.grow(order)
+        witnesses = search.settle(bound)
+    seen = set[Set]()
+    while True:
+        members = exchange(witnesses)
+        is_changed = members.keys() != search.blanket.keys()
+        search.exchange(members)
+        if not is_changed or frozenset(members) in seen:
+            return members, search.separators
+        seen.add(frozenset(members))
+        witnesses = search.settle(bound)

@@ -257,6 +257,22 @@ def adjust(
     return own, chosen
 
 
+def in_order(columns: Sequence[NaiveColumn], given: Collection[int]) -> list[int]:
+    """The conditions, first the one whose square goes with the others most."""
+    first = {}
+    for z in given:
+        known = columns[z].known()
+        first[z] = np.zeros(len(columns[z].values))
+        own = columns[z].vectors(known)["own"]
+        first[z][known] = own[0][1] if own else 0.0
+
+    def rank(x: int) -> tuple[float, int]:
+        bends = [float(np.mean(first[x] ** 2 * first[z])) ** 2 for z in given if z != x]
+        return -round(sum(bends), 9), x
+
+    return sorted(given, key=rank)
+
+
 def mixed_test(
     columns: Sequence[NaiveColumn], y: int, x: int, given: Collection[int]
 ) -> tuple[float, str | None]:
@@ -265,7 +281,7 @@ def mixed_test(
     rows = sorted(set.intersection(*(set(columns[i].known()) for i in involved)))
     n = len(rows)
     of_y, of_x = columns[y].vectors(rows), columns[x].vectors(rows)
-    conditions = [columns[z].vectors(rows) for z in sorted(given)]
+    conditions = [columns[z].vectors(rows) for z in in_order(columns, given)]
     if n < 20 or not of_y["own"] or not of_x["own"]:
         return 1.0, None
     own, chosen = adjust(of_y, basis(conditions, n), n, bool(conditions), columns[y].by_level)

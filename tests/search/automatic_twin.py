@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from komb.engine.engine import Engine
+from komb.engine.questions import Variables
 from komb.search import _automatic, _definition, _region, _thresholds, auto, separated
 from komb.search._region import Region
 from komb.search._remarks import find_determining, find_equivalents, find_leaks
@@ -54,14 +55,21 @@ def check_twin(
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
     region = Region.of(engine, task.candidates | {task.target}, largest)
     alone = region.alone(task.target)
-    witnesses, separators = naive.auto.automatic(
+    equivalents: dict[int, tuple[Variables, ...]] = {}
+
+    def exchange(witnesses: Witnesses) -> Witnesses:
+        members, replacements = find_equivalents(region, task, witnesses)
+        equivalents.clear()
+        equivalents.update(replacements)
+        return members
+
+    members, separators = naive.auto.automatic(
         twin, task.candidates, task.target, alpha, rules(level), order, max_separator,
         task.start, task.include,
         lambda needed: find_determining(find_leaks(engine, task, alone, needed), alone),
         lambda x, z: _region.is_copied(engine, x, frozenset({z})),
+        exchange,
     )  # fmt: skip
-    members, equivalents = find_equivalents(region, task, witnesses)
-    separators |= dict.fromkeys(witnesses.keys() - members.keys(), frozenset())
     assert found.equivalents == equivalents
     assert dict(found.witnesses) == members
     chosen = found.choices["max_separator"]

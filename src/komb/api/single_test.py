@@ -78,7 +78,7 @@ def ci_test(
     run = _open(data, {"x": [x], "y": [y], "given": held}, search)
     candidate, target = find_column("x", x, run.data), find_column("y", y, run.data)
     conditions = frozenset(find_column("given", name, run.data) for name in held)
-    outcome = run.open_engine().outcome(target, candidate, conditions)
+    outcome = run.for_target(target).open_engine().outcome(target, candidate, conditions)
     return TestResult(
         x=x, y=y, given=tuple(held), independent=outcome.independent, statistic=outcome.statistic,
         df=outcome.df, p_value=outcome.p_value,

@@ -17,7 +17,7 @@ from komb.results.member import MEMBER_COLUMNS, Member
 from komb.results.ranking import Ranking
 from komb.results.record import MERGED, Record
 from komb.results.remarks import Remarks
-from komb.results.roles import Roles
+from komb.results.roles import Implied, Roles
 from komb.results.stability import Stability
 from komb.search.task import Choice, Leak, Omission, Sight
 from komb.views.blanket_text import blanket_sheet, details_sheet
@@ -386,6 +386,26 @@ class Blanket(Record, _WithRun, Named):
 
             self._measured["roles"] = find_roles(self.run_for("roles()"), self).like(self)
         found: Roles = self._measured["roles"]
+        return found
+
+    def implied(self) -> Implied:
+        """Name columns outside that are in the blanket of the graph by what members are to them.
+
+        That is another cause of an effect of the target which is linked to it too weakly to tell
+        anything about the target in these rows. Takes a search for each neighbour of the target.
+
+        Examples
+        --------
+        >>> import komb
+        >>> table = komb.boolean_table("and", 300, n_parents=2)
+        >>> komb.markov_blanket(table, "Y").implied().names
+        ()
+        """
+        if "implied" not in self._measured:
+            from komb.describe.implied import find_implied
+
+            self._measured["implied"] = find_implied(self.run_for("implied()"), self).like(self)
+        found: Implied = self._measured["implied"]
         return found
 
     @property

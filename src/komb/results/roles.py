@@ -9,16 +9,16 @@ from typing import Any, Literal, TypeAlias
 from komb.data.names import Name
 from komb.results.export import Result, columns_of
 from komb.results.record import Record
-from komb.views.roles_text import roles_sheet, show_role
+from komb.views.roles_text import implied_sheet, roles_sheet, show_role
 from komb.views.text import Sheet, plural
 
-Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "undecided"]
+Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "implied", "undecided"]
 Direction: TypeAlias = Literal["cause", "effect", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Role(Record):
-    """What one member is to the target.
+    """What one member is to the target, or a column that a member implies.
 
     Attributes
     ----------
@@ -29,13 +29,14 @@ class Role(Record):
         a parent or a child. ``"spouse"``: some set does, but given a common child it depends on the
         target. ``"partner"``: it depends on the target only together with other members, none of
         which is such a child. ``"by request"``: nothing but ``include`` put it there.
+        ``"implied"``: no member, but a cause of a child of the target.
         ``"undecided"``: some set separates it, and no child or partner tells why it is a member.
     direction
         Of a neighbour: ``"cause"``, ``"effect"`` or ``"undecided"``. ``None`` for others.
     separator
         The members that separate it from the target; ``None`` if none do.
     children
-        Of a spouse: the children that it has in common with the target.
+        Of a spouse, or of what is implied: the children that it has in common with the target.
     partners
         Members together with which it depends on the target.
 
@@ -92,3 +93,24 @@ class Roles(Result, Mapping[Name, Role]):
 
     def _sheet(self) -> Sheet:
         return roles_sheet(self)
+
+
+class Implied(Roles):
+    """The columns outside a blanket that are joined with its members: a mapping to :class:`Role`.
+
+    Those of the kind ``"implied"`` cause a child of the target, and so are in the blanket of the
+    graph; of those that are ``"undecided"`` the rows do not tell whether they do.
+    """
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The columns that are implied, without those that are undecided."""
+        return tuple(name for name, role in self.items() if role.kind == "implied")
+
+    def __repr__(self) -> str:
+        return f"Implied({self.target!r}: {plural(len(self.names), 'column')})"
+
+    def _sheet(self) -> Sheet:
+        return implied_sheet(self)

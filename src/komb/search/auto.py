@@ -33,7 +33,7 @@ from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strengt
 from komb.search import options
 from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
-from komb.search._remarks import find_determining, find_equivalents, find_leaks
+from komb.search._remarks import Witnesses, find_determining, find_equivalents, find_leaks
 from komb.search._thresholds import (
     FALSE_SHARE,
     LEVEL,
@@ -92,8 +92,7 @@ def find_blanket(
         find_spouses(search)
         reached = grow(search, order)
         witnesses = settle(search, reached, max_separator)
-    witnesses, equivalents = find_equivalents(search.region, task, witnesses)
-    search.exchange(witnesses)
+    witnesses, equivalents = _exchange(search, witnesses, reached, max_separator)
     return Found(
         witnesses,
         separators=search.known_separators(),
@@ -114,6 +113,21 @@ def settle_for(search: Search, determining: int) -> dict[int, Variables | None]:
     for x in search.alone.keys() & search.outside:
         search.separate(x, frozenset({determining}))
     return {x: EMPTY if x == determining else None for x in sorted(search.blanket)}
+
+
+def _exchange(
+    search: Search, witnesses: Witnesses, order: int, max_separator: int | None
+) -> tuple[dict[int, Variables | None], dict[int, tuple[Variables, ...]]]:
+    """Put in stronger columns that could replace members, and check what that makes of the rest."""
+    seen = set[Variables]()
+    while True:
+        members, equivalents = find_equivalents(search.region, search.task, witnesses)
+        is_changed = members.keys() != search.blanket.keys()
+        search.exchange(members)
+        if not is_changed or frozenset(members) in seen:
+            return members, equivalents
+        seen.add(frozenset(members))
+        witnesses = settle(search, order, max_separator)
 
 
 def find_neighbours(search: Search) -> None:

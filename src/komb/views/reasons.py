@@ -129,7 +129,7 @@ class Wording:
             tried = self._tried(reason).capitalize()
             return f"{tried} separates it; the closest is {others} ({test.brief})."
         also = " as well" if witness else ""
-        text = f"Given {others}{also}, however, it is independent ({test.brief})"
+        text = f"Given {others}{also} it is independent ({test.brief})"
         if not reason.is_decided:
             return f"{text}, in a test with too little power to tell: undecided, kept."
         return f"{text}; {self.method} kept it for a reason that these tests do not show."

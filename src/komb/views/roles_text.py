@@ -9,7 +9,7 @@ from komb.views.text import Grid, Sheet, show_name, show_names
 
 if TYPE_CHECKING:
     from komb.data.names import Name
-    from komb.results.roles import Role, Roles
+    from komb.results.roles import Implied, Role, Roles
 
 _NAMES_WIDTH = 40  # characters of a list of names
 
@@ -27,12 +27,31 @@ def roles_sheet(roles: Roles) -> Sheet:
     )
 
 
+def implied_sheet(implied: Implied) -> Sheet:
+    """Say which columns outside a blanket its members imply, and why."""
+    aim, rows = show_name(implied.target), []
+    for name, role in implied.items():
+        given = f" given {_names(role.separator)}" if role.separator else ""
+        child = _names(role.children)
+        why = f"joined with {child} as {aim} is, and independent of {aim}{given} without it"
+        if role.kind == "undecided":
+            why = f"{why}; in the blanket of the graph if {child} is an effect of both"
+        rows.append((show_name(name), show_role(role), f"{why}."))
+    return Sheet(
+        title=f"What members of the blanket of {aim} imply",
+        grids=(Grid(("column", "role", "why"), tuple(rows)),) if rows else (),
+        notes=() if rows else ("No column outside is joined with a member.",),
+    )
+
+
 def show_role(role: Role) -> str:
     """Say in a few words what a member is to the target."""
     if role.kind == "neighbour":
         return role.kind if role.direction in (None, "undecided") else str(role.direction)
     if role.kind == "spouse":
         return f"spouse through {_names(role.children)}"
+    if role.kind == "implied":
+        return f"implied by {_names(role.children)}"
     return f"partner of {_names(role.partners)}" if role.kind == "partner" else role.kind
 
 

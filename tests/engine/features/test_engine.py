@@ -120,6 +120,16 @@ class TestAgainstTheTwin:
         assert outcome.test == decider
 
 
+def test_the_order_of_the_columns_has_no_say() -> None:
+    kinds = ["normal", "skewed", "normal", "ordinal", "skewed", "normal"]
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        columns, order = draw_columns(rng, 120, kinds), rng.permutation(4) + 2
+        asked = columns, [*columns[:2], *(columns[place] for place in order)]
+        first, second = (engine_of(own).outcome(0, 1, frozenset(range(2, 6))) for own in asked)
+        assert first.p_value == pytest.approx(second.p_value, rel=1e-6)
+
+
 class TestWhatConditionsExplain:
     """A target that is above a threshold of a sum of crooked functions of three conditions."""
 

@@ -76,6 +76,7 @@ BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
 
 _ROUND = 8  # rows of a block are a multiple
+_DIGITS = 9  # of moments that are compared: rounding errors are behind
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -317,6 +318,7 @@ class FeatureColumns:
         self._ordered = frozenset(ordered)
         self._columns: dict[int, Column] = {}
         self._known: dict[int, BoolArray | None] = {}
+        self._bends: dict[tuple[int, int], float] = {}
 
     @property
     def n_levels(self) -> list[int]:
@@ -357,6 +359,34 @@ class FeatureColumns:
         """All columns in all rows."""
         every = {x: self.column(x) for x in range(self.n_columns)}
         return Rows.of(every, self.n_rows, self.length)
+
+    def in_order(self, columns: Collection[int]) -> list[int]:
+        """Put columns into an order that depends on what is in them, not on their places.
+
+        Functions of conditions are made orthogonal one after the other, so the order is part of a
+        test. First comes the one whose square goes with the others most.
+        """
+
+        def rank(x: int) -> tuple[float, int]:
+            total = sum(self._bend(x, z) for z in columns if z != x)
+            return -round(total, _DIGITS), x
+
+        return sorted(columns, key=rank)
+
+    def _bend(self, x: int, z: int) -> float:
+        """How much the square of a column goes with another one, whichever way that is up."""
+        if (x, z) not in self._bends:
+            own, other = self._first_feature(x), self._first_feature(z)
+            self._bends[x, z] = float(own**2 @ other / max(1, self.n_rows)) ** 2
+        return self._bends[x, z]
+
+    def _first_feature(self, x: int) -> FloatArray:
+        """Return the first feature of a column, row by row; 0 where it is missing."""
+        column, is_known = self.column(x), self._is_known(x)
+        first: FloatArray = column.rows[0]
+        if column.is_nominal:
+            first = column.contrasts[0][:1].sum(axis=0)[column.rows[0]]
+        return first if is_known is None else np.where(is_known, first, 0.0)
 
     def incomplete(self, columns: Collection[int]) -> Variables:
         """Those of some columns that have missing values."""

@@ -259,7 +259,7 @@ class FeatureEngine(PlainEngine):
     def _conditions_of(self, rows: Rows, given: Variables) -> Conditions:
         with self._lock:
             self._n_tables += 1
-        return Conditions(rows, sorted(given))
+        return Conditions(rows, self._columns.in_order(given))
 
     @contextmanager
     def _work(self) -> Iterator[Work]:
