@@ -317,6 +317,30 @@ class Blanket(Record, _WithRun, Named):
         """What :meth:`stability` said when it was last asked; ``None`` if it was not."""
         return self._measured.get("stability")
 
+    @property
+    def recurrence(self) -> Stability | None:
+        """How often members of a short table are found again in ten half-samples.
+
+        Only members and their closest rivals are searched in them, when it is first asked for:
+        printing does. ``None`` if the table is long or not at hand, and for other tests than
+        ``"auto"``. :meth:`stability` searches all columns.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket.recurrence.share("X1")
+        1.0
+        """
+        if self._run is None or not self.n_rows:
+            return None
+        if "recurrence" not in self._measured:
+            from komb.describe.stability import find_again
+
+            self._measured["recurrence"] = find_again(self._run, self)
+        found: Stability | None = self._measured["recurrence"]
+        return found
+
     def explain(self) -> Explanation:
         """Say why each member is in the blanket, and why other columns are not.
 

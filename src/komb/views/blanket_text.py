@@ -19,6 +19,7 @@ from komb.views.remarks_text import (
     sight_grid,
     sight_notes,
 )
+from komb.views.stability_text import recurrence_note
 from komb.views.text import (
     NOTHING,
     Grid,
@@ -127,7 +128,7 @@ def _answer_notes(blanket: Blanket) -> Iterator[str]:
     if is_automatic and not blanket.leaks:
         yield f"Leaks: none; no column gives {show_name(blanket.target)} away."
     if is_automatic and blanket.members and blanket.known_stability is None:
-        yield "Stability: not measured yet; ask for stability() or --stability 50."
+        yield recurrence_note(blanket)
     order = blanket.settled_parameters.get("order") if blanket.members else None
     yield from omission_notes(blanket.omissions, order)
     yield from left_out_notes(blanket.types)
