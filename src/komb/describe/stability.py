@@ -42,11 +42,14 @@ MOST_ROWS = 5_000
 SHORT_HALVES = 10
 """Half-samples of members and rivals."""
 
+FEWEST_HALVES = 4
+"""With fewer nothing is said."""
+
 RIVALS_OF_ONE = 2
 """Rivals of each member."""
 
-MOST_RIVALS = 12
-"""Rivals of all members together, those with most evidence."""
+MOST_COLUMNS = 20
+"""Members and rivals, those with most evidence; of more members nothing is said."""
 
 MOST_TESTS = 5_000
 """After so many tests, and as many as the search has taken, no more halves are searched."""
@@ -77,9 +80,10 @@ def measure_stability(
 
 
 def find_again(run: Run, blanket: Blanket) -> Stability | None:
-    """Search members and their rivals in a few halves of a short table; None of a long one."""
+    """Search members and their rivals in a few halves of a short table; None if that is dear."""
     is_short = _ROWS_TO_SPLIT <= blanket.n_rows <= MOST_ROWS and run.data.is_in_memory
-    if not (is_short and blanket.members and run.search.test == "auto"):
+    n_found = sum(not member.is_by_request for member in blanket.evidence)
+    if not (is_short and 0 < n_found < MOST_COLUMNS and run.search.test == "auto"):
         return None
     target, members, tally = run.data.index(blanket.target), run.positions(blanket), Tally()
     among = members | find_rivals(run, target, members)
@@ -88,7 +92,7 @@ def find_again(run: Run, blanket: Blanket) -> Stability | None:
         if tally.n_halves % 2 == 0 and tally.tests >= most_tests:
             break
         tally.add(*_search_half(run, target, rows, among))
-    return tally.settle(run, blanket, began)
+    return tally.settle(run, blanket, began) if tally.n_halves >= FEWEST_HALVES else None
 
 
 def find_rivals(run: Run, target: int, members: Variables) -> Variables:
@@ -99,7 +103,9 @@ def find_rivals(run: Run, target: int, members: Variables) -> Variables:
     for bits in run.open_engine().evidence(target, questions):
         for x in sorted(bits, key=lambda x: (-bits[x], x))[:RIVALS_OF_ONE]:
             strongest[x] = max(bits[x], strongest.get(x, 0.0))
-    return frozenset(sorted(strongest, key=lambda x: (-strongest[x], x))[:MOST_RIVALS])
+    return frozenset(
+        sorted(strongest, key=lambda x: (-strongest[x], x))[: max(0, MOST_COLUMNS - len(members))]
+    )
 
 
 def check_halves(parameter: str, value: object) -> None:

@@ -64,8 +64,18 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
         title=f"Markov blanket of {_title(blanket)}",
         grids=(member_grid(blanket),),
         notes=tuple(_answer_notes(blanket)),
-        warnings=tuple(leak_warnings(blanket.leaks, blanket.target)),
+        warnings=(*_row_warnings(blanket), *leak_warnings(blanket.leaks, blanket.target)),
     )
+
+
+def _row_warnings(blanket: Blanket) -> Iterator[str]:
+    """Warn of rows that are copies of others."""
+    if blanket.repeated_rows:
+        yield (
+            f"Caution: {blanket.repeated_rows:,} of {plural(blanket.n_rows, 'row')} are copies of "
+            "others, but tests take each for a new observation: p-values are too small. Keep one "
+            "of each."
+        )
 
 
 def details_sheet(blanket: Blanket) -> Sheet:

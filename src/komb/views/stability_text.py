@@ -46,13 +46,14 @@ def recurrence_note(blanket: Blanket) -> str:
         return "Stability: not measured yet; ask for stability() or --stability 50."
     sought = [member.name for member in blanket.evidence if not member.is_by_request]
     seldom = [name for name in sought if found.share(name) < _OFTEN]
-    often = f"{len(sought) - len(seldom)} of {plural(len(sought), 'member')}"
-    whole = f"in at least half of {plural(found.n_halves, 'half-sample')}"
+    found_again = f"{len(sought) - len(seldom)} of {plural(len(sought), 'member')}"
+    recur = "recurs" if len(sought) == 1 else "recur"
+    whole = f"{recur} in at least half of {plural(found.n_halves, 'half-sample')}"
     said = [
         f"{show_name(name)} in {_count(found, name)}{_alternatives(blanket, found, name)}"
         for name in seldom
     ]
-    return f"Stability: {often} found again {whole}{'; '.join(['', *said])}."
+    return f"Stability: {'; '.join([f'{found_again} {whole}', *said])}."
 
 
 def _alternatives(blanket: Blanket, found: Stability, name: Name) -> str:
