@@ -154,7 +154,7 @@ class Tally:
     found: Counter[int] = field(default_factory=Counter)
     together: Counter[frozenset[int]] = field(default_factory=Counter)
 
-    def add(self, witnesses: Witnesses, tests: int) -> None:
+    def add(self, witnesses: Witnesses, tests: int = 0) -> None:
         """Count the blanket of one half-sample; members by request were not found."""
         self.tests += tests
         own = {x: witness for x, witness in witnesses.items() if witness is not None}
