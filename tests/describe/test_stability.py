@@ -161,7 +161,7 @@ class TestFoundAgain:
         assert others.isdisjoint(members)
         some = table.select(run.named({target, *members, *others}))
         counts = Counter[Any]()
-        alpha = choose_alpha(table.n_rows // 2, table.n_columns).value
+        alpha = float(choose_alpha(table.n_rows // 2, table.n_columns).value or 0)
         for rows in draw_halves(table.n_rows, found.n_halves, seed=0):
             counts.update(komb.markov_blanket(some.take(rows), "y", alpha=alpha).members)
         assert found.shares == {x: count / found.n_halves for x, count in counts.items()}
