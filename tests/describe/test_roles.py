@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import komb
+from komb.describe import structure
 from komb.errors import ParameterError
 from komb.results.roles import Role
 from tests.data.models.graphs import NETWORKS
@@ -41,6 +42,40 @@ class TestRoles:
             "c": "effect",
             "e": "cause",
         }
+
+    def test_halves_have_to_confirm_directions(
+        self, collider: komb.DiscreteTable, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(structure, "CONFIRMED", structure.HALVES + 1)
+        roles = komb.markov_blanket(collider, "y").roles()
+        assert {name: str(role) for name, role in roles.items()} == {
+            "a": "neighbour",
+            "b": "spouse through c",
+            "c": "neighbour",
+            "e": "neighbour",
+        }
+
+    def test_claims_are_right_in_few_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Cause and effect of linear models, where the shape of a line says nothing."""
+
+        def count(confirmed: int) -> tuple[int, int]:
+            monkeypatch.setattr(structure, "CONFIRMED", confirmed)
+            claims = right = 0
+            for seed in range(20):
+                rng = np.random.default_rng(seed)
+                a, b, c, *noise = rng.normal(size=(6, 300))
+                y = 0.4 * a + 0.4 * b + noise[0]
+                columns = {"a": a, "b": b, "y": y, "c": 0.5 * y + c, "d": 0.4 * y + noise[1]}
+                truly = {"a": "cause", "b": "cause", "c": "effect", "d": "effect"}
+                for name, role in komb.markov_blanket(columns, "y").roles().items():
+                    if role.direction in ("cause", "effect"):
+                        claims, right = claims + 1, right + (role.direction == truly[str(name)])
+            return claims, right
+
+        claims, right = count(structure.CONFIRMED)
+        assert right >= 0.95 * claims > 0
+        many, all_right = count(0)
+        assert all_right / many < right / claims
 
     def test_every_method_has_them(self, collider: komb.DiscreteTable) -> None:
         for method in komb.algorithms():

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import komb
-from komb.describe.stability import draw_halves
+from komb.describe import stability
+from komb.describe.stability import draw_halves, find_rivals
 from komb.errors import DataError, Interrupted, ParameterError
+from komb.results.member import Member
 from komb.results.stability import Group, Stability
+from komb.search._thresholds import choose_alpha
+from komb.views.stability_text import recurrence_note
 
 XOR = komb.boolean_table("parity", 400, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 
@@ -125,6 +131,87 @@ class TestBound:
             counts.append(sum(share >= 0.6 for share in stability.shares.values()))
             bounds.append(stability.bound)
         assert np.mean(counts) <= np.mean(bounds)
+
+
+@pytest.fixture(scope="module")
+def rivals() -> komb.Blanket:
+    """Two measurements of one cause, a cause that is clear, and noise."""
+    rng = np.random.default_rng(4)
+    cause, clear, *noise = rng.normal(size=(30, 150))
+    columns = {"one": cause + 0.3 * rng.normal(size=150), "two": cause + 0.3 * rng.normal(size=150)}
+    columns |= {"clear": clear, **{f"noise {i}": own for i, own in enumerate(noise)}}
+    y = cause + 2 * clear + rng.normal(size=150)
+    return komb.markov_blanket({**columns, "y": y}, "y")
+
+
+class TestFoundAgain:
+    """What is said of short tables without being asked."""
+
+    def test_halves_of_members_and_rivals_are_searched_at_the_level_of_all_columns(
+        self, rivals: komb.Blanket
+    ) -> None:
+        found, run = rivals.recurrence, rivals.run_for("recurrence")
+        assert found is not None
+        assert run is not None
+        table, target = run.table, run.data.index("y")
+        members = run.positions(rivals)
+        others = find_rivals(run, target, members)
+        assert {"one", "two"} <= {*rivals, *run.named(others)}
+        assert others
+        assert others.isdisjoint(members)
+        some = table.select(run.named({target, *members, *others}))
+        counts = Counter[Any]()
+        alpha = float(choose_alpha(table.n_rows // 2, table.n_columns).value or 0)
+        for rows in draw_halves(table.n_rows, found.n_halves, seed=0):
+            counts.update(komb.markov_blanket(some.take(rows), "y", alpha=alpha).members)
+        assert found.shares == {x: count / found.n_halves for x, count in counts.items()}
+
+    def test_in_print(self, rivals: komb.Blanket) -> None:
+        [line] = [own for own in str(rivals).splitlines() if own.startswith("Stability")]
+        assert line.endswith("recur in at least half of 10 half-samples.") or "; " in line
+        found = Stability("y", rivals.members, 10, {"clear": 1.0, "two": 0.4}, (), 1.4, 30)
+        text = recurrence_note(SimpleNamespace(  # type: ignore[arg-type]
+            recurrence=found, equivalents={"one": (("two",), ("a", "b"))},
+            evidence=[Member("one", (), 9.0), Member("clear", (), 9.0), Member("asked", None)],
+        ))  # fmt: skip
+        assert text == (
+            "Stability: 1 of 2 members recur in at least half of 10 half-samples; "
+            "one in 0 (its alternatives: two in 4)."
+        )
+
+    def test_what_is_stable_and_what_is_not(self, rivals: komb.Blanket) -> None:
+        assert rivals.recurrence is not None
+        assert rivals.recurrence.share("clear") == 1.0
+        quick, full = rivals.recurrence, rivals.stability(10)
+        for name in ("one", "two", "clear"):
+            assert abs(quick.share(name) - full.share(name)) <= 0.3, name
+
+    def test_it_stops_when_it_has_taken_enough_tests(
+        self, rivals: komb.Blanket, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(stability, "MOST_TESTS", 1)
+        few = stability.find_again(rivals.run_for("it"), replace(rivals, tests=1))
+        assert few is None
+        monkeypatch.setattr(stability, "FEWEST_HALVES", 2)
+        few = stability.find_again(rivals.run_for("it"), replace(rivals, tests=1))
+        assert few is not None
+        assert few.n_halves == 2
+
+    def test_where_nothing_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        blanket = komb.markov_blanket(XOR, "Y")
+        assert blanket.recurrence is not None
+        assert "ask for stability()" not in str(blanket)
+        silent = [
+            pickle.loads(pickle.dumps(blanket)),  # no data
+            komb.markov_blanket(XOR, "Y", test="g"),
+            komb.markov_blanket(XOR, "E1"),  # no members
+            komb.markov_blanket(XOR, "E1", include=["E2"]),
+            komb.markov_blanket(komb.boolean_network("and"), "Y"),
+        ]
+        monkeypatch.setattr(stability, "MOST_ROWS", 300)
+        silent.append(komb.markov_blanket(XOR, "Y"))
+        assert [own.recurrence for own in silent] == [None] * len(silent)
+        assert "Stability: not measured yet; ask for stability()" in str(silent[-1])
 
 
 class TestShown:

@@ -128,7 +128,8 @@ class TestText:
 
     def test_stability_is_a_column_once_it_is_known(self) -> None:
         blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
-        assert "half-samples" not in str(blanket)
+        assert "in half-samples" not in str(blanket)
+        assert "2 of 2 members recur in at least half of 10 half-samples" in str(blanket)
         blanket.stability(4)
         assert str(blanket).splitlines()[2].endswith("in half-samples")
         assert str(blanket).splitlines()[3].endswith("100%")

@@ -79,15 +79,20 @@ def check_search(search: Search, opened: Opened) -> dict[str, Any]:
     }
 
 
-def choose_alpha(search: Search, data: Data) -> tuple[float | None, dict[str, Choice]]:
-    """Return the level of the tests; if the search chooses it, why."""
+def choose_alpha(
+    search: Search, data: Data, n_columns: int | None = None
+) -> tuple[float | None, dict[str, Choice]]:
+    """Return the level of the tests; if the search chooses it, why.
+
+    Some of the columns of a table have the level of all of them.
+    """
     if isinstance(data, Oracle):
         return None, {}
     if search.alpha is not None:
         return search.alpha, {}
     if search.algorithm.choose_alpha is None:
         return FIXED_ALPHA, {}
-    choice = search.algorithm.choose_alpha(data.n_rows, data.n_columns)
+    choice = search.algorithm.choose_alpha(data.n_rows, n_columns or data.n_columns)
     return float(choice.value), {"alpha": choice}
 
 

@@ -360,12 +360,17 @@ class Run:
         """Return the test that decided; a model says by what it answers."""
         return self.data.answers_by if isinstance(self.data, Oracle) else outcome.test
 
-    def on_rows(self, rows: Rows, target: int) -> tuple[Run, int] | None:
+    def on_rows(
+        self, rows: Rows, target: int, among: Variables | None = None
+    ) -> tuple[Run, int] | None:
         """Return the same run on some rows, and where the target is; None if nothing is left.
 
-        Columns without a value in these rows are left out.
+        Columns without a value in these rows are left out, and all but those ``among`` some. The
+        level of a test stays that of all columns.
         """
         table = self.table
+        if among is not None:
+            table = table.select(self.named({target, *self.held, *self.include, *among}))
         if table.has_missing:
             has_value = np.any(table.codes[:, rows] < table.cardinalities[:, None], axis=1)
             table = table.select(self.named(np.flatnonzero(has_value).tolist()))
@@ -379,7 +384,7 @@ class Run:
             key: tuple(moved[x] for x in getattr(self, key) if x in moved)
             for key in ("start", "include", "held")
         }
-        alpha, choices = choose_alpha(self.search, half)
+        alpha, choices = choose_alpha(self.search, half, self.table.n_columns)
         knowledge = self.knowledge and self.knowledge.moved(moved, half.n_columns)
         made = {"alpha": alpha, "choices": choices, "knowledge": knowledge, "order": (), **columns}
         return replace(self, data=half, **made), kept[name]

@@ -1,4 +1,4 @@
-"""Some rows of a long table, chosen by what is in them.
+"""Rows by what is in them: some of a long table, and how many are copies of others.
 
 The rows with the smallest hashes: the same rows of the same data, whatever the order of rows and
 columns, and however levels are coded. A number is hashed as it is, a level by how often it occurs,
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from komb.data.parts import Piece
     from komb.data.table import DiscreteTable
 
+CHANCE_PATTERNS = 20
+"""Different rows up to which all of them may be there equally often by chance."""
+
+COPIED_SHARE = 0.05
+"""Share of rows from which on copies are said to be there, where numbers tell rows apart."""
+
 _Hashes = npt.NDArray[np.uint64]
 _Int64Array = npt.NDArray[np.int64]
 
@@ -42,6 +48,23 @@ def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
     n_before = (places - np.maximum.accumulate(np.where(is_first, places, 0))).astype(np.uint64)
     keys = _mix(sorted_hashes + n_before * _STEP)
     return np.sort(order[np.argpartition(keys, most - 1)[:most]])
+
+
+def count_repeated_rows(table: DiscreteTable) -> int:
+    """Return how many rows are copies of others, unless so few levels can come together by chance.
+
+    That is no chance if each of many rows is there as often as the others, or a multiple of that,
+    or if rows are alike in numbers that otherwise tell them apart.
+    """
+    hashes, ties = _hash_rows(table)
+    _, counts = np.unique(_mix(hashes) + ties, return_counts=True)
+    n_repeated = table.n_rows - len(counts)
+    if len(counts) > CHANCE_PATTERNS and np.gcd.reduce(counts) > 1:
+        return n_repeated
+    is_many = n_repeated >= COPIED_SHARE * table.n_rows
+    numbers = table.numbers.values() if is_many else ()
+    is_told_apart = any(2 * len(np.unique(values)) > len(counts) for values in numbers)
+    return n_repeated if is_told_apart else 0
 
 
 def codes_in(table: DiscreteTable, rows: _Int64Array) -> CodeArray:

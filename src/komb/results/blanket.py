@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from komb.data.frozen_mapping import FrozenMapping
 from komb.data.kinds import ColumnType
 from komb.data.names import Name
+from komb.data.row_sample import count_repeated_rows
 from komb.errors import DataError, ParameterError
 from komb.results.column_types import ColumnTypes
 from komb.results.effects import Effects
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
     from komb.api.run import Run
     from komb.results.explanation import Explanation
+
+
+_MOST_COMPARED = 200_000  # rows among which copies are looked for
 
 
 class _WithRun(Drawn):
@@ -316,6 +320,52 @@ class Blanket(Record, _WithRun, Named):
     def known_stability(self) -> Stability | None:
         """What :meth:`stability` said when it was last asked; ``None`` if it was not."""
         return self._measured.get("stability")
+
+    @property
+    def recurrence(self) -> Stability | None:
+        """How often members of a short table are found again in ten half-samples.
+
+        Only members and their closest rivals are searched in them, when it is first asked for:
+        printing does. ``None`` if the table is long or not at hand, for other tests than
+        ``"auto"``, and if rows are copies of others. :meth:`stability` searches all columns.
+
+        Examples
+        --------
+        >>> import komb
+        >>> blanket = komb.markov_blanket(komb.boolean_table("parity", 500, n_parents=2), "Y")
+        >>> blanket.recurrence.share("X1")
+        1.0
+        """
+        if self._run is None or not self.n_rows or self.repeated_rows:
+            return None
+        if "recurrence" not in self._measured:
+            from komb.describe.stability import find_again
+
+            self._measured["recurrence"] = find_again(self._run, self)
+        found: Stability | None = self._measured["recurrence"]
+        return found
+
+    @property
+    def repeated_rows(self) -> int:
+        """How many rows are copies of others, where that is no chance; 0 if data are not at hand.
+
+        Tests take rows for independent observations, and find everything significant in copies.
+
+        Examples
+        --------
+        >>> import komb
+        >>> values = [number * number % 101 for number in range(50)]
+        >>> columns = {"x": values * 2, "y": [2 * value for value in values] * 2}
+        >>> komb.markov_blanket(columns, "y").repeated_rows
+        50
+        """
+        run = self._run
+        if run is None or not 0 < self.n_rows <= _MOST_COMPARED or not run.data.is_in_memory:
+            return 0
+        if "repeated" not in self._measured:
+            self._measured["repeated"] = count_repeated_rows(run.data)
+        found: int = self._measured["repeated"]
+        return found
 
     def explain(self) -> Explanation:
         """Say why each member is in the blanket, and why other columns are not.

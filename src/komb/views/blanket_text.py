@@ -19,6 +19,7 @@ from komb.views.remarks_text import (
     sight_grid,
     sight_notes,
 )
+from komb.views.stability_text import recurrence_note
 from komb.views.text import (
     NOTHING,
     Grid,
@@ -63,8 +64,18 @@ def blanket_sheet(blanket: Blanket) -> Sheet:
         title=f"Markov blanket of {_title(blanket)}",
         grids=(member_grid(blanket),),
         notes=tuple(_answer_notes(blanket)),
-        warnings=tuple(leak_warnings(blanket.leaks, blanket.target)),
+        warnings=(*_row_warnings(blanket), *leak_warnings(blanket.leaks, blanket.target)),
     )
+
+
+def _row_warnings(blanket: Blanket) -> Iterator[str]:
+    """Warn of rows that are copies of others."""
+    if blanket.repeated_rows:
+        yield (
+            f"Caution: {blanket.repeated_rows:,} of {plural(blanket.n_rows, 'row')} are copies of "
+            "others, but tests take each for a new observation: p-values are too small. Keep one "
+            "of each."
+        )
 
 
 def details_sheet(blanket: Blanket) -> Sheet:
@@ -127,7 +138,7 @@ def _answer_notes(blanket: Blanket) -> Iterator[str]:
     if is_automatic and not blanket.leaks:
         yield f"Leaks: none; no column gives {show_name(blanket.target)} away."
     if is_automatic and blanket.members and blanket.known_stability is None:
-        yield "Stability: not measured yet; ask for stability() or --stability 50."
+        yield recurrence_note(blanket)
     order = blanket.settled_parameters.get("order") if blanket.members else None
     yield from omission_notes(blanket.omissions, order)
     yield from left_out_notes(blanket.types)
