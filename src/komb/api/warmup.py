@@ -15,6 +15,7 @@ from komb.citests.plugins import is_ours
 from komb.citests.registry import TestChoice, find_test
 from komb.data.parts import CodesHere
 from komb.data.table import DiscreteTable
+from komb.engine.compiling import compile_at_once
 from komb.search.registry import find_algorithm
 from komb.search.task import Task
 
@@ -29,7 +30,8 @@ def warm_up(table: DiscreteTable, test: TestChoice = "auto") -> None:
     kernels = dtype, table.has_missing, name, has_numbers
     if kernels in _done:
         return
-    _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
+    with compile_at_once():
+        _search_tiny_table(dtype, name, has_missing=table.has_missing, has_numbers=has_numbers)
     _done.add(kernels)
 
 
