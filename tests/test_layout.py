@@ -61,6 +61,7 @@ SHARED_STEMS = {
     "report": "a function and its command; and the report of a reproduction",
     "text": "text files that are read; and what results look like as text",
     "stability": "how half-samples are searched and what a result says of them",
+    "warmup": "what is compiled, and the command that has it compiled",
     "table": "a table, and the engine that answers from one",
 }
 """Names of several modules, and why nobody takes one for the other."""

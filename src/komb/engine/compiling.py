@@ -10,12 +10,14 @@ in Python's own debugger.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, update_wrapper
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -41,57 +43,68 @@ class _LateError(Exception):
 
 
 class _Patience:
-    """How long kernels may still run in Python, all of them together."""
+    """How long kernels may run in Python, all of them together, in processor time."""
 
     def __init__(self) -> None:
-        self.seconds, self.end, self.compiling = SECONDS_TO_LOAD, float("inf"), 0.0
+        self.limit, self.used, self.end = SECONDS_TO_LOAD, 0.0, math.inf
 
     def run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Run a kernel in Python; raises if it is late."""
-        began = time.perf_counter()
-        self.end = began + self.seconds
+        began = time.process_time()
+        self.end = began + self.limit - self.used
         try:
-            if self.seconds <= 0.0:
-                raise _LateError
             return _run_in_python(function, arguments)
         finally:
-            self.seconds -= time.perf_counter() - began
-            self.end = float("inf")
+            self.used += time.process_time() - began
+            self.end = math.inf
 
-    def grows(self, name: str) -> bool:
-        """Whether there is more time, because the kernel would have to be compiled."""
-        added, self._added = SECONDS_TO_WAIT if not self._added and not is_kept(name) else 0.0, True
-        self.seconds += added
-        return added > 0.0
+    def is_over(self, name: str) -> bool:
+        """Whether a kernel is to be compiled; there is more time for one that is not on disk."""
+        if self.used >= self.limit == SECONDS_TO_LOAD and not is_kept(name):
+            self.limit = SECONDS_TO_WAIT
+        return self.used >= self.limit
 
-    _added = False
 
+class _Clock:
+    """Seconds, without those in which at least one thread waits for a compiler."""
+
+    def __init__(self) -> None:
+        self._lock, self._n_waiting, self._stopped, self._lost = Lock(), 0, 0.0, 0.0
+
+    def __call__(self) -> float:
+        with self._lock:
+            now = self._stopped if self._n_waiting else time.perf_counter()
+            return now - self._lost
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        with self._lock:
+            self._n_waiting += 1
+            if self._n_waiting == 1:
+                self._stopped = time.perf_counter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_waiting -= 1
+                if self._n_waiting == 0:
+                    self._lost += time.perf_counter() - self._stopped
+
+
+clock = _Clock()
+"""Seconds on a clock that stands still while kernels are compiled or loaded."""
 
 _patience = _Patience()
-
-
-def clock() -> float:
-    """Seconds on a clock that stands still while kernels are compiled or loaded."""
-    return time.perf_counter() - _patience.compiling
-
-
-@contextmanager
-def _stopped_clock() -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        _patience.compiling += time.perf_counter() - began
 
 
 @contextmanager
 def compile_at_once() -> Iterator[None]:
     """Have kernels compiled that would run in Python at first."""
-    before, _patience.seconds, _patience._added = _patience.seconds, 0.0, True
+    before, _patience.limit = _patience.limit, 0.0
     try:
         yield
     finally:
-        _patience.seconds = before
+        _patience.limit = before
 
 
 def _inside(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -133,7 +146,7 @@ def _do_nothing() -> None:
 
 
 def _stop_if_late() -> None:
-    if time.perf_counter() >= _patience.end:
+    if time.process_time() >= _patience.end:
         raise _LateError
 
 
@@ -180,23 +193,22 @@ class Kernel:
     def compiled(self) -> Any:
         """What Numba makes of it; it has read nothing from disk before it is called."""
         if self._compiled is None:
-            with _stopped_clock():
+            with clock.stopped():
                 from komb.engine.inner_functions import make_dispatcher
 
                 cache = self.cache or KernelCache(self.py_func, _folders())
-                self._compiled = make_dispatcher(self.py_func, cache, _stopped_clock)
+                self._compiled = make_dispatcher(self.py_func, cache, clock.stopped)
         return self._compiled
 
     def __call__(self, *arguments: Any) -> Any:
         """Run in Python or compiled; the answer is the same."""
         if not IS_COMPILED:
             return _run_in_python(self.py_func, arguments)
-        if self._compiled is None and self._is_small is not None and self._is_small(*arguments):
-            try:
-                return _patience.run(self.py_func, arguments)
-            except _LateError:
-                if _patience.grows(self.py_func.__name__):
-                    return self(*arguments)
+        is_small = self._is_small
+        if self._compiled is None and is_small is not None and is_small(*arguments):
+            while not _patience.is_over(self.py_func.__name__):
+                with suppress(_LateError):
+                    return _patience.run(self.py_func, arguments)
         return self.compiled(*arguments)
 
 

@@ -41,7 +41,10 @@ from komb import __version__
 VARIABLE = "KOMB_CACHE_DIR"
 """The environment variable that names a folder for the kernels."""
 
-NOTICE = "komb is compiling its kernels; this takes up to half a minute, once"
+NOTICE = (
+    "komb is compiling its kernels; this takes up to half a minute, once for each kind of table "
+    "(`komb warmup` does it for all of them)"
+)
 NOTICE_WITHOUT_FOLDER = (
     "komb is compiling its kernels; this takes up to half a minute in every process, because "
     f"there is no writable folder to keep them in: set {VARIABLE} to one"
@@ -79,7 +82,11 @@ class KernelCache:
 
             rebuild: Any = CompileResult._rebuild
             return rebuild(target_context, *pickle.loads(payload))
-        _say(NOTICE if self._writable_folder() is not None else NOTICE_WITHOUT_FOLDER)
+        folder = self._writable_folder()
+        if folder is None:
+            _say(NOTICE_WITHOUT_FOLDER)
+        elif not any(folder.glob(f"*-{source_stamp()}-*.nbc")):  # nobody has been told yet
+            _say(NOTICE)
         return None
 
     def _read(self, name: str) -> bytes | None:

@@ -158,6 +158,7 @@ def subtract(*arrays: Any) -> Any:
 
 def match_codes(codes: Any) -> Any:
     """Type and code of the step."""
+
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         vectors = _Vectors(context, builder, [codes], args[:1])
         first, code = cgutils.unpack_tuple(builder, args[1], 2)
