@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import komb
-from komb.engine import compiling
+from komb.engine import compiling, inner_functions
 from komb.engine.compiling import clock, compile_at_once
 from komb.engine.kernels import loops
 from tests.engine.tables import make_table
@@ -84,6 +85,23 @@ def test_there_is_more_time_if_nothing_is_on_disk(monkeypatch: Patch) -> None:
         assert patience.is_over("ask") == is_kept
         patience.used = compiling.SECONDS_TO_WAIT
         assert patience.is_over("ask")
+
+
+def test_results_leave_compiling_out(monkeypatch: Patch) -> None:
+    """Also a time budget: it is for the search."""
+    make = inner_functions.make_dispatcher
+
+    def make_slowly(*arguments: Any) -> Any:
+        time.sleep(1.0)
+        return make(*arguments)
+
+    monkeypatch.setattr(inner_functions, "make_dispatcher", make_slowly)
+    monkeypatch.setattr(loops.ask, "_compiled", None)
+    lamp, began = komb.example("lamp"), time.process_time()
+    with compile_at_once():
+        blanket = komb.markov_blanket(lamp, "lamp", time_budget=0.9)
+    assert blanket.members == ("hall", "stairs")
+    assert blanket.seconds < 1.0 + time.process_time() - began
 
 
 def test_the_clock_stands_still_while_somebody_waits(monkeypatch: Patch) -> None:
