@@ -34,7 +34,8 @@ class Ranked(Record):
     is_member
         Whether it is in the blanket.
     added
-        What it adds to ``given``, in bits per row: ``I(Y; X | given)``, less what chance gives.
+        What it adds to ``given``, in bits per row: ``I(Y; X | given)``, less what independence
+        gives.
     alone
         ``I(Y; X)``, likewise.
     given
