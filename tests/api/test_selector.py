@@ -32,7 +32,7 @@ import komb
 from komb import MarkovBlanketSelector
 from komb.api.selector import _columns_of
 from komb.citests import CITest, Measurement
-from komb.citests.registry import TESTS
+from komb.citests.registry import TESTS, register_test
 from komb.errors import (
     ContinuousColumnError,
     DataError,
@@ -901,7 +901,7 @@ def test_workers_know_what_a_script_registered(tmp_path: Path) -> None:
 
 
 def test_a_pickle_registers_what_it_needs() -> None:
-    @komb.register_test("mine", summary="Mine.", citation="This test")
+    @register_test("mine", summary="Mine.", citation="This test")
     class Always(CITest):
         def measure(self, sums: Any) -> Measurement:
             ones = np.ones(len(sums))
