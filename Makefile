@@ -36,6 +36,7 @@ help:
 	@echo "make clean   remove the virtual environment and all caches"
 
 demo: $(INSTALLED)
+	@$(BIN)/komb warmup
 	@$(BIN)/komb demo
 
 test: $(INSTALLED_DEV)

@@ -60,22 +60,23 @@ SHARED_STEMS = {
     "report": "a function and its command; and the report of a reproduction",
     "text": "text files that are read; and what results look like as text",
     "stability": "how half-samples are searched and what a result says of them",
+    "warmup": "what is compiled, and the command that has it compiled",
     "table": "a table, and the engine that answers from one",
 }
 """Names of several modules, and why nobody takes one for the other."""
 
 BUDGET = {
     "": (491, 3),
-    "api": (3786, 19),
+    "api": (3846, 19),
     "citests": (1141, 14),
-    "cli": (1696, 15),
+    "cli": (1717, 16),
     "data": (8900, 45),
     "describe": (1614, 10),
-    "engine": (13829, 69),
+    "engine": (14089, 71),
     "reproduction": (1847, 7),
     "results": (3067, 18),
-    "search": (3195, 24),
-    "views": (3498, 30),
+    "search": (3198, 24),
+    "views": (3500, 30),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

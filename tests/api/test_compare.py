@@ -152,20 +152,6 @@ class TestTable:
         alone = komb.markov_blanket(data, "Y", method="komb", exclude=["note"])
         assert comparison.blankets["komb"] == alone
 
-    def test_kernels_are_ready_before_the_clock_starts(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        events: list[str] = []
-
-        def look_at_the_clock() -> float:
-            events.append("clock")
-            return float(len(events))
-
-        monkeypatch.setattr("komb.api.run.warm_up", lambda *_: events.append("kernels"))
-        monkeypatch.setattr("komb.api.run.time.perf_counter", look_at_the_clock)
-        komb.compare(XOR, "Y", methods=["komb"])
-        assert events[-3:] == ["kernels", "clock", "clock"]
-
     def test_numbered_columns(self) -> None:
         comparison = komb.compare(XOR.codes.T, np.int64(2), methods=SOME, truth=[1, 0])
         assert comparison.target == 2

@@ -321,7 +321,7 @@ class TestInterruption:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("komb.api.run.warm_up", interrupt)
+        monkeypatch.setattr("komb.api.run.clock", interrupt)
         with pytest.raises(Interrupted, match="nothing yet") as caught:
             komb.markov_blanket(XOR, "Y")
         assert caught.value.finished == ()

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import komb
 from komb import MarkovBlanketSelector
 from komb.api.selector import _columns_of
+from komb.citests import CITest, Measurement
+from komb.citests.registry import TESTS, register_test
 from komb.errors import (
     ContinuousColumnError,
     DataError,
@@ -863,3 +868,49 @@ def test_weights_are_routed() -> None:
     alone = MarkovBlanketSelector().fit(COINS, XOR, sample_weight=counts)
     assert made[-1].blanket_ == alone.blanket_
     assert made[-1].blanket_.parameters["weights"]
+
+
+REGISTERED_IN_A_SCRIPT = """
+import numpy as np, komb
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+@komb.register_algorithm(
+    "first", summary="The first.", citation="This test", year=2024, assumes="nothing",
+    is_sound=False, guarantee="None.",
+)
+def first(engine, task):
+    from komb.search.task import Found
+    return Found({0: frozenset()})
+
+if __name__ == "__main__":
+    X = np.arange(80).reshape(-1, 2) // 7 % 2
+    model = make_pipeline(komb.MarkovBlanketSelector(method="first"), DecisionTreeClassifier())
+    grid = {"decisiontreeclassifier__max_depth": [1, 2]}
+    search = GridSearchCV(model, grid, cv=2, n_jobs=2, error_score="raise").fit(X, X[:, 0])
+    print(search.best_score_)
+"""
+
+
+def test_workers_know_what_a_script_registered(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(REGISTERED_IN_A_SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "1.0", done.stderr
+
+
+def test_a_pickle_registers_what_it_needs() -> None:
+    @register_test("mine", summary="Mine.", citation="This test")
+    class Always(CITest):
+        def measure(self, sums: Any) -> Measurement:
+            ones = np.ones(len(sums))
+            return Measurement(ones, ones, ones > 0, "mine", log2_p_value=-20.0 * ones)
+
+    selector = MarkovBlanketSelector(test="mine", include=[0]).fit(COINS, XOR)
+    pickled = pickle.dumps(selector)
+    TESTS.remove("mine")
+    again = pickle.loads(pickled)
+    assert again.get_support().tolist() == selector.get_support().tolist()
+    assert TESTS.find("mine").summary == "Mine."
+    TESTS.remove("mine")

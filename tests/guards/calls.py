@@ -216,15 +216,16 @@ def small_tables() -> dict[str, Data]:
 
 def kernel_uses() -> dict[str, tuple[int, int]]:
     """How often each kernel in memory was read from disk, and how often it was compiled."""
-    from komb.engine.kernel_cache import KernelCache
+    from komb.engine.compiling import Kernel
 
     uses = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("komb."):
             for kernel in vars(module).values():
-                if isinstance(getattr(kernel, "_cache", None), KernelCache):
-                    hits, misses = kernel.stats.cache_hits, kernel.stats.cache_misses
-                    uses[kernel.__name__] = (sum(hits.values()), sum(misses.values()))
+                if isinstance(kernel, Kernel):
+                    stats = kernel.compiled.stats
+                    hits, misses = stats.cache_hits, stats.cache_misses
+                    uses[kernel.py_func.__name__] = (sum(hits.values()), sum(misses.values()))
     return uses
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from komb.engine.compiling import compile_at_once
 from tests.documentation import ROOT
 from tests.guards import calls
 
@@ -41,7 +42,8 @@ class Profile:
 
 def profile_of(data: Any) -> Profile:
     """What a default call runs, once all is imported and compiled."""
-    expected = calls.find(data, "Y").members
+    with compile_at_once():
+        expected = calls.find(data, "Y").members
     profile = Profile(calls.folder())
     gc.collect()
     gc.disable()  # what other tests left is given back on top of whatever runs

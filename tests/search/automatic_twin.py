@@ -74,7 +74,7 @@ def check_twin(
     assert dict(found.witnesses) == members
     chosen = found.choices["max_separator"]
     assert isinstance(chosen, GroundedChoice)
-    assert (
-        fact(Kind.SEPARATOR_NEEDED, max(map(len, separators.values()), default=0)) in chosen.facts
-    )
+    needed = max(map(len, separators.values()), default=0)
+    kind = Kind.SEPARATOR_BEYOND if needed > largest else Kind.SEPARATOR_NEEDED
+    assert fact(kind, needed) in chosen.facts
     return members

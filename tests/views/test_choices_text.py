@@ -24,6 +24,8 @@ CASES = [
     (fact(Kind.EXHAUSTED), "no larger group of columns is left"),
     (fact(Kind.ASKED), "as asked"),
     (fact(Kind.DEFAULT), "the default"),
+    (fact(Kind.WITNESS_NEEDED, 3), "a member is seen only given 3 other columns"),
+    (fact(Kind.SEPARATOR_BEYOND, 6), "together, up to 6 columns separate others from the target"),
     (fact(Kind.SEPARATOR_NEEDED, 1), "the largest separator needed has 1 column"),
     (
         fact(Kind.NOTHING_BELOW, 0.00123, 5000),

@@ -19,7 +19,6 @@ from komb.api.opening import Opened, check_search, choose_alpha, find_targets, o
 from komb.api.options import FIXED_ALPHA, Search
 from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
-from komb.api.warmup import warm_up
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
 from komb.data.column_order import order_columns
@@ -27,6 +26,7 @@ from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
+from komb.engine.compiling import clock
 from komb.engine.engine import Engine
 from komb.engine.journal import Journal
 from komb.engine.knowledge import KnowledgeEngine
@@ -206,16 +206,14 @@ class Run:
         if algorithm.choose_alpha is not None:
             arguments["alpha"] = self.search.alpha
         try:
-            if isinstance(self.data, DiscreteTable):
-                warm_up(self.data, self.search.test)
-            began = time.perf_counter()
+            began = clock()
             run = self.ordered()
             engine, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
             before = engine.work
             found = algorithm.search(engine, task, **arguments)
             check_found(found, task, algorithm.name)
             # the evidence, gathered below, is no part of the search
-            counts, seconds = engine.work - before, time.perf_counter() - began
+            counts, seconds = engine.work - before, clock() - began
             finding = Finding(task.target, found, {}, counts, seconds)
             return _in_table_order(_with_evidence(finding, task, engine), run.order)
         except KeyboardInterrupt:

@@ -26,6 +26,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NoReturn, Self, cast
 
+import joblib
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,7 @@ from sklearn.utils.validation import (
 from komb.api.find import markov_blanket
 from komb.api.options import TestOption, check_known
 from komb.api.run import Run
+from komb.citests.registry import TESTS
 from komb.data.checks import check_count
 from komb.data.kinds import CONTINUOUS, NOMINAL, ORDINAL
 from komb.data.levels import Array, Levels
@@ -65,6 +67,7 @@ from komb.errors import (
     UnknownNameError,
 )
 from komb.search import algorithms
+from komb.search.registry import ALGORITHMS
 
 _SEARCH = ("method", "order", "max_separator", "alpha", "test", "include", "exclude")
 """Parameters that are keywords of the search."""
@@ -383,6 +386,20 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         return np.array([self._home(name) in self._selected for name in self._feature_names()])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take along what a script registered: workers of scikit-learn import komb alone."""
+        methods = [info for info in ALGORITHMS.from_outside() if info.name == self.method]
+        tests = [info for info in TESTS.from_outside() if info.name == self.test]
+        own = joblib.wrap_non_picklable_objects((methods, tests), keep_wrapper=False)
+        return {**super().__getstate__(), **({"_registered": own} if methods or tests else {})}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Register what came along, where it is not known yet."""
+        methods, tests = state.pop("_registered", ((), ()))
+        ALGORITHMS.adopt(methods)
+        TESTS.adopt(tests)
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

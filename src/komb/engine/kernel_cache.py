@@ -34,17 +34,17 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 
 from komb import __version__
 
 VARIABLE = "KOMB_CACHE_DIR"
 """The environment variable that names a folder for the kernels."""
 
-NOTICE = "komb is compiling its kernels; this takes up to half a minute, once"
+NOTICE = (
+    "komb is compiling its kernels; this takes up to half a minute, once for each kind of table "
+    "(`komb warmup` does it for all of them)"
+)
 NOTICE_WITHOUT_FOLDER = (
     "komb is compiling its kernels; this takes up to half a minute in every process, because "
     f"there is no writable folder to keep them in: set {VARIABLE} to one"
@@ -78,9 +78,15 @@ class KernelCache:
         name = self._file_name(sig, target_context.codegen())
         payload = self._read(name)
         if payload is not None:
+            from numba.core.compiler import CompileResult
+
             rebuild: Any = CompileResult._rebuild
             return rebuild(target_context, *pickle.loads(payload))
-        _say(NOTICE if self._writable_folder() is not None else NOTICE_WITHOUT_FOLDER)
+        folder = self._writable_folder()
+        if folder is None:
+            _say(NOTICE_WITHOUT_FOLDER)
+        elif not any(folder.glob(f"*-{source_stamp()}-*.nbc")):  # nobody has been told yet
+            _say(NOTICE)
         return None
 
     def _read(self, name: str) -> bytes | None:
@@ -91,6 +97,8 @@ class KernelCache:
         """Keep a compiled kernel in the first folder that takes it; never raises for a disk."""
         if data.library.has_dynamic_globals:  # holds addresses that mean nothing elsewhere
             return
+        from numba.core.serialize import dumps
+
         name = self._file_name(sig, data.codegen)
         dump: Any = dumps  # has no types
         payload = dump(data._reduce())
@@ -120,6 +128,8 @@ class KernelCache:
                 file.unlink(missing_ok=True)
 
     def _file_name(self, sig: Any, codegen: Any) -> str:
+        import numba
+
         config: Any = numba.config
         depends_on = (
             str(sig),
@@ -152,7 +162,7 @@ def find_folders() -> list[Path]:
     """Return the folders that kernels may be in, as the module's docstring has them."""
     here = Path(__file__).resolve().parent
     place = _DIGEST(str(here).encode()).hexdigest()[:16]  # two installations do not share files
-    named = os.environ.get(VARIABLE) or getattr(numba.config, "CACHE_DIR", "")
+    named = os.environ.get(VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
     found = [Path(named) / place] if named else []
     if named and is_writable(found[0]):
         return found

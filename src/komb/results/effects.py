@@ -42,7 +42,7 @@ class Effect(Record):
     name
         The member.
     alone
-        ``I(Y; X)``, less what chance gives: about 0 if there is nothing, even slightly negative.
+        ``I(Y; X)``, less what independence gives: about 0 if there is nothing, or a little less.
     alone_low, alone_high
         An interval of about 95 % for it, from random halves of the rows.
     added

@@ -34,7 +34,7 @@ class Ranked(Record):
     is_member
         Whether it is in the blanket.
     added
-        What it adds to ``given``, in bits per row: ``I(Y; X | given)``, less what chance gives.
+        Bits per row that it adds to ``given``: ``I(Y; X | given)``, less what independence gives.
     alone
         ``I(Y; X)``, likewise.
     given

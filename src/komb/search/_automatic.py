@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from komb.engine.compiling import clock
 from komb.engine.engine import Engine, Query
 from komb.engine.questions import EMPTY, Variables, subsets
 from komb.search._effort import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
@@ -66,12 +66,12 @@ class Budget:
     seconds: float | None = None  # None: any time; otherwise the machine has a say in what is found
     max_tests: int = MAX_TESTS  # of one step; this depends on nothing but the table
     max_sets: int = MAX_SETS  # sets of columns that one step may condition on
-    _began: float = field(default_factory=lambda: time.monotonic(), compare=False)
+    _began: float = field(default_factory=clock, compare=False)
 
     @property
     def seconds_used(self) -> float:
         """Time since the budget was made."""
-        return time.monotonic() - self._began
+        return clock() - self._began
 
     def is_spent(self) -> bool:
         """Whether the time is over."""

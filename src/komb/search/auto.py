@@ -335,13 +335,14 @@ def _describe(
     largest = max((len(witness) for witness in witnesses.values() if witness), default=0)
     used = max((len(separator) for separator in search.separators.values()), default=0)
     bound = fact(Kind.DEFAULT if max_separator is None else Kind.ASKED)
+    is_beyond = used > search.max_separator
+    separator = fact(Kind.SEPARATOR_BEYOND if is_beyond else Kind.SEPARATOR_NEEDED, used)
+    facts = [*_order_facts(search, reached, order)]
+    if largest > reached:
+        facts.append(fact(Kind.WITNESS_NEEDED, largest))
     return {
-        "order": GroundedChoice(
-            max(reached, largest), facts=tuple(_order_facts(search, reached, order))
-        ),
-        "max_separator": GroundedChoice(
-            search.max_separator, facts=(bound, fact(Kind.SEPARATOR_NEEDED, used))
-        ),
+        "order": GroundedChoice(max(reached, largest), facts=tuple(facts)),
+        "max_separator": GroundedChoice(search.max_separator, facts=(bound, separator)),
         "threshold": _describe_threshold(search),
     }
 

@@ -26,7 +26,9 @@ class Kind(Enum):
     EXHAUSTED = auto()
     ASKED = auto()
     DEFAULT = auto()
+    WITNESS_NEEDED = auto()  # columns
     SEPARATOR_NEEDED = auto()  # columns
+    SEPARATOR_BEYOND = auto()  # columns
     NOTHING_BELOW = auto()  # p-value, tests
     DEPENDENT = auto()  # columns that are, all columns
     FALSE_SHARE = auto()  # at most

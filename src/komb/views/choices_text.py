@@ -20,6 +20,8 @@ _WORDS: dict[Kind, Callable[..., str]] = {
     Kind.EXHAUSTED: "no larger group of columns is left".format,
     Kind.ASKED: "as asked".format,
     Kind.DEFAULT: "the default".format,
+    Kind.WITNESS_NEEDED: "a member is seen only given {} other columns".format,
+    Kind.SEPARATOR_BEYOND: "together, up to {} columns separate others from the target".format,
     Kind.SEPARATOR_NEEDED: lambda n: f"the largest separator needed has {plural(n, 'column')}",
     Kind.NOTHING_BELOW: (
         "no column depends by itself, with a p-value below {:.2g} ({:,} tests)".format

@@ -128,7 +128,7 @@ def _notes(found: Interactions, n_found: int, n_shown: int) -> Iterator[str]:
         )
     if n_shown:
         yield (
-            "Bits: what a group tells about the target beyond all of its subsets, in every row, "
-            "less what chance gives."
+            "Bits: what a group tells about the target beyond all of its subsets, per row; what is "
+            "expected under independence is subtracted."
         )
     yield from found.notes

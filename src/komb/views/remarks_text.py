@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from komb.results.remarks import Remarks
 
 _NAMES_WIDTH = 60  # characters of a list of names
-_CHOICE_NAMES = {"order": "order (searched up to)", "threshold": "p-value limit at order 0"}
+_CHOICE_NAMES = {"threshold": "p-value limit at order 0"}
 
 
 def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-
-from komb.engine.compiling import IS_COMPILED, popcount
+from komb.engine.compiling import instruction, popcount
 
 
-@intrinsic
+@instruction(popcount)
 def count_bits(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes both
     """Count the set bits of a 64-bit word; the compiler vectorises it where it can."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         word_type = ir.IntType(64)
@@ -27,7 +25,3 @@ def count_bits(typingctx: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes
         return builder.call(function, args)
 
     return types.uint64(types.uint64), codegen
-
-
-if not IS_COMPILED:
-    count_bits: Any = popcount  # type: ignore[no-redef]

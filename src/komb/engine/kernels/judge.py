@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from komb.engine.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import inner, patient_kernel, stay_apart
 from komb.engine.kernels.g_moments import sum_g_moments
 from komb.engine.kernels.pearson import sum_divergence, sum_pearson
 from komb.engine.kernels.places import (
@@ -199,7 +199,7 @@ def _judge_by_g(s, g, skewness_of_x2):
         verdict[LOG2_P] = log2_type_three(g, mean, variance, third, s.addresses)
 
 
-@kernel
+@patient_kernel(lambda *_: True)
 def has_power(verdict, noncentrality, log2_alpha, addresses):
     """Whether a test would see a dependence of some noncentrality in four cases of five.
 

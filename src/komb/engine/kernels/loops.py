@@ -14,7 +14,13 @@ begins anew, and finds them in the memory.
 
 from __future__ import annotations
 
-from komb.engine.compiling import inner, kernel, stay_apart
+from komb.engine.compiling import (
+    MOST_ROWS_IN_PYTHON,
+    inner,
+    patient_kernel,
+    stay_apart,
+    stop_if_late,
+)
 from komb.engine.kernels.bitmaps import need_bitmaps
 from komb.engine.kernels.evidence import (
     NOT_COUNTED,
@@ -52,7 +58,7 @@ PAUSED, DONE, REFUSED = range(3)
 """What :func:`ask` returns: the last if a column does not exist."""
 
 
-@kernel
+@patient_kernel(lambda _, s: s.codes.shape[1] <= MOST_ROWS_IN_PYTHON)
 def ask(q, s):
     """Begin a loop or go on with it; returns whether it is done.
 
@@ -105,6 +111,7 @@ def _go_on(q, s):
 
 @inner
 def _is_to_pause(s):
+    stop_if_late()
     return s.work[ROWS_COUNTED] >= ROWS_PER_CALL or is_filling_up(s) or is_noting_enough(s)
 
 

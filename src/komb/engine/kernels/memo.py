@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from komb.engine.compiling import inner, kernel
+from komb.engine.compiling import inner, patient_kernel, stop_if_late
 from komb.engine.kernels.counting import forget_count
 
 MEMBER, CANDIDATE, LENGTH_CLASS = 0, 2, 4  # roles of a column, or of a length class, in a key
 N_ROLES = 6
+MOST_PLACES_IN_PYTHON = 1 << 14
 
 
 @inner
 def begin(s, size):
     """Take the first columns of ``given`` as the given set."""
+    stop_if_late()
     low = high = np.uint64(0)
     for index in range(size):
         low ^= s.bits[0, s.given[index]]
@@ -72,7 +74,7 @@ def is_filling_up(s):
     return 4 * s.test_used[0] >= s.test_keys.shape[0] or 4 * s.set_used[0] >= s.set_keys.shape[0]
 
 
-@kernel
+@patient_kernel(lambda keys, *_: keys.shape[0] <= MOST_PLACES_IN_PYTHON)
 def move(keys, values, new_keys, new_values, used):
     """Put everything into a larger table."""
     for old in range(keys.shape[0]):

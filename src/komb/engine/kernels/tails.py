@@ -16,11 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from komb.engine.compiling import IS_COMPILED, inner, kernel
+from komb.engine.compiling import inner, instruction, patient_kernel, stop_if_late
 
 LEAST_SKEWNESS = 1e-3  # a distribution that is less skewed, or negatively, is as good as normal
 MOST_SKEWNESS = math.sqrt(8.0)  # that of a chi-square distribution with one degree of freedom
@@ -44,9 +41,18 @@ def tail_functions() -> Any:
     return np.array([pointer_of(each, name_of(each)) for each in capsules], dtype=np.int64)
 
 
-@intrinsic
+def _call_in_python(address: int, first: float, second: float) -> float:
+    from scipy.special import chdtrc, chdtri
+
+    function = (chdtrc, chdtri)[tail_functions().tolist().index(int(address))]
+    return float(function(first, second))
+
+
+@instruction(_call_in_python)
 def _call(typingctx: Any, address: Any, first: Any, second: Any) -> Any:  # noqa: ARG001
     """Call a function of two numbers by its address."""
+    from llvmlite import ir
+    from numba.core import types
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         number, flag = ir.DoubleType(), ir.IntType(32)
@@ -55,17 +61,6 @@ def _call(typingctx: Any, address: Any, first: Any, second: Any) -> Any:  # noqa
         return builder.call(pointer, [args[1], args[2], ir.Constant(flag, 0)])
 
     return types.float64(types.int64, types.float64, types.float64), codegen
-
-
-def _call_in_python(address: int, first: float, second: float) -> float:
-    from scipy.special import chdtrc, chdtri
-
-    function = (chdtrc, chdtri)[tail_functions().tolist().index(int(address))]
-    return float(function(first, second))
-
-
-if not IS_COMPILED:
-    _call: Any = _call_in_python  # type: ignore[no-redef]
 
 
 @inner
@@ -119,8 +114,9 @@ def log2_type_three(statistic, mean, variance, third, functions):
     return logarithm
 
 
-@kernel
+@patient_kernel(lambda *_: True)
 def log2_p_values(statistics, freedom, functions, out):
     """Compute the logarithm of the p-value of every statistic with its degrees of freedom."""
     for index in range(out.size):
+        stop_if_late()
         out[index] = log2_p_value(statistics[index], freedom[index], functions)
