@@ -122,7 +122,8 @@ def run_power(arguments: argparse.Namespace) -> None:
 
 def run_null(arguments: argparse.Namespace) -> None:
     print("| table | tables | with a finding |\n|---|---|---|")
-    for name in ("balanced", "rare cases", "measured", "heavy tails", "main effects", "order 3"):
+    names = "balanced", "rare cases", "measured", "heavy tails", "values", "main effects", "order 3"
+    for name in names:
         wrong = 0
         for seed in range(arguments.tables):
             rng = np.random.default_rng(seed)
@@ -134,12 +135,13 @@ def run_null(arguments: argparse.Namespace) -> None:
             columns["y"] = rng.permutation(np.arange(n) < (30 if name == "rare cases" else n // 2))
             if name == "measured":
                 columns["y"] = rng.normal(size=n)
-            if name == "heavy tails":
+            if name in ("heavy tails", "values"):
                 columns["y"] = np.exp(1.5 * rng.normal(size=n))
             if name == "main effects":
                 strength = 1.2 * (columns["N0"] > 0) + 1.2 * (columns["N1"] > 0) - 1.2
                 columns["y"] = rng.random(n) < 1 / (1 + np.exp(-strength))
-            result = komb.interactions(columns, "y", order)
+            scale = "values" if name == "values" else "scores"
+            result = komb.interactions(columns, "y", order, scale=scale)
             wrong += bool(result.significant)
         print(f"| {name} | {arguments.tables} | {wrong} |", flush=True)
 

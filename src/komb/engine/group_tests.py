@@ -27,6 +27,9 @@ from komb.engine.group_screen import LEAST_ROWS, Responses
 LEAST_EXPECTED = 1.0
 """Rows of the rarest class that a cell should have; one with fewer gets a parameter of its own."""
 
+LARGEST_SHARE = 0.1
+"""Of the rows: as many parameters as covariates may have."""
+
 _TOLERANCE = 1e-9  # of eigenvalues, relative to the largest
 _MOST_STEPS, _CONVERGED = 40, 1e-8
 _FARTHEST = 30.0  # of a logit
@@ -48,9 +51,10 @@ class Target(NamedTuple):
 
     @property
     def least_rows(self) -> float:
-        """Rows that a cell needs to have no parameter of its own."""
+        """Rows that a cell needs to have no parameter of its own: about its excess kurtosis."""
         if not self.n_levels:
-            return LEAST_ROWS
+            left = self.standardised()[0]
+            return max(LEAST_ROWS, float((left**4).mean()) - 3.0)
         counts = np.bincount(self.codes[self.is_known], minlength=self.n_levels)
         return float(max(LEAST_ROWS, LEAST_EXPECTED * counts.sum() / counts.min()))
 
@@ -123,6 +127,21 @@ class GroupTests:
         pure = units.score(np.hstack((ones, smaller)), highest) if is_saturated else own
         return GroupTest(
             own.statistic, own.df, own.p_value, pure.bits, whole.bits, int(units.n_rows)
+        )
+
+    def beside(self, group: Sequence[int]) -> GroupTests | None:
+        """Return tests in models that have the cells of a group; None if these are too many."""
+        own, levels = self._codes[list(group)].astype(np.intp), self._levels[list(group)] + 1
+        cell_of = np.ravel_multi_index(tuple(own), tuple(levels))  # missing values are a level
+        known = self._target.is_known
+        found, counts = np.unique(cell_of[known], return_counts=True)
+        kept = found[counts >= self._least_rows][1:]
+        if len(kept) > LARGEST_SHARE * known.sum():
+            return None
+        cells = (cell_of[:, None] == kept).astype(float)
+        covariates = np.hstack((self._target.covariates, cells))
+        return GroupTests(
+            self._codes, self._levels, self._target._replace(covariates=covariates)
         )
 
     def _units(self, group: Sequence[int]) -> _Units:
