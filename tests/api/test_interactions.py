@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,9 @@ def test_all_groups_are_as_in_the_twin(seed: int, kind: str, test: str) -> None:
     target = normal_scores(y).tolist() if kind == "measured" else y.tolist()
     names = [name for name in columns if name != "Y"]
     n_groups = len(found) + sum(len(each.proxies) for each in found)
-    assert n_groups == math.comb(len(names), 2) + math.comb(len(names), 3)
-    for group in found:
+    every = math.comb(len(names), 2) + math.comb(len(names), 3)
+    assert every - 2 <= n_groups <= every  # those whose cells are all rare have no test
+    for group in found[:: 1 + len(found) // 8]:
         statistic, df, p_value = group_test(
             [listed(columns[str(name)]) for name in group.columns], target,
             is_measured=kind == "measured", is_saturated=test == "association",
@@ -87,16 +89,16 @@ def parity(n: int, size: int, width: int, seed: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(("size", "width"), [(2, 60), (3, 30), (4, 16)])
 def test_the_screen_lists_what_is_strong(size: int, width: int) -> None:
-    columns = parity(800, size, width, size)
+    columns = parity(600, size, width, size)
     truth = tuple(f"S{i}" for i in range(size))
     found = komb.interactions(columns, "Y", size)
-    assert found[0].columns == truth
+    assert [group.columns for group in found.significant] == [truth]  # no other of its columns
     target = columns["Y"].tolist()
-    for group in list(combinations(range(width), size))[:: 1 if size == 2 else 40]:
+    for group in [*combinations(range(width), size)][:: math.comb(width, size) // 25]:
         _, _, p_value = group_test(
             [columns[f"S{i}"].tolist() for i in group], target, is_measured=False
         )
-        if p_value < 0.01 / math.comb(width, size):
+        if p_value < 0.2 * (200 if size < 4 else 1) / math.comb(width, size):
             found.of([f"S{i}" for i in group])  # raises if it is not listed
 
 
@@ -178,7 +180,7 @@ def test_distance_and_linkage_leave_pairs_out() -> None:
     columns = parity(800, 2, 5, 0)
     codes = np.column_stack([*columns.values()])
     places = {f"S{i}": Place("1", 1000 * i) for i in range(5)}
-    table = komb.DiscreteTable.from_codes(codes, [*columns], annotations=places)
+    table = replace(komb.DiscreteTable.from_codes(codes, [*columns]), annotations=places)
     assert komb.interactions(table, "Y", min_distance=1000).significant
     far = komb.interactions(table, "Y", min_distance=2000)
     assert not far.significant

@@ -38,6 +38,8 @@ def group_test(
     null = ones if is_saturated else [*ones, *lower]
     more = [*lower, *highest] if is_saturated else highest
     held = [[own[i] for i in rows] for own in covariates]
+    if not is_measured:
+        null = _with_poor_cells(null, held, [*zip(*own, strict=True)], y, sorted(shares))
     spread = _kurtosis(y, is_measured) * _unevenness(null, more)
     if is_measured:
         return _f_test([*null, *held], more, y, spread)
@@ -99,35 +101,65 @@ def _score_test(
 ) -> tuple[float, float, float]:  # fmt: skip
     small, large = np.array(null).T, np.array([*null, *more]).T
     own = np.array([[value == each for each in classes] for value in y], float)
-    coefficients = np.zeros((small.shape[1], len(classes) - 1))
-    for _ in range(60):
-        chances = _chances(small @ coefficients)
-        gradient = (small.T @ (own - chances)[:, 1:]).T.reshape(-1)
-        step = np.linalg.pinv(_information(small, chances)) @ gradient
-        coefficients = coefficients + np.clip(step, -3, 3).reshape(len(classes) - 1, -1).T
-    chances = _chances(small @ coefficients)
+    chances = _fitted(small, own)
     information = _information(large, chances)
     gradient = (large.T @ (own - chances)[:, 1:]).T.reshape(-1)
     statistic = float(gradient @ np.linalg.pinv(information, hermitian=True) @ gradient)
-    df = np.linalg.matrix_rank(information) - np.linalg.matrix_rank(_information(small, chances))
+    df = _rank(information) - _rank(_information(small, chances))
     freedom = _freedom(int(df), spread)
     p_value = chdtrc(freedom, statistic * freedom / df) if df else 1.0
     return statistic, int(df), float(p_value)
+
+
+def _rank(information: np.ndarray) -> int:
+    """How many directions are known at all: a class that a rare cell lacks makes one unknown."""
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-9))
+    values = np.linalg.eigvalsh(information / np.outer(scale, scale))
+    return int((values > 1e-7 * max(values)).sum())
 
 
 def _freedom(df: int, spread: float) -> float:
     return 2.0 * df**2 / max(2.0 * df + spread, 0.2 * df) if df else math.nan
 
 
+def _with_poor_cells(
+    null: list[list[float]], held: list[list[float]], cells: Sequence[object], y: Sequence[float],
+    classes: Sequence[float],
+) -> list[list[float]]:  # fmt: skip
+    """Add an indicator of each cell that the model expects less than a row of some class in."""
+    own = np.array([[value == each for each in classes] for value in y], float)
+    while True:
+        chances = _fitted(np.array([*null, *held]).T, own)
+        more = []
+        for cell in sorted(set(cells)):  # type: ignore[type-var]
+            column = [float(each == cell) for each in cells]
+            if column not in null and (np.array(column) @ chances).min() < 1.0:
+                more.append(column)
+        if not more:
+            return null
+        null = [*null, *more]
+
+
+def _fitted(small: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Chances of the classes, by Newton's method."""
+    coefficients = np.zeros((small.shape[1], own.shape[1] - 1))
+    for _ in range(30):
+        chances = _chances(small @ coefficients)
+        gradient = (small.T @ (own - chances)[:, 1:]).T.reshape(-1)
+        step = np.linalg.pinv(_information(small, chances)) @ gradient
+        coefficients = coefficients + np.clip(step, -3, 3).reshape(own.shape[1] - 1, -1).T
+    return _chances(small @ coefficients)
+
+
 def _chances(logits: np.ndarray) -> np.ndarray:
-    raised = np.exp(np.column_stack((np.zeros(len(logits)), logits)))
+    raised = np.exp(np.column_stack((np.zeros(len(logits)), np.clip(logits, -30, 30))))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def _information(design: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    size = design.shape[1]
-    whole = np.zeros((size * (chances.shape[1] - 1),) * 2)
-    for row, chance in zip(design, chances[:, 1:], strict=True):
-        own = np.diag(chance) - np.outer(chance, chance)
-        whole += np.kron(own, np.outer(row, row))
-    return whole
+    own = chances[:, 1:]
+    blocks = [
+        [design.T @ ((x * ((i == j) - z))[:, None] * design) for j, z in enumerate(own.T)]
+        for i, x in enumerate(own.T)
+    ]
+    return np.block(blocks)

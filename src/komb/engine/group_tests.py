@@ -30,8 +30,8 @@ LEAST_EXPECTED = 1.0
 LARGEST_SHARE = 0.1
 """Of the rows: as many parameters as covariates may have."""
 
-_TOLERANCE = 1e-9  # of eigenvalues, relative to the largest
-_MOST_STEPS, _CONVERGED = 40, 1e-8
+_TOLERANCE = 1e-7  # of eigenvalues, relative to the largest: less is known of no direction
+_MOST_STEPS, _CONVERGED = 40, 1e-10
 _FARTHEST = 30.0  # of a logit
 
 
@@ -209,18 +209,46 @@ class _Units(NamedTuple):
 
     def score(self, null: FloatArray, more: FloatArray) -> _Score:
         """Test whether products matter beyond others and the covariates."""
-        both, n_null = np.hstack((null, more)), null.shape[1]
-        spread = self._kurtosis() * self._unevenness(null, both)
-        if self.covariates.shape[1]:
-            n_null += self.covariates.shape[1]
-            both = np.hstack((self.covariates, both[self.place]))
-            sizes, sums = np.ones(self.n_rows), self.response
-        else:
+        sizes, sums = np.ones(self.n_rows), self.response
+        if not self.covariates.shape[1]:
             sizes = self.sizes
             sums = np.array([np.bincount(self.place, own, len(sizes)) for own in self.response.T]).T
+        chances = np.empty((0, 0))
+        while self.has_levels:
+            chances = _fit(self._design(null), sizes, sums)
+            is_poor = self._are_poor(null, sizes[:, None] * chances)
+            if not is_poor.any():
+                break
+            null = np.hstack((null, np.eye(len(self.cells))[:, is_poor]))
+        design, both = self._design(null), np.hstack((null, more))
+        spread = self._kurtosis() * self._unevenness(null, both)
+        n_null, whole = design.shape[1], np.hstack((design, self._by_row(more)))
         if self.has_levels:
-            return _multinomial_score(both, n_null, sizes, sums, spread)
-        return _linear_score(both, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+            return _multinomial_score(whole, n_null, sizes, sums, chances, spread)
+        return _linear_score(whole, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+
+    def _design(self, products: FloatArray) -> FloatArray:
+        return np.hstack((self._by_row(products), self.covariates[: self._n_units]))
+
+    def _by_row(self, products: FloatArray) -> FloatArray:
+        """Repeat the cells for their rows, if these differ in covariates."""
+        return products[self.place] if self.covariates.shape[1] else products
+
+    @property
+    def _n_units(self) -> int:
+        return self.n_rows if self.covariates.shape[1] else len(self.cells)
+
+    def _are_poor(self, null: FloatArray, expected: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which cells a model expects too few rows of some class in, and fits together with others.
+
+        One that is there all the same would count for any amount.
+        """
+        if self.covariates.shape[1]:
+            n_cells = len(self.cells)
+            expected = np.array([np.bincount(self.place, own, n_cells) for own in expected.T]).T
+        has_own = (null[:, np.count_nonzero(null, axis=0) == 1] != 0).any(axis=1)
+        is_poor: npt.NDArray[np.bool_] = (expected.min(axis=1) < LEAST_EXPECTED) & ~has_own
+        return is_poor
 
     def _kurtosis(self) -> float:
         """By how much the variance of a score exceeds that of a normal response."""
@@ -246,10 +274,10 @@ def _leverages(design: FloatArray) -> FloatArray:
 
 
 def _multinomial_score(
-    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, spread: float
-) -> _Score:
-    """Score of some products in a multinomial model with the others."""
-    chances = _fit(both[:, :n_null], sizes, sums)
+    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, chances: FloatArray,
+    spread: float,
+) -> _Score:  # fmt: skip
+    """Score of some products in a multinomial model with the others, which has been fitted."""
     information = _information(both, sizes, chances)
     n_free = sums.shape[1] - 1
     is_null = np.tile(np.arange(both.shape[1]) < n_null, n_free)
