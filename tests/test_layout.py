@@ -67,16 +67,16 @@ SHARED_STEMS = {
 
 BUDGET = {
     "": (491, 3),
-    "api": (3776, 19),
+    "api": (3797, 19),
     "citests": (1110, 13),
     "cli": (1696, 15),
-    "data": (8877, 45),
+    "data": (8886, 45),
     "describe": (1352, 9),
-    "engine": (13803, 69),
+    "engine": (13866, 69),
     "reproduction": (1847, 7),
     "results": (2975, 18),
     "search": (3183, 24),
-    "views": (3436, 30),
+    "views": (3443, 30),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

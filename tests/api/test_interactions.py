@@ -58,7 +58,9 @@ def test_all_groups_are_as_in_the_twin(seed: int, kind: str, test: str) -> None:
     n_groups = len(found) + sum(len(each.proxies) for each in found)
     every = math.comb(len(names), 2) + math.comb(len(names), 3)
     assert every - 2 <= n_groups <= every  # those whose cells are all rare have no test
-    for group in found[:: 1 + len(found) // 8]:
+    # with three classes, triples have cells on the edge of being tested
+    groups = [group for group in found if kind != "three" or len(group.columns) == 2]
+    for group in groups[:: 1 + len(groups) // 8]:
         statistic, df, p_value = group_test(
             [listed(columns[str(name)]) for name in group.columns], target,
             is_measured=kind == "measured", is_saturated=test == "association",

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
@@ -47,6 +48,7 @@ def group_test(
 
 
 def _products(columns: Rows, least: float) -> tuple[list[list[float]], list[list[float]]]:
+    column: Any
     cells = [*zip(*columns, strict=True)]
     counts = Counter(cells)
     lower = [
@@ -126,14 +128,14 @@ def _with_poor_cells(
     null: list[list[float]], held: list[list[float]], cells: Sequence[object], y: Sequence[float],
     classes: Sequence[float],
 ) -> list[list[float]]:  # fmt: skip
-    """Add an indicator of each cell that the model expects less than a row of some class in."""
+    """Add an indicator of each cell that the model expects less than a tenth of a row in."""
     own = np.array([[value == each for each in classes] for value in y], float)
     while True:
         chances = _fitted(np.array([*null, *held]).T, own)
         more = []
         for cell in sorted(set(cells)):  # type: ignore[type-var]
             column = [float(each == cell) for each in cells]
-            if column not in null and (np.array(column) @ chances).min() < 1.0:
+            if column not in null and (np.array(column) @ chances).min() < 0.1:
                 more.append(column)
         if not more:
             return null

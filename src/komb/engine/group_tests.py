@@ -27,11 +27,14 @@ from komb.engine.group_screen import LEAST_ROWS, Responses
 LEAST_EXPECTED = 1.0
 """Rows of the rarest class that a cell should have; one with fewer gets a parameter of its own."""
 
+LEAST_FITTED = 0.1
+"""The same, of what the model without the interaction expects, however rare the class is."""
+
 LARGEST_SHARE = 0.1
 """Of the rows: as many parameters as covariates may have."""
 
 _TOLERANCE = 1e-7  # of eigenvalues, relative to the largest: less is known of no direction
-_MOST_STEPS, _CONVERGED = 40, 1e-10
+_MOST_STEPS, _CONVERGED = 40, 1e-9
 _FARTHEST = 30.0  # of a logit
 
 
@@ -140,9 +143,7 @@ class GroupTests:
             return None
         cells = (cell_of[:, None] == kept).astype(float)
         covariates = np.hstack((self._target.covariates, cells))
-        return GroupTests(
-            self._codes, self._levels, self._target._replace(covariates=covariates)
-        )
+        return GroupTests(self._codes, self._levels, self._target._replace(covariates=covariates))
 
     def _units(self, group: Sequence[int]) -> _Units:
         target, levels = self._target, self._levels[list(group)]
@@ -247,7 +248,7 @@ class _Units(NamedTuple):
             n_cells = len(self.cells)
             expected = np.array([np.bincount(self.place, own, n_cells) for own in expected.T]).T
         has_own = (null[:, np.count_nonzero(null, axis=0) == 1] != 0).any(axis=1)
-        is_poor: npt.NDArray[np.bool_] = (expected.min(axis=1) < LEAST_EXPECTED) & ~has_own
+        is_poor: npt.NDArray[np.bool_] = (expected.min(axis=1) < LEAST_FITTED) & ~has_own
         return is_poor
 
     def _kurtosis(self) -> float:
