@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for the two modules beside this one
+sys.path.insert(0, str(HERE))  # for the modules beside this one
 
 import from_code  # noqa: E402
+import gallery  # noqa: E402
 import komb  # noqa: E402
 import pictures  # noqa: E402
 
@@ -101,6 +102,7 @@ def write_parts(_: Sphinx) -> None:
     folder = HERE / "_generated"
     from_code.write_all(folder)
     pictures.draw_all(folder)
+    gallery.draw_all(folder)
 
 
 def setup(app: Sphinx) -> None:

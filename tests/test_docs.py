@@ -41,6 +41,7 @@ def load(name: str) -> ModuleType:
 
 
 from_code = load("from_code")
+gallery = load("gallery")
 
 
 @pytest.fixture(autouse=True)
@@ -141,10 +142,27 @@ def test_broken_links_are_found() -> None:
 def test_what_a_page_includes_is_there(page: str) -> None:
     drawn = re.findall(r'^    "(\w+)": draw_\w+,$', (DOCS / "pictures.py").read_text(), re.M)
     made = set(from_code.parts()) | {f"{n}-{t}.svg" for n in drawn for t in ("light", "dark")}
-    for path in re.findall(r"^```\{(?:include|image|literalinclude)\} (\S+)", PAGES[page], re.M):
+    made |= {f"gallery-{file.stem}.svg" for file in gallery.PAGES}
+    for path in re.findall(r"```\{(?:include|image|literalinclude)\} (\S+)", PAGES[page]):
         folder, _, name = path.rpartition("/")
         is_there = (ROOT / page).parent.joinpath(path).exists()
-        assert name in made if folder == "_generated" else is_there
+        assert name in made if folder.endswith("_generated") else is_there
+
+
+@pytest.mark.parametrize("page", gallery.PAGES, ids=lambda page: str(page.stem))
+def test_a_page_of_the_gallery_has_one_picture_and_a_thumbnail(page: Path) -> None:
+    text = PAGES[in_docs(page)]
+    assert len(re.findall(r"^>>> axes = ", text, re.M)) == 1
+    assert f"```{{image}} ../_generated/gallery-{page.stem}.svg" in text
+    index = PAGES["docs/index.md"]
+    assert f"_generated/gallery-{page.stem}.svg" in index
+    assert f"](gallery/{page.name})" in index
+
+
+def test_the_picture_of_a_page_is_of_its_code() -> None:
+    assert gallery.run("```python\n>>> axes = 'drawn'\n```")["axes"] == "drawn"
+    with pytest.raises(NameError):
+        gallery.run("```python\n>>> axes\n```")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -343,7 +343,7 @@ def bad_parameters() -> Iterator[BadParameters]:  # noqa: C901 - a list, no algo
     rule = "'df' must be 'observed' or 'adjusted'"
     yield {"df": "both", "test": "g"}, ParameterError, [rule, "'both'"]
     left_out = "must be left out for method 'auto' and test 'auto', which have no such option"
-    yield {"df": "adjusted"}, ParameterError, [f"'df' {left_out}", "it: test 'chi2', test 'g'"]
+    yield {"df": "adjusted"}, ParameterError, [f"'df' {left_out}", "it: test 'chi2', test 'cressie"]
     yield {"seed": 1}, ParameterError, [f"'seed' {left_out}", "it: test 'perm'."]
     for seed in (-1, 1.5, True, "1"):
         parts = ["'seed' must be a whole number", repr(seed)]

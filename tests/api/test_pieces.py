@@ -16,9 +16,9 @@ from komb.data.stored import format as formats
 from komb.data.table import DiscreteTable
 from komb.errors import FileError, MemoryLimitError
 from komb.search import algorithms
+from tests.citests.kinds import RULE_TESTS
 from tests.engine.tables import LOW_KIND, make_table, with_missing
 
-TESTS = ("auto", "g", "g-sci", "sci", "chi2")
 LIMIT = 1000  # bytes, for all the tables here too few
 
 
@@ -72,7 +72,7 @@ def fixture_patch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     ),
     share=st.sampled_from([0.0, 0.0, 0.05, 0.3]),
     rows_per_piece=st.integers(1, 400),
-    test=st.sampled_from(TESTS),
+    test=st.sampled_from(RULE_TESTS),
 )
 def test_any_pieces(
     tmp_path_factory: pytest.TempPathFactory,

@@ -217,7 +217,7 @@ def test_stochastic_complexity_is_to_blame() -> None:
 
 def test_false_alarms_match_alpha_on_thick_tables() -> None:
     """G and chi-square at 5 %: 400 draws reject 20 times, give or take four standard deviations."""
-    for test in ("g", "chi2"):
+    for test in ("g", "chi2", "cressie-read"):
         rejected = 0
         for seed in range(400):
             table = make_table([3, 3, 2], 1000, seed)
@@ -229,7 +229,7 @@ def test_false_alarms_match_alpha_on_thick_tables() -> None:
 
 
 def test_registry() -> None:
-    assert set(registered()) >= {"g", "chi2", "sci", "g-sci"}
+    assert set(registered()) >= {"g", "chi2", "cressie-read", "sci", "g-sci"}
     assert set(registered()) >= HAS_NO_FREEDOM
     for name, info in registered().items():
         assert info.name == name

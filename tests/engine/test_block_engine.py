@@ -21,9 +21,9 @@ from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from komb.engine.threads import use_threads
 from komb.errors import MemoryLimitError
+from tests.citests.kinds import RULE_TESTS
 from tests.engine.tables import make_table
 
-TESTS = ("g", "g-sci", "sci", "chi2", "auto")
 KINDS: list[int | str] = [2, 3, "copy", 4, "parity", 3, 2, 6]
 EVERYTHING: Variables = frozenset(range(len(KINDS)))
 
@@ -89,14 +89,14 @@ def check(rows: Engine, counted: Engine, target: int) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", RULE_TESTS)
 def test_five_questions(test: str, share: float) -> None:
     rows, counted = open_both(draw(700, share, 3), test)
     for target in (0, 3, 4):
         check(rows, counted, target)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", RULE_TESTS)
 def test_sweeps(test: str) -> None:
     rows, counted = open_both(draw(700, 0.03, 4), test)
     pool = EVERYTHING - {4}

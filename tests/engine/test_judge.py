@@ -21,14 +21,14 @@ from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from tests import naive
+from tests.citests.kinds import RULE_TESTS, df_rules_of
 from tests.engine.reorderings import reorder
 from tests.engine.tables import columns_of, make_table, tables, tables_with_missing
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
 AUTO = Rule(0.05, "x2", divergence=1.0, has_moments=True, other_name="g")
-RULES = [("auto", "observed"), ("sci", "observed"), ("g-sci", "observed"), ("g-sci", "adjusted")]
-RULES += [(test, df) for test in ("g", "chi2") for df in ("observed", "adjusted")]
+RULES = [(test, df) for test in RULE_TESTS for df in df_rules_of(test)]
 
 
 def engine_of(table: DiscreteTable, rule: Rule = AUTO) -> TableEngine:

@@ -30,6 +30,7 @@ RULES = {
     "g-sci": G._replace(coded_below=5.0, other_name="sci"),
     "sci": Rule(0.05, "sci", coded_below=math.inf),
     "chi2": Rule(0.05, "chi2", divergence=1.0),
+    "cressie-read": Rule(0.05, "cressie-read", divergence=2 / 3),
     "auto": Rule(0.05, "x2", divergence=1.0, has_moments=True, other_name="g"),
 }
 KINDS = (1, 2, 2, 3, 3, 4, 5, 6, "rare", "copy", "parity", "parity")

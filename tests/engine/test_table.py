@@ -19,13 +19,13 @@ from komb.engine.questions import EMPTY, Variables, subsets
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from komb.errors import ParameterError
+from tests.citests.kinds import RULE_TESTS
 from tests.engine.random_answers import FunctionEngine
 from tests.engine.tables import make_table, tables_with_missing
 from tests.engine.tables import tables as random_tables
 from tests.naive.counts import MISSING, Columns
 from tests.naive.decision import run_test
 
-TESTS = ("g", "chi2", "sci", "g-sci", "auto")
 KINDS = (1, 2, 2, 3, 4, 9, 30, 300, "id", "rare", "copy", "parity")
 ALPHA = 0.05
 
@@ -77,7 +77,7 @@ def draw_tests(n_columns: int, seed: int, n_tests: int = 12) -> Tests:
 
 class TestOutcomes:
     @pytest.mark.parametrize("df", ["observed", "adjusted"])
-    @pytest.mark.parametrize("test", TESTS)
+    @pytest.mark.parametrize("test", RULE_TESTS)
     @settings(max_examples=15)
     @given(tables(), st.integers(0, 99))
     def test_they_are_those_of_the_twin(self, test: str, df: str, table: Table, seed: int) -> None:
@@ -93,7 +93,7 @@ class TestOutcomes:
 
 
 class TestMemory:
-    @pytest.mark.parametrize("test", TESTS)
+    @pytest.mark.parametrize("test", RULE_TESTS)
     @settings(max_examples=20)
     @given(tables(), st.integers(0, 99))
     def test_answers_do_not_depend_on_what_was_asked_before(
@@ -211,7 +211,7 @@ class TestBuffers:
         table = make_table([2, 3, 2, 2, "parity"], 300, seed=7)
         asked = [({0, 1, 2, 3} - z, z) for z in subsets(range(4), 2)]
         for target in (4, 0, 4):
-            for test in TESTS * 2:
+            for test in RULE_TESTS * 2:
                 rule = rule_of(test)
                 questions = [(candidates - {target}, z - {target}) for candidates, z in asked]
                 shared = TableEngine.open(table, rule).evidence(target, questions)

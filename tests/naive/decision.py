@@ -13,7 +13,7 @@ from scipy.stats import pearson3 as type_three_distribution
 from tests.naive.counts import Columns, Tables, count
 from tests.naive.moments import g_moments, pearson_moments, pearson_third
 from tests.naive.permutation import permute
-from tests.naive.statistics import degrees_of_freedom, g, pearson, sci
+from tests.naive.statistics import cressie_read, degrees_of_freedom, g, pearson, sci
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ def run_test(
     if test == "sci":
         statistic = sci(t)
         return Answer(statistic, None, None, "sci", statistic <= 0, reliable=t.n_rows >= cells > 0)
-    statistic = {"g": g, "chi2": pearson}[test](t)  # a KeyError: this test has no twin yet
+    own = {"g": g, "chi2": pearson, "cressie-read": cressie_read}
+    statistic = own[test](t)  # a KeyError: this test has no twin yet
     freedom = degrees_of_freedom(t, df)
     p = 1.0 if freedom == 0 else float(chi2_distribution.sf(statistic, freedom))
     return Answer(statistic, freedom, p, test, p > alpha, reliable=not is_thin)

@@ -33,6 +33,16 @@ def pearson(t: Tables) -> float:
     return float(total)
 
 
+def cressie_read(t: Tables) -> float:
+    """9 / 5 sum n_xyz ((n_xyz / expected)^(2/3) - 1), with expected = n_xz n_yz / n_z."""
+    terms = [
+        n * ((n * t.z[key[2:]] / (t.xz[(key[0], *key[2:])] * t.yz[key[1:]])) ** (2 / 3) - 1)
+        for key, n in t.xyz.items()
+        if n
+    ]
+    return max(0.0, 9 / 5 * math.fsum(terms))
+
+
 def degrees_of_freedom(t: Tables, rule: str) -> int:
     if rule == "observed":
         return (t.x_levels - 1) * (t.y_levels - 1) * len(t.z)

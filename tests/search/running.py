@@ -14,6 +14,7 @@ from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables
 from komb.search._automatic import LEFT_SHARE_TO_DETECT
 from komb.search._thresholds import power_to_detect
+from komb.search.options import MAX_CONDITIONING
 from komb.search.task import Task
 from tests import naive
 from tests.engine.engines import on_table
@@ -23,12 +24,9 @@ Witnesses = dict[int, frozenset[int] | None]
 
 METHODS = list(komb.algorithms())
 
-#: The searches that have tests of their own, because they take other options than all others.
-SPECIAL = {"auto", "komb"}
-
-#: The searches that look for single columns that matter; a new one is tested like the others, and
-#: fails if it has no twin or does not take ``max_conditioning``.
-CLASSICS = [name for name in METHODS if name not in SPECIAL]
+#: The searches that take ``max_conditioning``; a new one is tested like the others, and fails if it
+#: has no twin. Those with other options have comparisons of their own.
+CLASSICS = [name for name, info in komb.algorithms().items() if MAX_CONDITIONING in info.options]
 
 
 def everyone(engine: Engine, target: int) -> Task:

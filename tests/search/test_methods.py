@@ -17,6 +17,7 @@ from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine, DSeparationEngine
 from komb.errors import Interrupted
 from komb.search.task import Progress, Task
+from tests import naive
 from tests.citests.kinds import EVERY_TEST
 from tests.engine.answers import Dice
 from tests.engine.engines import on_table, recorder
@@ -50,6 +51,7 @@ def run(name: str, engine: Engine, task: Task) -> Witnesses:
 def test_it_introduces_itself(name: str) -> None:
     info = komb.algorithms()[name]
     assert info.name == name
+    assert name in naive.SEARCHES  # its twin
     assert str(info.year) in info.citation
     assert info.assumes in {"faithfulness", "composition", "k-order faithfulness"}
     for sentence in (info.summary, info.guarantee, info.weakness):

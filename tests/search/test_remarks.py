@@ -23,6 +23,7 @@ from komb.search._remarks import (
     least_noncentrality,
 )
 from komb.search.auto import find_blanket
+from komb.search.grounds import GroundedChoice, Kind, fact
 from komb.search.task import Task
 from tests.engine.answers import Dice
 from tests.engine.engines import on_table
@@ -191,6 +192,9 @@ def test_a_leak_is_a_leak_whatever_the_blanket() -> None:
     found = find_blanket(engine, everyone(engine, 2))
     assert set(found.witnesses) == {0}
     assert {leak.column for leak in found.leaks} == {0, 1}
+    order = found.choices["order"]
+    assert isinstance(order, GroundedChoice)
+    assert (order.value, order.facts[-1]) == (0, fact(Kind.DETERMINED))
 
 
 def test_oracles_and_dice_know_of_no_leak() -> None:

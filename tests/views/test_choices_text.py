@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from komb.results.remarks import Remarks
@@ -18,6 +20,7 @@ CASES = [
     (fact(Kind.TOO_MANY_SETS, 741, 100), "741 sets of columns, more than the limit of 100"),
     (fact(Kind.TOO_MUCH_WORK, 9570), "9,570 tests would take too long to make unasked"),
     (fact(Kind.LARGEST_ORDER), "the maximum automatic order"),
+    (fact(Kind.DETERMINED), "a column determines the target"),
     (fact(Kind.EXHAUSTED), "no larger group of columns is left"),
     (fact(Kind.ASKED), "as asked"),
     (fact(Kind.DEFAULT), "the default"),
@@ -70,6 +73,10 @@ def test_sentences_about_omissions() -> None:
     assert list(omission_notes(omissions[:1])) == [
         "Not searched for 22 columns: what shows only together with 2 others (9,570 tests more, "
         "about 75 s)."
+    ]
+    pairs = replace(omissions[1], order=1)
+    assert list(omission_notes([pairs])) == [
+        "Not searched: what shows only together with 1 other (9 tests more, about 75 s)."
     ]
     assert list(omission_reasons(omissions)) == [
         "Order 2 was not searched for 22 columns: 9,570 tests, more than the limit of 15.",

@@ -119,10 +119,10 @@ def markov_blanket(
           killed; the result is that of an uninterrupted run. A file of another search, table or
           version is refused.
         - Those that the method or the test declares: ``max_conditioning``, the largest set that the
-          classic methods condition on; ``df`` of tests ``"g"``, ``"chi2"`` and ``"g-sci"``, the
-          rule for their degrees of freedom (``"observed"`` counts every cell of the observed
-          strata, ``"adjusted"`` only the levels that occur in each of them); ``seed`` of a test
-          that draws random numbers; and those of algorithms of your own
+          classic methods condition on; ``df`` of ``"g"``, ``"chi2"``, ``"cressie-read"`` and
+          ``"g-sci"``, the rule for their degrees of freedom (``"observed"`` counts every cell of
+          the observed strata, ``"adjusted"`` only the levels that occur in each of them); ``seed``
+          of a test that draws random numbers; and those of algorithms of your own
           (``komb.algorithms()[method].options``).
 
     Returns

@@ -30,7 +30,7 @@ from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.engine.journal import Journal
 from komb.engine.knowledge import KnowledgeEngine
-from komb.engine.questions import Outcome, SessionCounts, Variables
+from komb.engine.questions import Outcome, Variables, WorkCounts
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
 from komb.results.member import Member
@@ -60,7 +60,7 @@ class Finding:
     target: int
     found: Found
     outcomes: Mapping[int, Outcome]  # of the members that were tested
-    counts: SessionCounts
+    counts: WorkCounts
     seconds: float
 
 

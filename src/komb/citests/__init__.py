@@ -3,7 +3,7 @@
 What a test of one's own needs is importable from here.
 """
 
-from komb.citests import auto, chi2, g, g_sci, perm, sci  # noqa: F401  (each registers itself)
+from komb.citests import auto, chi2, cressie_read, g, g_sci, perm, sci  # noqa: F401  (each registers itself)
 from komb.citests.contract import CITest, RuleTest, TestOptions
 from komb.citests.registry import TestInfo, register_test, tests
 from komb.engine.measurement import NO_FREEDOM, Measurement, Resampled

@@ -46,7 +46,7 @@ class Listing(FrozenMapping[str, I]):
     --------
     >>> import komb
     >>> print(str(komb.tests()).splitlines()[1])
-    chi2   Pearson's chi-square test at level alpha.
+    chi2          Pearson's chi-square test at level alpha.
     """
 
     __slots__ = ()

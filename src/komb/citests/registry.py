@@ -149,7 +149,7 @@ def tests() -> Mapping[str, TestInfo]:
     --------
     >>> import komb
     >>> list(komb.tests())
-    ['auto', 'chi2', 'g', 'g-sci', 'perm', 'sci']
+    ['auto', 'chi2', 'cressie-read', 'g', 'g-sci', 'perm', 'sci']
     """
     return TESTS.all()
 

@@ -33,9 +33,9 @@ from komb.engine.questions import (
     OnProgress,
     Outcome,
     Question,
-    SessionCounts,
     StrongDependence,
     Variables,
+    WorkCounts,
 )
 
 
@@ -125,7 +125,7 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Tests made so far, each counted once, and tables counted for them."""
 
     # The five questions

@@ -31,9 +31,9 @@ from komb.engine.questions import (
     OnProgress,
     Outcome,
     Question,
-    SessionCounts,
     StrongDependence,
     Variables,
+    WorkCounts,
 )
 
 LARGEST_SEPARATOR = 3
@@ -196,7 +196,7 @@ class KnowledgeEngine(PlainEngine):
     # What the other engine knows of itself
 
     @property
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Work of the other engine; tests are counted as they were asked for."""
         return replace(self._engine.work, tests=self._n_tests)
 

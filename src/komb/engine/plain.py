@@ -23,9 +23,9 @@ from komb.engine.questions import (
     OnProgress,
     Outcome,
     Question,
-    SessionCounts,
     StrongDependence,
     Variables,
+    WorkCounts,
     by_strength,
     check_variables,
     subsets,
@@ -139,9 +139,9 @@ class PlainEngine(Engine):
         return math.prod(self.n_levels[x] for x in self.fixed) if self.n_levels else 1
 
     @property
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Tests made so far, each counted once."""
-        return SessionCounts(self._n_tests, 0, 0, 0)
+        return WorkCounts(self._n_tests, 0, 0, 0)
 
     def conservative_evidence(
         self, target: int, questions: Sequence[Question]

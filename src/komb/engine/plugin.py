@@ -12,7 +12,7 @@ from komb.engine import measurement
 from komb.engine.engine import Engine, Power
 from komb.engine.measurement import Measurement, check_measurement
 from komb.engine.plain import PlainEngine
-from komb.engine.questions import EMPTY, Candidates, Dependence, Outcome, SessionCounts, Variables
+from komb.engine.questions import EMPTY, Candidates, Dependence, Outcome, Variables, WorkCounts
 from komb.engine.test_sums import Counter, Table, TestSums, Wanted
 
 
@@ -125,6 +125,6 @@ class MeasuredEngine(PlainEngine):
         return self._alpha
 
     @property
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Tests made so far, each counted once, and tables counted for them."""
-        return SessionCounts(self._n_tests, self._n_tables, self._n_fallbacks, self._n_unreliable)
+        return WorkCounts(self._n_tests, self._n_tables, self._n_fallbacks, self._n_unreliable)

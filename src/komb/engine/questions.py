@@ -1,4 +1,4 @@
-"""What a search asks a session, and the answers.
+"""What a search asks an engine, and the answers.
 
 Variables are integers and sets of them frozensets; names and levels belong to the layers above.
 """
@@ -51,26 +51,26 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionCounts:
-    """How much work a session has done."""
+class WorkCounts:
+    """How much work an engine has done."""
 
     tests: int  # different (target, candidate, given set) decided
     tables: int  # joint tables counted to decide them
     fallbacks: int  # tests decided by the fall-back for thin tables
     unreliable: int  # tests decided on a table too thin for the test
 
-    def __add__(self, other: SessionCounts) -> SessionCounts:
+    def __add__(self, other: WorkCounts) -> WorkCounts:
         """Work of both."""
-        return SessionCounts(
+        return WorkCounts(
             self.tests + other.tests,
             self.tables + other.tables,
             self.fallbacks + other.fallbacks,
             self.unreliable + other.unreliable,
         )
 
-    def __sub__(self, earlier: SessionCounts) -> SessionCounts:
+    def __sub__(self, earlier: WorkCounts) -> WorkCounts:
         """Work done since ``earlier``."""
-        return SessionCounts(
+        return WorkCounts(
             self.tests - earlier.tests,
             self.tables - earlier.tables,
             self.fallbacks - earlier.fallbacks,
@@ -95,7 +95,7 @@ def check_variables(asked: AbstractSet[int], everything: Variables) -> None:
     if not asked <= everything:
         rule = f"be asked about variables from 0 to {len(everything) - 1}"
         wrong = min(asked - everything)
-        raise ParameterError.because("session", rule, wrong, "Correct the algorithm that asks.")
+        raise ParameterError.because("engine", rule, wrong, "Correct the algorithm that asks.")
 
 
 def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:

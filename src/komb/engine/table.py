@@ -25,9 +25,9 @@ from komb.engine.questions import (
     EMPTY,
     OnProgress,
     Question,
-    SessionCounts,
     StrongDependence,
     Variables,
+    WorkCounts,
     check_variables,
 )
 from komb.engine.rule import Rule
@@ -84,7 +84,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
         self._others: dict[Rule, TableEngine] = {}  # on the same table
         self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
         self._before = self._shared.fields["work"].copy()
-        self._listed = SessionCounts(0, 0, 0, 0)  # by sweeps
+        self._listed = WorkCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
 
     @classmethod
@@ -124,10 +124,10 @@ class TableEngine(ExaminingEngine, CountingEngine):
         return self._rule.alpha
 
     @property
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Tests made so far, and tables counted for them."""
         work = (self._shared.fields["work"] - self._before).tolist()
-        made = SessionCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
+        made = WorkCounts(work[TESTS], work[TABLES], work[FALLBACKS], work[UNRELIABLE])
         return made + self._listed
 
     def _state(self, target: int) -> Any:
@@ -270,7 +270,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
             bits = self._pack(target, sweep.screened)
             found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
         # what was listed has been tested once more
-        made = SessionCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
+        made = WorkCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
 

@@ -1,7 +1,8 @@
-"""The default search: neighbours, spouses, groups, and a proof by definition.
+"""The default search: neighbours, spouses, groups, and a check by definition.
 
 kOMB (:mod:`~komb.search.komb`) leaves to the user how many variables to condition on, how many
-may separate two variables, and how to correct for thousands of tests. Here the data decide.
+may separate two variables, and how to correct for thousands of tests. Here the data decide. One
+variable that determines the target ends the search (:func:`settle_for`); otherwise there are steps.
 
 1. **Neighbours** (:func:`find_neighbours`): variables that no set separates from the target,
    searched from both variables (:mod:`~komb.search._region`).
@@ -11,8 +12,9 @@ may separate two variables, and how to correct for thousands of tests. Here the 
    target given a witness, strongly enough for the number of tests, and nothing in the blanket
    separates it. Order by order: witnesses of one variable, of two, and so on as far as the budget
    goes. What a witness needs enters with it.
-4. **Shrink** (:func:`shrink`): by the definition of a blanket, a member goes if it is independent
-   of the target given all the others. On data, only a test with power decides that.
+4. **Settle** (:mod:`~komb.search._definition`): by the definition of a blanket, a member goes if it
+   is independent of the target given all the others, and what depends on the target given all
+   members comes back. On data, only a test with power decides that.
 
 Every dependence that counts passes the threshold of its family
 (:mod:`~komb.search._thresholds`).
@@ -27,13 +29,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from komb.engine.engine import AllSets, Engine
-from komb.engine.questions import (
-    EMPTY,
-    StrongDependence,
-    Variables,
-    by_strength,
-    subsets,
-)
+from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
 from komb.search import options
 from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
@@ -112,6 +108,7 @@ def find_blanket(
 def settle_for(search: Search, determining: int) -> dict[int, Variables | None]:
     """Settle for a column that determines the target: nothing else can tell more."""
     search.see(0, len(search.task.candidates), search.needed)
+    search.limit = fact(Kind.DETERMINED)
     search.separators = dict.fromkeys(search.task.candidates, EMPTY)
     search.add(determining, EMPTY)
     for x in search.alone.keys() & search.outside:

@@ -21,6 +21,7 @@ class Kind(Enum):
     TOO_MANY_TESTS = auto()  # tests, limit
     TOO_MUCH_WORK = auto()  # tests
     TOO_MANY_SETS = auto()  # sets of columns, limit
+    DETERMINED = auto()
     LARGEST_ORDER = auto()
     EXHAUSTED = auto()
     ASKED = auto()

@@ -15,6 +15,7 @@ _WORDS: dict[Kind, Callable[..., str]] = {
     Kind.TOO_MANY_TESTS: "{:,} tests, more than the limit of {:,}".format,
     Kind.TOO_MUCH_WORK: "{:,} tests would take too long to make unasked".format,
     Kind.TOO_MANY_SETS: "{:,} sets of columns, more than the limit of {:,}".format,
+    Kind.DETERMINED: "a column determines the target".format,
     Kind.LARGEST_ORDER: "the maximum automatic order".format,
     Kind.EXHAUSTED: "no larger group of columns is left".format,
     Kind.ASKED: "as asked".format,

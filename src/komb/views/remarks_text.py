@@ -41,8 +41,8 @@ def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> I
         some = max((count for count in counts if count is not None), default=0)
         whom = "" if None in counts else f" for {plural(some, 'column')}"
         yield (
-            f"Not searched{whom}: what shows only together with {orders} others ({tests} more, "
-            f"about {took})."
+            f"Not searched{whom}: what shows only together with {orders} "
+            f"{'other' if orders == '1' else 'others'} ({tests} more, about {took})."
         )
     elif order is not None:
         groups = f" and together with up to {plural(order, 'other')}" if order else ""

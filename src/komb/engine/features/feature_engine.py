@@ -28,9 +28,9 @@ from komb.engine.questions import (
     OnProgress,
     Outcome,
     Question,
-    SessionCounts,
     StrongDependence,
     Variables,
+    WorkCounts,
     by_strength,
     subsets,
 )
@@ -131,13 +131,13 @@ class FeatureEngine(PlainEngine):
         return self._alpha
 
     @property
-    def work(self) -> SessionCounts:
+    def work(self) -> WorkCounts:
         """Tests made so far, each counted once, and conditions that were looked at for them."""
-        own = SessionCounts(self._n_tests, self._n_tables, 0, self._n_unreliable)
+        own = WorkCounts(self._n_tests, self._n_tables, 0, self._n_unreliable)
         if self._levels is None:
             return own
         counted = self._levels.work
-        return own + SessionCounts(0, counted.tables, counted.fallbacks, counted.unreliable)
+        return own + WorkCounts(0, counted.tables, counted.fallbacks, counted.unreliable)
 
     # Single tests
 

@@ -189,7 +189,7 @@ def _skew(levels, share, inverse, square):
 
 @inner
 def _invariants(n, levels, square, skew, by_n, by_one_less, by_two_less):
-    """Return sums b, c, e and f of a margin; module ``contingency`` says what they are."""
+    """Return sums b, c, e and f of a margin; the module's docstring says which."""
     rest = n - levels
     by_two_squared = by_two_less * by_two_less
     products = rest * (levels - 1.0) * by_n
