@@ -57,7 +57,7 @@ def _products(columns: Rows, least: float) -> tuple[list[list[float]], list[list
     kept = []
     for column in columns:
         own = Counter(column)
-        first = max(sorted(own), key=lambda level: own[level])  # type: ignore[type-var]
+        first = max(sorted(own), key=lambda level: own[level])
         kept.append([level for level in own if level != first])
     highest: list[list[float]] = []
     for size in range(1, len(columns) + 1):
