@@ -13,6 +13,7 @@ import pytest
 
 import komb
 from komb.data.kinds import Place
+from komb.data.names import Name
 from komb.engine.group_tests import normal_scores
 from komb.errors import DataError, InputError, ParameterError
 from tests.naive.groups import group_test
@@ -181,7 +182,7 @@ def test_groups_of_columns_are_tested_as_one() -> None:
 def test_distance_and_linkage_leave_pairs_out() -> None:
     columns = parity(800, 2, 5, 0)
     codes = np.column_stack([*columns.values()])
-    places = {f"S{i}": Place("1", 1000 * i) for i in range(5)}
+    places: dict[Name, Place] = {f"S{i}": Place("1", 1000 * i) for i in range(5)}
     table = replace(komb.DiscreteTable.from_codes(codes, [*columns]), annotations=places)
     assert komb.interactions(table, "Y", min_distance=1000).significant
     far = komb.interactions(table, "Y", min_distance=2000)
