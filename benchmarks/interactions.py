@@ -1,7 +1,7 @@
 """Which columns act together: power, errors and speed of ``komb.interactions``.
 
     python benchmarks/interactions.py power [--tables N] [--prevalence K] [--order 2|3]
-    python benchmarks/interactions.py null [--tables N] [--columns N]
+    python benchmarks/interactions.py null [--tables N] [--columns N] [--kind NAME]
     python benchmarks/interactions.py certificate [--tables N]
     python benchmarks/interactions.py orders FOLDER [--half 0|1]
     python benchmarks/interactions.py epigen FOLDER [--half 0|1] [--scale scores|values]
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import shlex
 import subprocess
 import sys
@@ -41,6 +42,12 @@ PRINTED = {  # of 100 tables, as the papers have it: nothing that was run here
     2: {"BOOST": (68, 55, 64, 66, 45), "BitEpi": (88, 79, 82, 81, 55)},
     3: {"MPI3SNP": (13, 15, 27, 16, 9), "BitEpi": (36, 36, 52, 25, 16)},
 }
+
+
+NULLS = (
+    "balanced", "rare cases", "measured", "heavy tails", "values", "main effects", "order 3",
+    "order 4",
+)  # fmt: skip
 
 
 def genotype_shares(maf: float) -> np.ndarray:
@@ -122,24 +129,25 @@ def run_power(arguments: argparse.Namespace) -> None:
 
 def run_null(arguments: argparse.Namespace) -> None:
     print("| table | tables | with a finding |\n|---|---|---|")
-    for name in ("balanced", "rare cases", "measured", "heavy tails", "main effects", "order 3"):
+    for name in NULLS if arguments.kind is None else arguments.kind:
         wrong = 0
         for seed in range(arguments.tables):
             rng = np.random.default_rng(seed)
-            n, order = 1000, 3 if name == "order 3" else 2
-            width = 60 if order == 3 else arguments.columns
+            n, order = 1000, int(name[-1]) if name.startswith("order") else 2
+            width = {2: arguments.columns, 3: 60, 4: 24}[order]
             columns: dict[str, np.ndarray] = {
                 f"N{i}": rng.binomial(2, rng.uniform(0.05, 0.5), n) for i in range(width)
             }
             columns["y"] = rng.permutation(np.arange(n) < (30 if name == "rare cases" else n // 2))
             if name == "measured":
                 columns["y"] = rng.normal(size=n)
-            if name == "heavy tails":
+            if name in ("heavy tails", "values"):
                 columns["y"] = np.exp(1.5 * rng.normal(size=n))
             if name == "main effects":
                 strength = 1.2 * (columns["N0"] > 0) + 1.2 * (columns["N1"] > 0) - 1.2
                 columns["y"] = rng.random(n) < 1 / (1 + np.exp(-strength))
-            result = komb.interactions(columns, "y", order)
+            scale = "values" if name == "values" else "scores"
+            result = komb.interactions(columns, "y", order, scale=scale)
             wrong += bool(result.significant)
         print(f"| {name} | {arguments.tables} | {wrong} |", flush=True)
 
@@ -237,34 +245,33 @@ def run_speed(arguments: argparse.Namespace) -> None:
     names = [f"rs{i}" for i in range(width)]
     table = komb.DiscreteTable.from_codes(np.column_stack([codes, case]), [*names, "case"])
     komb.interactions(table.select([*names[:10], "case"]), "case", arguments.order)  # compiles
+    count = sum(math.comb(width, size) for size in range(2, arguments.order + 1))
     for threads in (1, 2):
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         komb.interactions(table, "case", arguments.order, n_jobs=threads)
-        seconds = time.perf_counter() - began
-        count = sum(math.comb(width, size) for size in range(2, arguments.order + 1))
+        worked, seconds = time.process_time() - worked, time.perf_counter() - began
         print(
-            f"komb, {threads} threads: {seconds:.1f} s, "
-            f"{count / seconds / 1e6:.1f} million groups a second"
+            f"komb, {threads} threads: {seconds:.1f} s, {worked:.1f} s of processors, "
+            f"{count / worked / 1e6:.1f} million groups in one of these"
         )
     if arguments.plink and arguments.order == 2:
-        with tempfile.TemporaryDirectory() as folder:
-            _write_bed(Path(folder), codes, case)
-            for threads in (1, 2):
-                command = [
-                    arguments.plink,
-                    "--bfile",
-                    "x",
-                    "--fast-epistasis",
-                    "boost",
-                    "--threads",
-                    str(threads),
-                ]
-                began = time.perf_counter()
-                subprocess.run(command, cwd=folder, check=True, capture_output=True)
-                print(
-                    f"PLINK --fast-epistasis boost, {threads} threads: "
-                    f"{time.perf_counter() - began:.1f} s"
-                )
+        _time_plink(arguments.plink, codes, case)
+
+
+def _time_plink(plink: str, codes: np.ndarray, case: np.ndarray) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _write_bed(Path(folder), codes, case)
+        search = ["--fast-epistasis", "boost", "--allow-no-sex"]
+        for threads in (1, 2):
+            command = [plink, "--bfile", "x", *search, "--threads", str(threads)]
+            began, before = time.perf_counter(), os.times()
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+            after = os.times()
+            worked = after.children_user - before.children_user
+            print(
+                f"PLINK --fast-epistasis boost, {threads} threads: "
+                f"{time.perf_counter() - began:.1f} s, {worked:.1f} s of processors"
+            )
 
 
 def _write_bed(folder: Path, codes: np.ndarray, case: np.ndarray) -> None:
@@ -294,6 +301,7 @@ def main() -> None:
     null = commands.add_parser("null")
     null.add_argument("--tables", type=int, default=100)
     null.add_argument("--columns", type=int, default=200)
+    null.add_argument("--kind", choices=NULLS, action="append")
     commands.add_parser("certificate").add_argument("--tables", type=int, default=100)
     for name in ("orders", "epigen"):
         command = commands.add_parser(name)

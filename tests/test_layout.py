@@ -67,16 +67,16 @@ SHARED_STEMS = {
 
 BUDGET = {
     "": (491, 3),
-    "api": (3846, 19),
+    "api": (3867, 19),
     "citests": (1141, 14),
     "cli": (1717, 16),
-    "data": (8900, 45),
+    "data": (8909, 45),
     "describe": (1614, 10),
-    "engine": (14089, 71),
+    "engine": (14156, 71),
     "reproduction": (1847, 7),
     "results": (3067, 18),
     "search": (3198, 24),
-    "views": (3500, 30),
+    "views": (3507, 30),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

@@ -22,7 +22,7 @@ from komb.data.levels import Levels
 from komb.data.names import Name
 from komb.data.table import DiscreteTable, column_numbers
 from komb.engine.group_screen import MOST_LEVELS
-from komb.engine.group_tests import Target, normal_scores
+from komb.engine.group_tests import LARGEST_SHARE, Target, normal_scores
 from komb.errors import DataError, ParameterError
 from komb.views.text import plural
 
@@ -35,8 +35,6 @@ OTHER_LEVELS = "other levels"
 
 CASE = "case"
 """The level of a PLINK phenotype whose share is shown."""
-
-_LEAST_SHARE = 0.1  # of the rows: as many parameters as that covariates may have
 
 
 @dataclass(frozen=True)
@@ -73,19 +71,31 @@ class GroupColumns:
         return {}
 
     def _compare(self, x: int, z: int) -> float:
+        if self._deviations(x) is not None and self._deviations(z) is not None:
+            return _squared_correlation(self._deviations(x), self._deviations(z))
         n, m = self.cardinalities[[x, z]]
         known = (self.codes[x] < n) & (self.codes[z] < m)
         a, b = self.codes[x][known].astype(np.intp), self.codes[z][known].astype(np.intp)
-        if all(_are_ordered(self.levels[column]) for column in (x, z)):
-            deviations = [own - own.mean() for own in (a, b)] if len(a) else [a, b]
-            both, (first, second) = deviations[0] @ deviations[1], (d @ d for d in deviations)
-            return float(both**2 / (first * second)) if first * second > 0 else 0.0
         table = np.bincount(a * m + b, minlength=n * m).reshape(n, m).astype(float)
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
         if min(table.shape) < 2:
             return 0.0
         shares = table**2 / np.outer(table.sum(axis=1), table.sum(axis=0))
         return float((shares.sum() - 1.0) / (min(table.shape) - 1))
+
+    def _deviations(self, x: int) -> Any:
+        """Return how far the values of an ordered column are from their mean, 0 where missing."""
+        if x not in self._known_deviations:
+            own = None
+            if _are_ordered(self.levels[x]):
+                known = self.codes[x] < self.cardinalities[x]
+                own = np.where(known, self.codes[x] - self.codes[x][known].mean(), 0.0)
+            self._known_deviations[x] = own, None if own is None else known.astype(float)
+        return None if self._known_deviations[x][0] is None else self._known_deviations[x]
+
+    @cached_property
+    def _known_deviations(self) -> dict[int, tuple[Any, Any]]:
+        return {}
 
     def distance(self, x: int, z: int) -> float:
         """How far apart two variants are in the genome; infinite on different chromosomes."""
@@ -173,6 +183,13 @@ def _describe(n_cut: int, n_pooled: int, n_constant: int, bins: int) -> Iterator
         yield f"{plural(n_constant, 'column')} without two levels took no part."
 
 
+def _squared_correlation(first: Any, second: Any) -> float:
+    """Return that of two columns, in the rows that have both."""
+    (a, has_a), (b, has_b) = first, second
+    product = float((a * a @ has_b) * (b * b @ has_a))
+    return float((a @ b) ** 2 / product) if product > 0 else 0.0
+
+
 def _are_ordered(levels: Levels) -> bool:
     """Whether levels are in an order that counts: numbers, or bins of some."""
     return len(levels) == 2 or all(
@@ -231,7 +248,7 @@ def _to_covariates(
         codes, n_levels = table.codes[position], len(table.levels[position])
         known &= codes < n_levels
         columns += [(codes == level).astype(float) for level in range(1, n_levels)]
-    most = int(_LEAST_SHARE * known.sum())
+    most = int(LARGEST_SHARE * known.sum())
     if len(columns) > most:
         rule = f"have at most {most:,} numbers and levels, one for ten rows that have all of them"
         remedy = "Hold fewer columns fixed, or columns with fewer levels."

@@ -122,7 +122,8 @@ def interactions(
         are not reported: linkage.
     proxies
         Columns with a squared correlation of at least this are near-copies: groups of such
-        columns are one finding, with its proxies.
+        columns are one finding, with its proxies. So is a group of columns in looser linkage (from
+        0.05 on) that is significant no more in a model with the cells of a stronger one.
     time_budget
         Seconds that the search may take; if it would take more, it is refused before any work. No
         limit if left out.
@@ -188,7 +189,7 @@ def interactions(
                 range(2, order + 1), is_allowed, _reporter(progress, target), journal,
                 _count_allowed(len(columns.names), positions),
             )  # fmt: skip
-    groups = _to_groups(columns, target, found, level, proxies)
+        groups = _to_groups(columns, target, found, search, level, proxies)
     known = int(columns.target.is_known.sum())
     p_values = dict(zip(columns.names, search.singles.p_values.tolist(), strict=True))
     result = Interactions(
@@ -347,11 +348,14 @@ def _reporter(progress: Observer | None, target: Name) -> Callable[[int, int, in
 
 
 def _to_groups(
-    columns: GroupColumns, target: Name, found: Sequence[Tested], level: float, proxies: float
-) -> tuple[Interaction, ...]:
+    columns: GroupColumns, target: Name, found: Sequence[Tested], search: GroupSearch, level: float,
+    proxies: float,
+) -> tuple[Interaction, ...]:  # fmt: skip
     """Merge what is one finding, and give it the names of columns."""
     n_found = sum(each.p_family <= level for each in found)
-    merged = merge_proxies(found[: n_found + MOST_LISTED], columns.likeness, proxies)
+    merged = merge_proxies(
+        found[: n_found + MOST_LISTED], columns.likeness, proxies, search.is_explained, level
+    )
     return tuple(
         _to_group(columns, target, rank, first, others)
         for rank, (first, others) in enumerate(merged, 1)

@@ -28,6 +28,9 @@ LISTED, LISTED_LARGE = 200.0, 1.0
 MOST_FIRST = 1000
 """Groups of columns that all depend on the target by themselves, which are tested first."""
 
+LINKED = 0.05
+"""Squared correlation of columns from which one finding may be there for another one."""
+
 OnProgress = Callable[[int, int, int], None]  # size, done, total
 
 
@@ -38,6 +41,7 @@ class Tested(NamedTuple):
     test: GroupTest
     p_family: float
     p_fdr: float
+    n_counted: float  # by which its p-value is multiplied
 
 
 class SizeReport(NamedTuple):
@@ -141,15 +145,22 @@ class GroupSearch:
         rates = np.array([tests[group].p_value for group in order]) * n
         rates /= np.arange(1, len(order) + 1)
         rates = np.minimum.accumulate(np.minimum(rates, 1.0)[::-1])[::-1]
+        counted = {group: share * (len(own) if group in own else n) for group in order}
         return [
             Tested(
-                group,
-                tests[group],
-                min(1.0, tests[group].p_value * share * (len(own) if group in own else n)),
-                float(rate),
+                group, tests[group], min(1.0, tests[group].p_value * counted[group]), float(rate),
+                counted[group],
             )
             for group, rate in zip(order, rates, strict=True)
-        ]
+        ]  # fmt: skip
+
+    def is_explained(self, group: Tested, first: Tested) -> bool:
+        """Whether a finding is none any more beside the cells of another one."""
+        beside = self._tests.beside(first.group)
+        if beside is None:
+            return False
+        p_value = beside.test(group.group, is_saturated=self._is_saturated).p_value
+        return p_value * group.n_counted > self._level
 
     def _most_bits(
         self, size: int, found: Sequence[Tested], needed: FloatArray, n_sizes: int
@@ -192,13 +203,21 @@ def noncentrality(statistic: float, df: float, chance: float) -> float:
 
 
 def merge_proxies(
-    found: Sequence[Tested], likeness: Callable[[int, int], float], least: float
-) -> list[tuple[Tested, list[Tested]]]:
-    """Put each group with the first one whose columns are like its own, one by one."""
+    found: Sequence[Tested], likeness: Callable[[int, int], float], least: float,
+    is_explained: Callable[[Tested, Tested], bool], level: float,
+) -> list[tuple[Tested, list[Tested]]]:  # fmt: skip
+    """Put each group with the first one whose columns are like its own, one by one.
+
+    They are alike enough, or they are linked and the first one explains a finding.
+    """
     merged: list[tuple[Tested, list[Tested]]] = []
     for each in found:
         for first, proxies in merged:
-            if _are_alike(first.group, each.group, likeness, least):
+            if _are_alike(first.group, each.group, likeness, least) or (
+                each.p_family <= level
+                and _are_alike(first.group, each.group, likeness, min(LINKED, least))
+                and is_explained(each, first)
+            ):
                 proxies.append(each)
                 break
         else:

@@ -27,8 +27,14 @@ from komb.engine.group_screen import LEAST_ROWS, Responses
 LEAST_EXPECTED = 1.0
 """Rows of the rarest class that a cell should have; one with fewer gets a parameter of its own."""
 
-_TOLERANCE = 1e-9  # of eigenvalues, relative to the largest
-_MOST_STEPS, _CONVERGED = 40, 1e-8
+LEAST_FITTED = 0.1
+"""The same, of what the model without the interaction expects, however rare the class is."""
+
+LARGEST_SHARE = 0.1
+"""Of the rows: as many parameters as covariates may have."""
+
+_TOLERANCE = 1e-7  # of eigenvalues, relative to the largest: less is known of no direction
+_MOST_STEPS, _CONVERGED = 40, 1e-9
 _FARTHEST = 30.0  # of a logit
 
 
@@ -48,9 +54,10 @@ class Target(NamedTuple):
 
     @property
     def least_rows(self) -> float:
-        """Rows that a cell needs to have no parameter of its own."""
+        """Rows that a cell needs to have no parameter of its own: about its excess kurtosis."""
         if not self.n_levels:
-            return LEAST_ROWS
+            left = self.standardised()[0]
+            return max(LEAST_ROWS, float((left**4).mean()) - 3.0)
         counts = np.bincount(self.codes[self.is_known], minlength=self.n_levels)
         return float(max(LEAST_ROWS, LEAST_EXPECTED * counts.sum() / counts.min()))
 
@@ -125,6 +132,19 @@ class GroupTests:
             own.statistic, own.df, own.p_value, pure.bits, whole.bits, int(units.n_rows)
         )
 
+    def beside(self, group: Sequence[int]) -> GroupTests | None:
+        """Return tests in models that have the cells of a group; None if these are too many."""
+        own, levels = self._codes[list(group)].astype(np.intp), self._levels[list(group)] + 1
+        cell_of = np.ravel_multi_index(tuple(own), tuple(levels))  # missing values are a level
+        known = self._target.is_known
+        found, counts = np.unique(cell_of[known], return_counts=True)
+        kept = found[counts >= self._least_rows][1:]
+        if len(kept) > LARGEST_SHARE * known.sum():
+            return None
+        cells = (cell_of[:, None] == kept).astype(float)
+        covariates = np.hstack((self._target.covariates, cells))
+        return GroupTests(self._codes, self._levels, self._target._replace(covariates=covariates))
+
     def _units(self, group: Sequence[int]) -> _Units:
         target, levels = self._target, self._levels[list(group)]
         own = self._codes[list(group)]
@@ -190,18 +210,46 @@ class _Units(NamedTuple):
 
     def score(self, null: FloatArray, more: FloatArray) -> _Score:
         """Test whether products matter beyond others and the covariates."""
-        both, n_null = np.hstack((null, more)), null.shape[1]
-        spread = self._kurtosis() * self._unevenness(null, both)
-        if self.covariates.shape[1]:
-            n_null += self.covariates.shape[1]
-            both = np.hstack((self.covariates, both[self.place]))
-            sizes, sums = np.ones(self.n_rows), self.response
-        else:
+        sizes, sums = np.ones(self.n_rows), self.response
+        if not self.covariates.shape[1]:
             sizes = self.sizes
             sums = np.array([np.bincount(self.place, own, len(sizes)) for own in self.response.T]).T
+        chances = np.empty((0, 0))
+        while self.has_levels:
+            chances = _fit(self._design(null), sizes, sums)
+            is_poor = self._are_poor(null, sizes[:, None] * chances)
+            if not is_poor.any():
+                break
+            null = np.hstack((null, np.eye(len(self.cells))[:, is_poor]))
+        design, both = self._design(null), np.hstack((null, more))
+        spread = self._kurtosis() * self._unevenness(null, both)
+        n_null, whole = design.shape[1], np.hstack((design, self._by_row(more)))
         if self.has_levels:
-            return _multinomial_score(both, n_null, sizes, sums, spread)
-        return _linear_score(both, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+            return _multinomial_score(whole, n_null, sizes, sums, chances, spread)
+        return _linear_score(whole, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+
+    def _design(self, products: FloatArray) -> FloatArray:
+        return np.hstack((self._by_row(products), self.covariates[: self._n_units]))
+
+    def _by_row(self, products: FloatArray) -> FloatArray:
+        """Repeat the cells for their rows, if these differ in covariates."""
+        return products[self.place] if self.covariates.shape[1] else products
+
+    @property
+    def _n_units(self) -> int:
+        return self.n_rows if self.covariates.shape[1] else len(self.cells)
+
+    def _are_poor(self, null: FloatArray, expected: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which cells a model expects too few rows of some class in, and fits together with others.
+
+        One that is there all the same would count for any amount.
+        """
+        if self.covariates.shape[1]:
+            n_cells = len(self.cells)
+            expected = np.array([np.bincount(self.place, own, n_cells) for own in expected.T]).T
+        has_own = (null[:, np.count_nonzero(null, axis=0) == 1] != 0).any(axis=1)
+        is_poor: npt.NDArray[np.bool_] = (expected.min(axis=1) < LEAST_FITTED) & ~has_own
+        return is_poor
 
     def _kurtosis(self) -> float:
         """By how much the variance of a score exceeds that of a normal response."""
@@ -227,10 +275,10 @@ def _leverages(design: FloatArray) -> FloatArray:
 
 
 def _multinomial_score(
-    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, spread: float
-) -> _Score:
-    """Score of some products in a multinomial model with the others."""
-    chances = _fit(both[:, :n_null], sizes, sums)
+    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, chances: FloatArray,
+    spread: float,
+) -> _Score:  # fmt: skip
+    """Score of some products in a multinomial model with the others, which has been fitted."""
     information = _information(both, sizes, chances)
     n_free = sums.shape[1] - 1
     is_null = np.tile(np.arange(both.shape[1]) < n_null, n_free)

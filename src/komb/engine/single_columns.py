@@ -31,7 +31,7 @@ def test_singles(codes: npt.NDArray[Any], levels: Int64Array, target: Target) ->
     """Test the association of every column with a target, given its covariates."""
     responses, rank = target.standardised()
     covariates = np.column_stack((np.ones(len(responses)), target.covariates[target.is_known]))
-    basis = np.linalg.svd(covariates, full_matrices=False)[0].astype(np.float32)
+    basis = np.linalg.svd(covariates, full_matrices=False)[0]
     statistics, df = np.empty(len(levels)), np.empty(len(levels))
     for first in range(0, len(levels), _COLUMNS_AT_ONCE):
         part = slice(first, first + _COLUMNS_AT_ONCE)
@@ -48,14 +48,14 @@ def test_singles(codes: npt.NDArray[Any], levels: Int64Array, target: Target) ->
 
 def _sum_levels(
     codes: npt.NDArray[Any], levels: Int64Array, responses: FloatArray,
-    basis: npt.NDArray[np.float32], least_rows: float,
+    basis: FloatArray, least_rows: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """Rows, and sums of responses and covariates, by level; missing and rare ones come first."""
-    both = np.column_stack((responses, basis)).astype(np.float32)
+    both = np.column_stack((responses, basis))
     sizes, sums = [np.zeros(len(levels))], [np.zeros((len(levels), both.shape[1]))]
     for level in range(int(levels.max()) + 1):
         is_own = codes == level
-        count, own = is_own.sum(axis=1).astype(float), is_own.astype(np.float32) @ both
+        count, own = is_own.sum(axis=1).astype(float), is_own.astype(float) @ both
         is_out = (level >= levels) | (count < least_rows)
         sizes[0] += count * is_out
         sums[0] += own * is_out[:, None]

@@ -251,6 +251,7 @@ def test_a_companion_is_missing(cohort: Path, suffix: str) -> None:
         (b"\x6c\x1b\x00" + bytes(6), "variant by variant; .*plink --bfile cohort --make-bed"),
         (b"\x6c\x1b\x01" + bytes(5), r"cut off: 3 variants .* of 5 people .* take 9 bytes; .* 8"),
         (b"\x6c\x1b\x01" + bytes(7), "too long"),
+        (b"\x6c\x1b\x01" + bytes([0, 4] * 3), "genotypes of more than 5 people"),
         (b"", "got nothing"),
         (b"\x6c\x1b", "cut off"),
         (b"\x6c\x1b\x07" + bytes(6), "not a PLINK 1 .bed file"),

@@ -52,6 +52,7 @@ PHENOTYPE = "phenotype"
 """The name of the column, unless a file of phenotypes says another."""
 
 _MAGIC = b"\x6c\x1b\x01"  # the last byte says that genotypes are there variant by variant
+_PADDED = 1000  # variants whose last bits are looked at: no person has them
 _BY_PERSON = b"\0"
 _MISSING = 3  # what becomes of a genotype that was not called; above all others
 _MARKS = ["-9", "NA", "NaN", "nan", "."]  # of missing phenotypes and covariates
@@ -354,6 +355,14 @@ def _check_bed(cohort: Cohort) -> None:
             f"{shorten(file)} is {what}: {n_variants:,} variants (.bim) of "
             f"{n_people:,} people (.fam) take {expected:,} bytes; it has {size:,}.",
             "Copy it again, together with the .bim and .fam that were written with it.",
+        )
+    bytes_each, n_last = -(-n_people // 4), n_people % 4
+    genotypes = np.memmap(file, np.uint8, "r", len(_MAGIC)) if n_variants else np.empty(0, np.uint8)
+    if n_last and (genotypes[bytes_each - 1 :: bytes_each][:_PADDED] >> 2 * n_last).any():
+        raise FileError(
+            f"{shorten(file)} has genotypes of more than {n_people:,} people, which the .fam file "
+            "has.",
+            "Take the .fam file that was written with it.",
         )
 
 

@@ -175,8 +175,16 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
         ticks.append((start + len(part) / 2, label))
         start += len(part)
     _label_best(ax, found, {name: i for i, name in enumerate(names)})
-    limit = 0.05 / max(len(names), 1)
-    line = ax.axhline(_height(limit), color=_FAINT, linewidth=0.8, linestyle="--")
+    lines = [
+        ax.axhline(
+            _height(found.level / max(number, 1)), color=_FAINT, linewidth=0.8, linestyle=style,
+            label=f"{found.level:g} / {what}",
+        )
+        for number, style, what in (
+            (len(names), "--", "columns"),
+            (sum(each.n_tested for each in found.searched), ":", "groups"),
+        )
+    ]  # fmt: skip
     ax.set_xticks([x for x, _ in ticks], [label for _, label in ticks], fontsize=8)
     ax.set_xlabel("chromosome" if found.places else "column, in the order of the table")
     ax.set_ylabel("-log10 p")
@@ -185,7 +193,7 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
     ax.set_title(
         f"Best p-value of each column: {show_name(found.target)}", loc="left", parse_math=False
     )
-    _add_legend(ax, line)
+    _add_legend(ax, lines)
     return _finish(ax, is_new=is_new)
 
 
@@ -212,7 +220,7 @@ def _label_best(axes: Axes, found: Interactions, place: Mapping[Name, int]) -> N
                 )  # fmt: skip
 
 
-def _add_legend(axes: Axes, line: Any) -> None:
+def _add_legend(axes: Axes, lines: Sequence[Any]) -> None:
     from matplotlib.lines import Line2D
 
     alone = Line2D([], [], linestyle="none", marker=".", color=_DARK, label="the column by itself")
@@ -220,9 +228,8 @@ def _add_legend(axes: Axes, line: Any) -> None:
         [], [], linestyle="none", marker="D", markersize=4, color=_COLOURS[0],
         label="its best group, of those listed",
     )  # fmt: skip
-    line.set_label("0.05 / columns")
     axes.legend(
-        handles=[alone, group, line], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=3,
+        handles=[alone, group, *lines], loc="upper left", bbox_to_anchor=(0, -0.16), ncols=4,
         frameon=False, fontsize=8,
     )  # fmt: skip
 
