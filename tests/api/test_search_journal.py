@@ -92,9 +92,9 @@ def test_what_is_no_name_of_a_file() -> None:
 
 def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the limit of orders that are searched without being asked for."""
-    from komb.search import _automatic
+    from komb.search import _effort
 
-    monkeypatch.setattr(_automatic, "MOST_WORK", 1.0)
+    monkeypatch.setattr(_effort, "MOST_WORK", 1.0)
     table = hidden_pair(seed=2)
     assert komb.markov_blanket(table, 0).members == ()
     assert komb.markov_blanket(table, 0, order=1).members == (11, 30)

@@ -314,7 +314,7 @@ class TestGoal:
             assert second in other.get_feature_names_out()
 
     def test_groups_are_added_whole(self) -> None:
-        X, y = weak_effects()
+        X, y = weak_effects(300)
         selector = quick(reading={"groups": {"weak": ["l0", "l1"]}}).fit(X, y)
         kept = {*selector.get_feature_names_out()}
         assert "weak" in selector.added_

@@ -15,7 +15,7 @@ import pytest
 
 import komb
 from komb.describe import stability
-from komb.describe.stability import draw_halves, find_rivals
+from komb.describe.stability import draw_halves, find_rivals, same_halves
 from komb.errors import DataError, Interrupted, ParameterError
 from komb.results.member import Member
 from komb.results.stability import Group, Stability
@@ -155,14 +155,14 @@ class TestFoundAgain:
         assert run is not None
         table, target = run.table, run.data.index("y")
         members = run.positions(rivals)
-        others = find_rivals(run, target, members)
+        others = find_rivals(run, run.open_engine(), target, members)
         assert {"one", "two"} <= {*rivals, *run.named(others)}
         assert others
         assert others.isdisjoint(members)
         some = table.select(run.named({target, *members, *others}))
         counts = Counter[Any]()
         alpha = float(choose_alpha(table.n_rows // 2, table.n_columns).value or 0)
-        for rows in draw_halves(table.n_rows, found.n_halves, seed=0):
+        for rows in same_halves(table, found.n_halves):
             counts.update(komb.markov_blanket(some.take(rows), "y", alpha=alpha).members)
         assert found.shares == {x: count / found.n_halves for x, count in counts.items()}
 

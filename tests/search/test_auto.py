@@ -23,7 +23,7 @@ from komb.engine import plain
 from komb.engine.engine import Engine
 from komb.engine.oracle import DistributionEngine
 from komb.engine.questions import Variables
-from komb.search import _automatic, _effort, _region, auto
+from komb.search import _effort, _region, auto
 from komb.search._automatic import Budget
 from komb.search._effort import work_of_order
 from komb.search._thresholds import LEVEL, family_bits, share_of_level
@@ -235,7 +235,7 @@ def test_orders_that_would_be_too_much_work(monkeypatch: pytest.MonkeyPatch) -> 
         for size, share in zip((1, 2), shares, strict=True)
     )  # fmt: skip
     assert first < second
-    monkeypatch.setattr(_automatic, "MOST_WORK", (first + second) / 2)
+    monkeypatch.setattr(_effort, "MOST_WORK", (first + second) / 2)
     found = find_blanket(engine, task)
     assert not found.witnesses
     n_tests = 6 * math.comb(5, 2)

@@ -12,8 +12,8 @@ XOR = komb.boolean_table("parity", 500, n_parents=2, n_irrelevant=3)
 
 def test_the_clock_starts_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("komb.search._automatic.time.monotonic", lambda: now[0])
-    budget = Budget(10.0)
+    monkeypatch.setattr("komb.search._automatic.clock", lambda: now[0])
+    budget = Budget(10.0, _began=100.0)
     assert not budget.is_spent()
     now[0] += 9.0
     assert budget.seconds_used == 9.0

@@ -371,7 +371,7 @@ class Run:
             table = table.select(self.named({target, *self.held, *self.include, *among}))
         if table.has_missing:
             has_value = np.any(table.codes[:, rows] < table.cardinalities[:, None], axis=1)
-            table = table.select(self.named(np.flatnonzero(has_value).tolist()))
+            table = table.select([table.names[x] for x in np.flatnonzero(has_value)])
         half = table.take(rows)
         kept = {name: position for position, name in enumerate(half.names)}
         name = self.names[target]

@@ -22,7 +22,7 @@ COMMANDS = {
     "methods": "List the methods, or describe one in detail.",
     "tests": "List the conditional-independence tests.",
     "demo": "Show what komb finds and other methods miss: a three-way parity.",
-    "warmup": "Compile everything now, once, so that no later search has to wait for it.",
+    "warmup": "Compile all kernels now, so that no search has to wait for them.",
     "reproduce": "Repeat the experiments of the paper: results and a report in one folder.",
 }
 """Each command, in the module of its name, and what it does."""

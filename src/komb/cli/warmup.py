@@ -11,7 +11,7 @@ from komb.views.text import show_seconds
 
 @exit_codes()
 def warmup() -> None:
-    """Compile all kernels now, so that no search has to wait: for the image of a container."""
+    """Compile all kernels now, so that no search has to wait for them."""
     from komb.api.warmup import compile_all
 
     began = time.perf_counter()

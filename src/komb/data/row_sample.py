@@ -40,14 +40,25 @@ def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
     """Return at most so many rows of a table, in their order."""
     if table.n_rows <= most:
         return np.arange(table.n_rows)
+    order, keys = _number_rows(table)
+    return np.sort(order[np.argpartition(keys, most - 1)[:most]])
+
+
+def shuffle_rows(table: DiscreteTable) -> _Int64Array:
+    """Return all rows in an order that is random, but only depends on what is in them."""
+    order, keys = _number_rows(table)
+    return order[np.argsort(keys)]
+
+
+def _number_rows(table: DiscreteTable) -> tuple[_Int64Array, _Hashes]:
+    """Return the rows in some order, and a number of each, by what is in it and in those alike."""
     hashes, ties = _hash_rows(table)
     order = np.lexsort((ties, hashes))  # of levels that are equally frequent, by their codes
     sorted_hashes = hashes[order]
     is_first = np.r_[True, sorted_hashes[1:] != sorted_hashes[:-1]]
     places = np.arange(table.n_rows)
     n_before = (places - np.maximum.accumulate(np.where(is_first, places, 0))).astype(np.uint64)
-    keys = _mix(sorted_hashes + n_before * _STEP)
-    return np.sort(order[np.argpartition(keys, most - 1)[:most]])
+    return order, _mix(sorted_hashes + n_before * _STEP)
 
 
 def count_repeated_rows(table: DiscreteTable) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,12 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.checks import check_count, check_progress
+from komb.data.row_sample import shuffle_rows
+from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.stability import Group, Stability
 
 if TYPE_CHECKING:
     from komb.api.run import Run
+    from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
 
 Rows: TypeAlias = npt.NDArray[np.intp]
@@ -52,7 +55,7 @@ MOST_COLUMNS = 20
 """Members and rivals, those with most evidence; of more members nothing is said."""
 
 MOST_TESTS = 5_000
-"""After so many tests, and as many as the search has taken, no more halves are searched."""
+"""After so many tests on counts, and as many as the search took, no more halves are searched."""
 
 
 def measure_stability(
@@ -86,21 +89,25 @@ def find_again(run: Run, blanket: Blanket) -> Stability | None:
     if not (is_short and 0 < n_found < MOST_COLUMNS and run.search.test == "auto"):
         return None
     target, members, tally = run.data.index(blanket.target), run.positions(blanket), Tally()
-    among = members | find_rivals(run, target, members)
-    began, most_tests = time.perf_counter(), max(MOST_TESTS, blanket.tests)
-    for rows in draw_halves(run.table.n_rows, SHORT_HALVES, seed=0):
+    if blanket.sight:  # halves without a finding are not searched any further than the table
+        options = {**run.search.options, "order": blanket.sight[-1].order}
+        run = replace(run, search=replace(run.search, options=options))
+    engine, began = run.open_engine(), time.perf_counter()
+    among = members | find_rivals(run, engine, target, members)
+    most_tests = blanket.tests if engine.test_cost > 1.0 else max(MOST_TESTS, blanket.tests)
+    for rows in same_halves(run.table, SHORT_HALVES):
         if tally.n_halves % 2 == 0 and tally.tests >= most_tests:
             break
         tally.add(*_search_half(run, target, rows, among))
     return tally.settle(run, blanket, began) if tally.n_halves >= FEWEST_HALVES else None
 
 
-def find_rivals(run: Run, target: int, members: Variables) -> Variables:
+def find_rivals(run: Run, engine: Engine, target: int, members: Variables) -> Variables:
     """Return the columns outside that tell most about the target given all members but one."""
     outside = run.candidates(target) - members
     questions = [(outside, members - {x}) for x in sorted(members)]
     strongest = dict[int, float]()
-    for bits in run.open_engine().evidence(target, questions):
+    for bits in engine.evidence(target, questions):
         for x in sorted(bits, key=lambda x: (-bits[x], x))[:RIVALS_OF_ONE]:
             strongest[x] = max(bits[x], strongest.get(x, 0.0))
     return frozenset(
@@ -143,6 +150,13 @@ def draw_halves(n_rows: int, n_halves: int, seed: int) -> Iterator[Rows]:
         order = rng.permutation(n_rows)
         yield np.sort(order[:size])
         yield np.sort(order[size : 2 * size])
+
+
+def same_halves(table: DiscreteTable, n_halves: int) -> Iterator[Rows]:
+    """Yield halves with the same rows whatever the order of rows is."""
+    order = shuffle_rows(table)
+    for places in draw_halves(table.n_rows, n_halves, seed=0):
+        yield np.sort(order[places])
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Literal
 from komb.data.names import Name
 from komb.data.table import DiscreteTable
 from komb.describe.partial_graph import NO_DIRECTIONS, Directions, Edge, PartialGraph, Triple
-from komb.describe.stability import draw_halves
+from komb.describe.stability import same_halves
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, count_subsets, subsets
 from komb.results.roles import Direction, Kind, Role, Roles
@@ -228,7 +228,7 @@ def _keep_stable(
     if not (is_split and claimed):
         return parts
     votes = Counter[tuple[Name, Direction | None]]()
-    for rows in draw_halves(run.table.n_rows, HALVES, seed=0):
+    for rows in same_halves(run.table, HALVES):
         half = run.on_rows(rows, target, frozenset(witnesses))
         if half is not None:
             own, place = half

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from komb.engine.compiling import clock
 from komb.engine.engine import Engine, Query
 from komb.engine.questions import EMPTY, Variables, subsets
-from komb.search._effort import MOST_WORK, WORK_PER_SECOND, work_of_order, work_of_tests
+from komb.search import _effort
+from komb.search._effort import WORK_PER_SECOND, work_of_order, work_of_tests
 from komb.search._region import NeighbourSearch, Region
 from komb.search._remarks import describe_sight
 from komb.search._thresholds import (
@@ -243,7 +244,7 @@ class Search:
         n_tests = n_separated * math.comb(len(self.task.candidates), size)
         separator = max(len(self.separators[x]) for x in self.outside)
         work = work_of_tests(self.engine, self.task.target, n_tests, size + separator)
-        if work <= MOST_WORK:
+        if work <= self._most_work(size):
             return False
         limit = fact(Kind.TOO_MUCH_WORK, n_tests)
         self._note_omission(size, n_tests, limit, work, n_separated)
@@ -263,12 +264,19 @@ class Search:
             self.limit = fact(Kind.TOO_MANY_TESTS, n_tests, self.budget.max_tests)
         elif n_sets > self.budget.max_sets:
             self.limit = fact(Kind.TOO_MANY_SETS, n_sets, self.budget.max_sets)
-        elif not is_asked and work > MOST_WORK:
+        elif not is_asked and work > self._most_work(size):
             self.limit = fact(Kind.TOO_MUCH_WORK, n_tests)
         else:
             return False
         self._note_omission(size, n_tests, self.limit, work)
         return True
+
+    def _most_work(self, size: int) -> float:
+        """Return what an order may take without being asked for."""
+        if size == 1 or self.blanket.keys() <= self.task.include:
+            return _effort.MOST_WORK
+        is_costly = self.engine.test_cost > 1.0
+        return _effort.MOST_COSTLY_WORK_BESIDES if is_costly else _effort.MOST_WORK_BESIDES
 
     def _note_omission(
         self, size: int, n_tests: int, limit: Fact, work: float, n_columns: int | None = None

@@ -16,15 +16,25 @@ from komb.engine.engine import Engine
 from komb.engine.questions import Variables
 
 MOST_WORK = 8e9
-"""Of an order that is searched without being asked for: a few seconds."""
+"""Of an order that is searched without being asked for: a few seconds. Pairs always may take that,
+and larger groups where nothing was found that is nearer at hand."""
+
+MOST_WORK_BESIDES = 1e8
+"""Of larger groups where there are members already, which is nearly always all there is."""
+
+MOST_COSTLY_WORK_BESIDES = 5e8
+"""The same of tests that cost more than those on counts, as the whole search does."""
 
 WORK_PER_SECOND = 1e9
 
 SCREENED_TEST, SCREENED_CELL = 40.0, 0.45e-3
 """Work of a screened test, and more for each row and cell."""
 
-DECIDED_TEST, DECIDED_ROW, DECIDED_CELL = 2_000.0, 1.4, 70.0
+DECIDED_TEST, DECIDED_ROW, DECIDED_CELL = 150.0, 0.005, 3.5
 """Work of a test that is decided, and more for each row and for each cell."""
+
+SINGLE_TEST, SINGLE_ROW, SINGLE_CELL = 1_000.0, 0.05, 12.0
+"""The same of a test that shares neither its given set nor its table with others."""
 
 COSTLY_TEST, COSTLY_ROW = 100.0, 0.5
 """The same of a test that costs more than one on counts, in units of what it costs."""
@@ -65,7 +75,7 @@ def work_of_tests(engine: Engine, target: int, n_tests: int, n_given: int) -> fl
     levels = engine.n_levels
     typical: int = sorted(levels)[len(levels) // 2] ** (n_given + 1)
     cells = min(engine.n_rows, typical * levels[target] * engine.n_strata)
-    return n_tests * (DECIDED_TEST + DECIDED_ROW * engine.n_rows + DECIDED_CELL * cells)
+    return n_tests * (SINGLE_TEST + SINGLE_ROW * engine.n_rows + SINGLE_CELL * cells)
 
 
 def _count_sets(levels: Iterable[int], size: int, most: float) -> Counter[int]:
