@@ -70,13 +70,13 @@ BUDGET = {
     "api": (3867, 19),
     "citests": (1141, 14),
     "cli": (1717, 16),
-    "data": (8909, 45),
-    "describe": (1614, 10),
+    "data": (8920, 45),
+    "describe": (1633, 10),
     "engine": (14156, 71),
     "reproduction": (1847, 7),
     "results": (3067, 18),
-    "search": (3198, 24),
-    "views": (3507, 30),
+    "search": (3216, 24),
+    "views": (3508, 30),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 

@@ -190,6 +190,7 @@ class TestFoundAgain:
         self, rivals: komb.Blanket, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(stability, "MOST_TESTS", 1)
+        monkeypatch.setattr(stability, "MOST_COSTLY_TESTS", 1)
         few = stability.find_again(rivals.run_for("it"), replace(rivals, tests=1))
         assert few is None
         monkeypatch.setattr(stability, "FEWEST_HALVES", 2)

@@ -58,6 +58,10 @@ MOST_TESTS = 5_000
 """After so many tests on counts, and as many as the search took, no more halves are searched."""
 
 
+MOST_COSTLY_TESTS = 2_000
+"""The same of tests that cost more than those on counts."""
+
+
 def measure_stability(
     run: Run, blanket: Blanket, n_halves: int, seed: int, progress: Callable[[int], None] | None
 ) -> Stability:
@@ -94,7 +98,8 @@ def find_again(run: Run, blanket: Blanket) -> Stability | None:
         run = replace(run, search=replace(run.search, options=options))
     engine, began = run.open_engine(), time.perf_counter()
     among = members | find_rivals(run, engine, target, members)
-    most_tests = blanket.tests if engine.test_cost > 1.0 else max(MOST_TESTS, blanket.tests)
+    least = MOST_TESTS if engine.test_cost <= 1.0 else MOST_COSTLY_TESTS
+    most_tests = max(least, blanket.tests)
     for rows in same_halves(run.table, SHORT_HALVES):
         if tally.n_halves % 2 == 0 and tally.tests >= most_tests:
             break

@@ -36,13 +36,14 @@ def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> I
     if left_out:
         orders = " or ".join(str(number) for number in sorted({each.order for each in left_out}))
         tests = plural(sum(each.n_tests for each in left_out), "test")
-        took = show_seconds(sum(each.seconds for each in left_out))
+        seconds = sum(each.seconds for each in left_out)
+        took = f", about {show_seconds(seconds)}" if seconds >= 1.0 else ""
         counts = [each.n_columns for each in left_out]
         some = max((count for count in counts if count is not None), default=0)
         whom = "" if None in counts else f" for {plural(some, 'column')}"
         yield (
             f"Not searched{whom}: what shows only together with {orders} "
-            f"{'other' if orders == '1' else 'others'} ({tests} more, about {took})."
+            f"{'other' if orders == '1' else 'others'} ({tests} more{took})."
         )
     elif order is not None:
         groups = f" and together with up to {plural(order, 'other')}" if order else ""
