@@ -274,7 +274,7 @@ class Search:
     def _most_work(self, size: int) -> float:
         """Return what an order may take without being asked for."""
         if size == 1 or self.blanket.keys() <= self.task.include:
-            return _effort.MOST_WORK
+            return _effort.MOST_WORK if size <= 2 else _effort.MOST_WORK_OF_FOURS
         is_costly = self.engine.test_cost > 1.0
         return _effort.MOST_COSTLY_WORK_BESIDES if is_costly else _effort.MOST_WORK_BESIDES
 

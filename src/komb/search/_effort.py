@@ -17,7 +17,10 @@ from komb.engine.questions import Variables
 
 MOST_WORK = 8e9
 """Of an order that is searched without being asked for: a few seconds. Pairs always may take that,
-and larger groups where nothing was found that is nearer at hand."""
+and triples where nothing was found that is nearer at hand."""
+
+MOST_WORK_OF_FOURS = 1e9
+"""Of fours and more where nothing was found: the estimate is low there, and so are the chances."""
 
 MOST_WORK_BESIDES = 1e8
 """Of larger groups where there are members already, which is nearly always all there is."""
