@@ -22,7 +22,7 @@ and triples where nothing was found that is nearer at hand."""
 MOST_WORK_OF_FOURS = 1e9
 """Of fours and more where nothing was found: the estimate is low there, and so are the chances."""
 
-MOST_WORK_BESIDES = 1e8
+MOST_WORK_BESIDES = 3e7
 """Of larger groups where there are members already, which is nearly always all there is."""
 
 MOST_COSTLY_WORK_BESIDES = 5e8
