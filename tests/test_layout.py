@@ -70,12 +70,12 @@ BUDGET = {
     "api": (3867, 19),
     "citests": (1141, 14),
     "cli": (1717, 16),
-    "data": (8920, 45),
+    "data": (8922, 45),
     "describe": (1633, 10),
     "engine": (14156, 71),
     "reproduction": (1847, 7),
     "results": (3067, 18),
-    "search": (3216, 24),
+    "search": (3219, 24),
     "views": (3508, 30),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""

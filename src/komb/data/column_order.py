@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from komb.data.levels import CodeArray
 from komb.data.parts import CodesHere, Int64Array, Parts, Piece
+from komb.data.row_sample import codes_in, sample_rows
 from komb.data.table import DiscreteTable
 
 MOST_ROUNDS = 8
@@ -48,7 +49,7 @@ def order_columns(table: DiscreteTable, ranked: Mapping[int, FloatArray]) -> tup
     """Return the positions of the columns in the order of their contents.
 
     ``ranked`` are the values of columns that tests take by their ranks; of all others the levels
-    count.
+    count. Of such a table as many rows are looked at as those tests look at.
     """
     parts, n_levels = _codes_of(table, ranked)
     n_codes = n_levels + int(table.has_missing)
@@ -77,9 +78,10 @@ def _codes_of(table: DiscreteTable, ranked: Mapping[int, FloatArray]) -> tuple[P
     n_levels = table.cardinalities
     if not ranked:
         return table.parts, n_levels
-    codes = table.codes.astype(np.uint16)  # of so many rows no table is ranked
+    rows = sample_rows(table, table.n_ranked_rows)
+    codes = codes_in(table, rows).astype(np.uint16)  # no more levels than rows, which are few
     for position, values in ranked.items():
-        distinct, codes[position] = np.unique(values, return_inverse=True, equal_nan=True)
+        distinct, codes[position] = np.unique(values[rows], return_inverse=True, equal_nan=True)
         n_levels[position] = len(distinct) - int(np.isnan(distinct[-1:]).any())
     return CodesHere(codes), n_levels
 
