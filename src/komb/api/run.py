@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -409,9 +410,12 @@ def _in_table_order(finding: Finding, order: Sequence[int]) -> Finding:
         return finding
     found = finding.found
 
+    @cache  # hundreds of columns have the same separator
+    def moved(own: Variables | None) -> Variables | None:
+        return None if own is None else _moved(own, order)
+
     def move(sets: Mapping[int, Variables | None]) -> dict[int, Any]:
-        moved = {order[x]: None if own is None else _moved(own, order) for x, own in sets.items()}
-        return dict(sorted(moved.items()))
+        return dict(sorted((order[x], moved(own)) for x, own in sets.items()))
 
     found = replace(
         found,

@@ -33,28 +33,27 @@ class Buffers:
         self.shared = shared
         self.asks = Asks(len(shared.codes))
         self._columns: dict[int, dict[str, Any]] = {}  # fields of targets, the last used last
-        self._states: dict[tuple[int, Rule], Any] = {}
 
-    def state_of(self, target: int, rule: Rule) -> Any:
-        """Return the state of a target, made now if need be; another memory goes into it."""
+    def state_of(self, target: int, rule: Rule, memory: dict[str, Any]) -> Any:
+        """Return the state of a target, its columns made now if need be, with some memory."""
         columns = self._columns.pop(target, None)
         if columns is None:
             columns = self.shared.target_fields(target)
         self._columns[target] = columns
-        if (target, rule) not in self._states:
-            self._states[target, rule] = self.shared.state_of(columns, rule)
-        return self._states[target, rule]
+        return self.shared.state_of(columns | memory, rule)
 
     def n_bytes(self, target: int) -> int:
-        """Bytes of the columns in the order of a target."""
+        """Bytes of the columns in the order of a target that were put there so far."""
         columns = self._columns.get(target)
-        return 0 if columns is None else columns["sorted"].nbytes + columns["bitmaps"].nbytes
+        if columns is None:
+            return 0
+        n_levels = np.dot(columns["is_packed"], self.shared.levels)
+        of_columns = np.count_nonzero(columns["is_sorted"]) * columns["sorted"][0].nbytes
+        return int(of_columns + n_levels * columns["bitmaps"][0].nbytes)
 
     def forget(self, target: int) -> None:
         """Free the columns in the order of a target."""
         self._columns.pop(target, None)
-        for key in [key for key in self._states if key[0] == target]:
-            del self._states[key]
 
     def shrink(self) -> None:
         """Free what takes much memory and would save little time, as a search is over."""

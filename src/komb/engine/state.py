@@ -231,14 +231,13 @@ class Shared:
             third_scales=third[self.length_class],
         )  # fmt: skip
 
-    def state_of(self, columns: dict[str, Any], rule: Rule) -> Any:
-        """Return the state of a target, with nothing remembered."""
+    def state_of(self, own: dict[str, Any], rule: Rule) -> Any:
+        """Return the state of a target, of its columns and its memory."""
         if rule not in self._first:
-            fields = self.fields | self.rule_fields(rule) | columns
-            self._first[rule] = Record(**fields, **empty_memory(len(self.codes)))
+            self._first[rule] = Record(**self.fields, **self.rule_fields(rule), **own)
             return self._first[rule]
         # quicker than to look at all fields again, most of which are the same
-        return self._first[rule].replaced(**columns, **empty_memory(len(self.codes)))
+        return self._first[rule].replaced(**own)
 
 
 def stack_fields(n_columns: int) -> dict[str, Any]:

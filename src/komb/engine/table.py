@@ -83,6 +83,8 @@ class TableEngine(ExaminingEngine, CountingEngine):
         self._states: dict[int, Any] = {}
         self._others: dict[Rule, TableEngine] = {}  # on the same table
         self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
+        self._present = -1  # the target in use
+        self._n_bytes: dict[int, tuple[int, int]] = {}  # columns and memory, when last in use
         self._before = self._shared.fields["work"].copy()
         self._listed = WorkCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
@@ -132,21 +134,30 @@ class TableEngine(ExaminingEngine, CountingEngine):
 
     def _state(self, target: int) -> Any:
         """Return all that kernels need of one target, which is the last of those in use."""
+        if target == self._present:
+            return self._states[target]
+        self._note_bytes()
         state = self._states.pop(target, None)
         if state is None:
             memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
-            state = self._buffers.state_of(target, self._rule).replaced(**memory)
-            if len(self._states) >= PREPARED_TARGETS:
-                self._make_room()
-        self._states[target] = state
+            state = self._buffers.state_of(target, self._rule, memory)
+            self._make_room()
+        self._states[target], self._present = state, target
         return state
+
+    def _note_bytes(self) -> None:
+        """Note what the target in use takes, as another one takes its place."""
+        if self._present in self._states:
+            state = self._states[self._present]
+            memory = sum([part.nbytes for part in memory_of(state).values()])
+            self._n_bytes[self._present] = self._buffers.n_bytes(self._present), memory
 
     def _make_room(self) -> None:
         """Keep the columns of the last targets only, but all that is remembered."""
-        held = sum(self._buffers.n_bytes(target) for target in self._states)
+        held = sum([self._n_bytes[target][0] for target in self._states])
         while len(self._states) >= PREPARED_TARGETS and held > PREPARED_BYTES:
             oldest = next(iter(self._states))
-            held -= self._buffers.n_bytes(oldest)
+            held -= self._n_bytes[oldest][0]
             self._memories[oldest] = memory_of(self._states.pop(oldest))
             self._buffers.forget(oldest)
 
@@ -337,12 +348,14 @@ class TableEngine(ExaminingEngine, CountingEngine):
 
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago until what is remembered fits."""
-        known = self._memories | {x: memory_of(state) for x, state in self._states.items()}
-        sizes = {x: sum(part.nbytes for part in memory.values()) for x, memory in known.items()}
-        total, room = sum(sizes.values()), REMEMBERED_BYTES if most_bytes is None else most_bytes
-        for target, size in sizes.items():
+        self._note_bytes()
+        held = [*self._memories, *self._states]
+        total = sum([self._n_bytes[target][1] for target in held])
+        room = REMEMBERED_BYTES if most_bytes is None else most_bytes
+        for target in held:
             if total <= room:
                 return
             self._memories.pop(target, None)
             self._states.pop(target, None)
-            total -= size
+            total -= self._n_bytes[target][1]
+        self._present = -1

@@ -291,8 +291,9 @@ class Region:
         if len(separator) != 1:
             return not separator  # without any, they are independent
         [middle] = separator
-        # of hundreds of variables only these two matter here
-        [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
+        alone = self._alone.get(other)
+        if alone is None:  # of hundreds of variables only these two matter here
+            [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
         return _is_closer(alone.get(middle, 0.0), alone.get(variable, 0.0))
 
 
