@@ -205,7 +205,7 @@ class Kernel:
         """Run in Python or compiled; the answer is the same."""
         # Numba takes ten times as long to find out that it has seen such records before
         kinds = tuple([getattr(each, "kind", None) for each in arguments])
-        if kinds in self._ready:
+        if self._compiled is not None and kinds in self._ready:
             return self._ready[kinds](*arguments)
         if not IS_COMPILED:
             return _run_in_python(self.py_func, arguments)
