@@ -22,7 +22,7 @@ from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
-from komb.data.column_order import order_columns
+from komb.data.column_order import order_columns, put_in_order
 from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
@@ -165,7 +165,7 @@ class Run:
         engine: Engine
         if isinstance(data, DiscreteTable):
             if self.order:
-                data, place = data.select(self.names[x] for x in self.order), self._places()
+                data, place = put_in_order(data, self.order), self._places()
                 knowledge = knowledge and knowledge.moved(place, len(place))
                 fixed = _moved(fixed, place)
             engine = open_engine(

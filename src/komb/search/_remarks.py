@@ -70,12 +70,18 @@ def _find_replacements(
     """
     near, some, others = region.alone(member), frozenset({member}), frozenset(members) - {member}
     outside = sorted(near.keys() & task.candidates - members.keys(), key=lambda x: (-near[x], x))
+    outside = outside[:MOST_STAND_INS]
+    engine, target = region.engine, task.target
     for given in dict.fromkeys((others, members[member] or EMPTY)):
+        if not _joint_bits(engine, target, some, given):
+            continue
+        # most of them tell something of their own, so they are asked about together
+        free = set(outside) - set(engine.dependents(target, frozenset(outside), some | given))
         for size in (1, 2):
             sets = [
                 each
-                for each in subsets(outside[:MOST_STAND_INS], size, size)
-                if tells_the_same(region.engine, task.target, some, each, given)
+                for each in subsets(free, size, size)
+                if tells_the_same(engine, target, some, each, given)
             ]
             if sets:
                 return given, sets
