@@ -208,14 +208,16 @@ class Run:
         try:
             began = clock()
             run = self.ordered()
-            engine, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
-            before = engine.work
-            found = algorithm.search(engine, task, **arguments)
+            own, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
+            before = own.work
+            found = algorithm.search(own, task, **arguments)
             check_found(found, task, algorithm.name)
             # the evidence, gathered below, is no part of the search
-            counts, seconds = engine.work - before, clock() - began
-            finding = Finding(task.target, found, {}, counts, seconds)
-            return _in_table_order(_with_evidence(finding, task, engine), run.order)
+            counts, seconds = own.work - before, clock() - began
+            finding = _with_evidence(Finding(task.target, found, {}, counts, seconds), task, own)
+            if engine is None:
+                own.notes.clear()  # they hold their engine, whose buffers are free without them
+            return _in_table_order(finding, run.order)
         except KeyboardInterrupt:
             names = self.named(grown)
             message = (

@@ -33,14 +33,17 @@ class Buffers:
         self.shared = shared
         self.asks = Asks(len(shared.codes))
         self._columns: dict[int, dict[str, Any]] = {}  # fields of targets, the last used last
+        self._states: dict[tuple[int, Rule], Any] = {}
 
-    def state_of(self, target: int, rule: Rule, memory: dict[str, Any]) -> Any:
-        """Return the state of a target, its columns made now if need be, with some memory."""
+    def state_of(self, target: int, rule: Rule) -> Any:
+        """Return the state of a target, made now if need be; another memory goes into it."""
         columns = self._columns.pop(target, None)
         if columns is None:
             columns = self.shared.target_fields(target)
         self._columns[target] = columns
-        return self.shared.state_of(columns | memory, rule)
+        if (target, rule) not in self._states:
+            self._states[target, rule] = self.shared.state_of(columns, rule)
+        return self._states[target, rule]
 
     def n_bytes(self, target: int) -> int:
         """Bytes of the columns in the order of a target that were put there so far."""
@@ -54,6 +57,8 @@ class Buffers:
     def forget(self, target: int) -> None:
         """Free the columns in the order of a target."""
         self._columns.pop(target, None)
+        for key in [key for key in self._states if key[0] == target]:
+            del self._states[key]
 
     def shrink(self) -> None:
         """Free what takes much memory and would save little time, as a search is over."""

@@ -392,7 +392,7 @@ class PlainEngine(Engine):
                 cells = math.prod(levels[z] for z in given)
                 candidates = frozenset(x for x in candidates if levels[x] * cells <= most)
             if candidates:
-                yield candidates, given
+                yield candidates, given | asked.core
 
     # Everything about a test
 

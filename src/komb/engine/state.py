@@ -231,13 +231,14 @@ class Shared:
             third_scales=third[self.length_class],
         )  # fmt: skip
 
-    def state_of(self, own: dict[str, Any], rule: Rule) -> Any:
-        """Return the state of a target, of its columns and its memory."""
+    def state_of(self, columns: dict[str, Any], rule: Rule) -> Any:
+        """Return the state of a target, with nothing remembered; all share one empty memory."""
         if rule not in self._first:
-            self._first[rule] = Record(**self.fields, **self.rule_fields(rule), **own)
+            fields = self.fields | self.rule_fields(rule) | columns
+            self._first[rule] = Record(**fields, **empty_memory(len(self.codes)))
             return self._first[rule]
         # quicker than to look at all fields again, most of which are the same
-        return self._first[rule].replaced(**own)
+        return self._first[rule].replaced(**columns)
 
 
 def stack_fields(n_columns: int) -> dict[str, Any]:

@@ -161,9 +161,9 @@ class Sweep:
                 done += n_unions
                 yield Tests.of(tests[:, 0], tests[:, 1:]), done
         if self._has_rest:
-            for n_sets, tests in self._rest():
+            for n_sets, rest in self._rest():
                 done += n_sets
-                yield tests, done
+                yield rest, done
             yield _no_tests(self._asked.size), self.total
 
     def _rest(self) -> Iterator[tuple[int, Tests]]:

@@ -140,7 +140,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
         state = self._states.pop(target, None)
         if state is None:
             memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
-            state = self._buffers.state_of(target, self._rule, memory)
+            state = self._buffers.state_of(target, self._rule).replaced(**memory)
             self._make_room()
         self._states[target], self._present = state, target
         return state
@@ -271,23 +271,29 @@ class TableEngine(ExaminingEngine, CountingEngine):
         def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
             return self._weigh(target, loops.STRONG, questions, wants)
 
-        def weigh_tests(tests: Tests) -> FloatArray:
-            return self._weigh_tests(target, tests, wants)
-
         with self._bounded(target, least_bits, is_conservative):
             if not isinstance(asked, AllSets):
                 return find_strong(weigh, asked, on_progress)
+            fixed = (*self._fixed, *sorted(asked.core))
             sweep, before = self._sweep(target, asked, least_bits), self.work
+
+            def weigh_tests(tests: Tests) -> FloatArray:
+                return self._weigh_tests(target, tests, fixed, wants)
+
             bits = self._pack(target, sweep.screened)
             found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
+        if asked.core:
+            return [(own, x, z | asked.core) for own, x, z in found]
         # what was listed has been tested once more
         made = WorkCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
 
-    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
-        """Bits of strong dependences."""
-        ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+    def _weigh_tests(
+        self, target: int, tests: Tests, fixed: Sequence[int], wants: int
+    ) -> FloatArray:
+        """Bits of strong dependences, with some columns in the condition of each test."""
+        ask = self._asks.write_tests(loops.STRONG, tests, fixed, wants)
         self._run(target, ask)
         bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
         return bits
@@ -309,7 +315,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
         if asked.min_rows_per_cell:
             most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
         need = None
-        if not self._fixed:
+        if not (self._fixed or asked.core):
             need = least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
         has_bitmaps = self._state(target).first_bitmap >= 0
         return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
