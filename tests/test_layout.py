@@ -70,7 +70,7 @@ BUDGET = {
     "api": (3867, 19),
     "citests": (1141, 14),
     "cli": (1717, 16),
-    "data": (8922, 45),
+    "data": (9350, 48),
     "describe": (1633, 10),
     "engine": (14156, 71),
     "reproduction": (1847, 7),
