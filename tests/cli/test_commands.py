@@ -25,7 +25,7 @@ import komb
 from komb.api import parallel
 from komb.api.progress import Progress
 from komb.cli import output
-from komb.cli.messages import flag_of
+from komb.cli.exits import flag_of
 from komb.errors import Argument, InPython, Interrupted, WorkerError
 from komb.results.stability import Stability
 from tests.conftest import Run

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from komb.citests.option import Option
-from komb.cli.messages import flag_of
+from komb.cli.exits import flag_of
 from komb.errors import Argument, FileError, ParameterError
 from komb.search import algorithms
 from komb.search.registry import all_options

@@ -1,10 +1,11 @@
-"""Read tables from files."""
+"""Read tables from files: those of a user, and those that come with komb."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
@@ -19,10 +20,11 @@ from komb.data.read.text import TextFile, read_columns
 from komb.data.reading import Reading, table
 from komb.data.stored.format import open_table
 from komb.data.table import DiscreteTable
-from komb.errors import Argument, DataError, ParameterError
+from komb.errors import Argument, DataError, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 BYTES_PER_BYTE = 6
 """Memory that reading takes for each byte of text, at most."""
@@ -207,3 +209,32 @@ def _check_delimiter(delimiter: str | None) -> None:
         rule = "be one character, neither a quote nor a line break"
         remedy = "Leave it out to have it detected, or try ", Argument("delimiter", ","), "."
         raise ParameterError.because("delimiter", rule, delimiter, remedy)
+
+
+NAMES = ("lamp",)
+"""The tables there are."""
+
+
+def example(name: str = "lamp") -> DiscreteTable:
+    """Return a table that comes with komb.
+
+    Parameters
+    ----------
+    name
+        ``"lamp"``: 500 rows of a lamp with a switch in the hall and one on the stairs, wrong in
+        one row of twenty, and three columns that have nothing to do with it.
+
+    Returns
+    -------
+    DiscreteTable
+        As :func:`komb.read_table` would read it.
+
+    Examples
+    --------
+    >>> example("lamp").names
+    ('weekday', 'weather', 'hall', 'stairs', 'guests', 'lamp')
+    """
+    if name not in NAMES:
+        raise UnknownNameError.among("example", name, NAMES)
+    with as_file(files("komb.data") / "example_tables" / f"{name}.csv") as path:
+        return read_table(path)
