@@ -129,7 +129,7 @@ def encode(
     if isinstance(data, str | os.PathLike) and genotype_format_of(to_path(data)):
         data = read_table(
             data, types=types, missing=missing, na_values=na_values, discretize=discretize,
-            bins=bins, exclude=exclude, target=target, memory_limit=memory_limit,
+            bins=bins, target=target, memory_limit=memory_limit,
         )  # fmt: skip
         types, missing, na_values, discretize, bins = AUTO, None, (), None, DEFAULT_BINS
     options = check_options(
