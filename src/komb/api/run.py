@@ -412,9 +412,8 @@ def _in_table_order(finding: Finding, order: Sequence[int]) -> Finding:
         return finding
     found = finding.found
 
-    @cache  # hundreds of columns have the same separator
-    def moved(own: Variables | None) -> Variables | None:
-        return None if own is None else _moved(own, order)
+    # hundreds of columns have the same separator
+    moved = cache(lambda own: None if own is None else _moved(own, order))
 
     def move(sets: Mapping[int, Variables | None]) -> dict[int, Any]:
         return dict(sorted((order[x], moved(own)) for x, own in sets.items()))

@@ -10,7 +10,7 @@ is listed, and what no screen has seen, is decided like any other test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from itertools import combinations, islice
 
 import numpy as np
@@ -20,12 +20,7 @@ from komb.engine.cluster_screens import find_workers, screen_on
 from komb.engine.engine import AllSets
 from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.journal import Journal, Noted, hash_arrays
-from komb.engine.questions import (
-    OnProgress,
-    Question,
-    StrongDependence,
-    by_strength,
-)
+from komb.engine.questions import TESTS_PER_REPORT, OnProgress, StrongDependence
 from komb.engine.rule import Rule
 from komb.engine.screens import (
     NEVER,
@@ -49,44 +44,10 @@ LEAST_WORK = 1 << 29
 WORK_PER_THREAD = 1 << 27
 """Rows of all tests together that are worth starting a thread for."""
 
-TESTS_PER_REPORT = 20_000
-"""Tests that are decided between two reports of progress."""
-
 _SMALLEST_LEVEL = 1e-290
 _MARGIN = (
     1e-6  # relative, and in bits: for rounding; what is listed in vain is decided all the same
 )
-
-
-def find_strong(
-    weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
-    questions: Sequence[Question],
-    on_progress: OnProgress | None,
-) -> list[StrongDependence]:
-    """Weigh questions, which leaves what is strong; return it, the strongest first."""
-    found: list[StrongDependence] = []
-    done = 0
-    for batch in cut(questions):
-        if on_progress is not None:
-            on_progress(done, len(questions))
-        done += len(batch)
-        for (_, given), strong in zip(batch, weigh(batch), strict=True):
-            found += [(own, x, given) for x, own in strong.items()]
-    return sorted(found, key=by_strength)
-
-
-def cut(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Cut questions into batches."""
-    batch: list[Question] = []
-    n_tests = 0
-    for question in questions:
-        batch.append(question)
-        n_tests += len(question[0])
-        if n_tests >= TESTS_PER_REPORT:
-            yield batch
-            batch, n_tests = [], 0
-    if batch:
-        yield batch
 
 
 class Sweep:

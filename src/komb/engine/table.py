@@ -29,11 +29,12 @@ from komb.engine.questions import (
     Variables,
     WorkCounts,
     check_variables,
+    find_strong,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits, Tests
 from komb.engine.state import Shared, empty_memory, memory_of, with_room
-from komb.engine.sweep import Sweep, find_strong, least_gain
+from komb.engine.sweep import Sweep, least_gain
 from komb.engine.verdicts import ExaminingEngine
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20

@@ -29,7 +29,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from komb.engine.engine import AllSets, Engine
-from komb.engine.questions import EMPTY, Question, StrongDependence, Variables, by_strength
+from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength
 from komb.search import options
 from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
@@ -243,7 +243,12 @@ def _add_partners(search: Search) -> None:
         n_tests = max(1, len(outside) * len(search.blanket))
         chance = search.chance_given_members(PARTNER_CHANCE)
         needed = max(search.single, family_bits(n_tests, chance))
-        questions = list(_conditioned(search, outside, [frozenset({w}) for w in fresh]))
+        questions = [
+            (asked - {w}, separator | {w})
+            for separator, asked in _by_separator(search, outside)
+            for w in fresh
+            if w not in separator
+        ]
         hits += search.engine.strong(search.task.target, questions, needed)
         fresh = _add_strong(search, hits)
 
@@ -271,16 +276,6 @@ def _add_groups(search: Search, size: int) -> None:
             )
     search.see(size, search.count_family(size), needed)
     _add_strong(search, sorted(hits, key=by_strength))
-
-
-def _conditioned(
-    search: Search, variables: Variables, sets: Sequence[Variables]
-) -> Iterator[Question]:
-    """Questions for variables given each of some sets and what separates them from the target."""
-    for separator, asked in _by_separator(search, variables):
-        for given in sets:
-            if given.isdisjoint(separator):
-                yield asked - given, separator | given
 
 
 def _by_separator(search: Search, variables: Variables) -> list[tuple[Variables, Variables]]:
