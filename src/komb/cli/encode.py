@@ -56,11 +56,6 @@ def encode(
         reading = options.to_reading(asked, ("memory_limit",))
     with ProgressBar() as bar:
         table = encode_table(
-            source,
-            out,
-            target=target,
-            overwrite=force,
-            progress=bar.show,
-            **reading,
+            source, out, target=target, overwrite=force, progress=bar.show, **reading
         )
     write(f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')}")

@@ -177,11 +177,7 @@ def _write_table(table: DiscreteTable, folder: Path, limit: int) -> None:
 
 
 def _encode_batches(
-    batches: Batches,
-    options: ReadOptions,
-    folder: Path,
-    limit: int,
-    progress: OnProgress | None,
+    batches: Batches, options: ReadOptions, folder: Path, limit: int, progress: OnProgress | None
 ) -> None:
     """Gather, decide, and write the codes of all batches."""
 
