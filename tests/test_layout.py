@@ -71,7 +71,7 @@ BUDGET = {
     "describe": (1632, 10),
     "engine": (14345, 71),
     "reproduction": (1847, 7),
-    "results": (2994, 12),
+    "results": (3009, 12),
     "search": (3196, 23),
     "views": (3484, 27),
 }
