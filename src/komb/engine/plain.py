@@ -174,6 +174,7 @@ class PlainEngine(Engine):
     def _rows(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
         """Return what is known given the set of each question; its candidates are among them."""
         memory = self._memory_of(target)
+        self.allowance.spent += sum(self.cost_of(target, *question) for question in questions)
         unknown = self._unknown(memory, questions)
         if unknown:
             asked = unknown
@@ -325,7 +326,7 @@ class PlainEngine(Engine):
                 going[number] = _Walker(x, walk)
             if not going:
                 return list(dict(sorted(results.items())).values())
-            most = max(1, TESTS_AT_ONCE // len(going))
+            most = 0 if self.allowance.is_spent else max(1, TESTS_AT_ONCE // len(going))
             asked = [(walker.candidate, walker.take(most)) for walker in going.values()]
             for number, weighed in zip(list(going), self._weigh_each(target, asked), strict=True):
                 if number in going and going[number].has_ended(weighed):

@@ -29,6 +29,7 @@ def settle(search: Search, order: int, max_separator: int | None) -> dict[int, V
     Members that tests with power find superfluous go, and what is dependent on the target given all
     that are left comes back, each column once at most.
     """
+    search.allow(1.0)
     returned: set[int] = set()
     while True:
         shrink(search, max_separator)
@@ -48,7 +49,7 @@ def shrink(search: Search, max_separator: int | None = None) -> None:
     """
     search.report("shrink")
     while max_separator is None or len(search.blanket) <= max_separator + 1:
-        for x in search.weakest_first():
+        for x in [] if search.is_spent else search.weakest_first():
             others = frozenset(search.blanket) - {x}
             if not search.is_dependent(x, others) and search.is_settled(
                 x, others, search.blanket[x]
@@ -101,6 +102,8 @@ def _witness(search: Search, x: int, order: int) -> Variables | None:
         size -= 1
     seen_given = [search.blanket[x]] if search.blanket[x] <= others else []
     for witness in (*seen_given, *subsets(pool, size), others):
+        if search.is_spent and witness not in (search.blanket[x], others):
+            continue
         if search.is_dependent(x, witness):
             separator = search.sure_separator(x, witness)
             if separator is None:

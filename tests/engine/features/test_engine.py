@@ -60,7 +60,7 @@ def engine_of(
         codes.append(np.where(is_missing, -1, values))
     table = DiscreteTable.from_codes(np.column_stack(codes), missing="testwise")
     levels = on_table(table, "auto", alpha=alpha, df="adjusted")
-    return FeatureEngine(FeatureColumns(table, numbers, ()), levels, alpha=alpha)
+    return FeatureEngine(FeatureColumns.of(table, numbers, ()), levels, alpha=alpha)
 
 
 def twins_of(columns: list[Any], missing: list[Any] | None = None) -> list[NaiveColumn]:
