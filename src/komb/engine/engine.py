@@ -127,8 +127,8 @@ class Engine(ABC):
         """Work of one test, in units of a test on counts."""
         return 1.0
 
-    def cost_of(self, target: int, candidates: AbstractSet[int], given: Variables) -> int:
-        """Work of asking about candidates, in nanoseconds or so; 0 where that is cheap."""
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so; 0 where that is little."""
         return 0
 
     @property

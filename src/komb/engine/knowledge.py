@@ -17,8 +17,7 @@ a blanket, or its part that is not later, whatever is outside remains independen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -227,9 +226,9 @@ class KnowledgeEngine(PlainEngine):
         """Work of one test, in units of a test on counts."""
         return self._engine.test_cost
 
-    def cost_of(self, target: int, candidates: AbstractSet[int], given: Variables) -> int:
-        """Work of asking about candidates, in nanoseconds or so."""
-        return self._engine.cost_of(target, candidates, given)
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so."""
+        return self._engine.cost_of(target, bits, given)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine a variable, from so many rows per combination."""

@@ -174,7 +174,6 @@ class PlainEngine(Engine):
     def _rows(self, target: int, questions: Sequence[Question]) -> list[dict[int, float]]:
         """Return what is known given the set of each question; its candidates are among them."""
         memory = self._memory_of(target)
-        self.allowance.spent += sum(self.cost_of(target, *question) for question in questions)
         unknown = self._unknown(memory, questions)
         if unknown:
             asked = unknown
@@ -183,6 +182,10 @@ class PlainEngine(Engine):
             memory.note(unknown, self.weigh(target, asked))
             self._n_tests += sum(len(candidates) for candidates, _ in unknown)
         rows = [memory.bits.get(given, {}) for _, given in questions]
+        if self.test_cost > 1.0:
+            for (candidates, given), row in zip(questions, rows, strict=True):
+                bits = {x: row[x] for x in candidates - given}
+                self.allowance.spent += self.cost_of(target, bits, given)
         memory.make_room()
         return rows
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from komb.engine.questions import Variables, count_subsets, strongest, subsets
 from komb.search._automatic import Search
+from komb.search._effort import UNTIL_SHRUNK
 from komb.search._thresholds import family_bits
 
 MISSED_CHANCE = 0.02
@@ -29,10 +30,11 @@ def settle(search: Search, order: int, max_separator: int | None) -> dict[int, V
     Members that tests with power find superfluous go, and what is dependent on the target given all
     that are left comes back, each column once at most.
     """
-    search.allow(1.0)
     returned: set[int] = set()
     while True:
+        search.allow(UNTIL_SHRUNK)
         shrink(search, max_separator)
+        search.allow(1.0)
         witnesses = find_witnesses(search, order)
         missed = _find_missed(search, max_separator)
         if missed is None or missed in returned:

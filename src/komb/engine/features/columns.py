@@ -321,7 +321,8 @@ class FeatureColumns:
         ordered: Collection[int],
         few: Int64Array,
     ) -> None:
-        self.n_columns, self.n_rows = codes.shape
+        shape: tuple[int, int] = codes.shape
+        self.n_columns, self.n_rows = shape
         self.n_blocks = max(1, -(-self.n_rows // BLOCK))
         self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
         self.numeric = frozenset(numbers)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
 from itertools import compress
@@ -49,7 +48,7 @@ TEST_COST = 200.0
 PLAIN_BITS = 40.0
 """Evidence in a few rows that decides a test."""
 
-COST_OF_SET, COST_OF_TEST, COST_ALONE = 300, 30, 10
+COST_OF_SET, COST_OF_TEST, COST_ALONE = 450, 30, 10
 """Work of a row, per condition: what is known of the conditions, and each test given them. The last
 is that of a test without any."""
 
@@ -138,12 +137,20 @@ class FeatureEngine(PlainEngine):
         """How much work a test is, in units of a test on counts."""
         return TEST_COST
 
-    def cost_of(self, target: int, candidates: AbstractSet[int], given: Variables) -> int:
-        """Work of asking about candidates, in nanoseconds or so."""
-        n_tests = sum(self._is_mixed(target, x, given) for x in candidates)
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so."""
+        mixed = [own for x, own in bits.items() if self._is_mixed(target, x, given)]
         n_given = min(len(given | self.fixed), MOST_COSTLY_CONDITIONS)
-        per_row = n_given * (COST_OF_SET + COST_OF_TEST * n_tests) + COST_ALONE * n_tests
-        return int(self.n_rows) * per_row if n_tests else 0
+
+        def cost(n_rows: int, n_tests: int) -> int:
+            per_row = n_given * (COST_OF_SET + COST_OF_TEST * n_tests) + COST_ALONE * n_tests
+            return n_rows * per_row if n_tests else 0
+
+        if self._few is None or not n_given:
+            return cost(self.n_rows, len(mixed))
+        n_few = self._few.n_rows
+        n_left = sum(own * n_few < PLAIN_BITS * self.n_rows for own in mixed)
+        return cost(n_few, len(mixed)) + cost(self.n_rows, n_left)
 
     @property
     def alpha(self) -> float:
@@ -397,7 +404,7 @@ class FeatureEngine(PlainEngine):
                 if on_progress is not None and number % _QUESTIONS_PER_REPORT == 0:
                     on_progress(number, len(questions))
                 asked, given = questions[number]
-                self.allowance.spent += self.cost_of(target, frozenset(candidates), given)
+                self.allowance.spent += self.cost_of(target, dict.fromkeys(candidates, 0.0), given)
                 if self.allowance.is_spent:
                     break
                 self._n_tests += len(asked)
@@ -440,7 +447,7 @@ class FeatureEngine(PlainEngine):
         if self._levels is not None and not self._is_mixed(target, candidate, given | witness):
             return self._levels.can_detect(target, candidate, given, witness, power)
         for each in (given, witness):
-            self.allowance.spent += self.cost_of(target, {candidate}, each)
+            self.allowance.spent += self.cost_of(target, {candidate: 0.0}, each)
         test = self._compare(target, [candidate], given)
         seen = self._compare(target, [candidate], witness)
         share = power.share if power.left_share is None else power.left_share
@@ -476,7 +483,7 @@ class FeatureEngine(PlainEngine):
         rows = self._columns.rows(pair, self._columns.incomplete(pair))
         if rows.n_rows < LEAST_ROWS:
             return 0.0
-        self.allowance.spent += self.cost_of(target, {candidate}, frozenset({candidate}))
+        self.allowance.spent += self.cost_of(target, {candidate: 0.0}, frozenset({candidate}))
         if self._is_function(target, candidate):
             return 1.0
         with self._work() as work:
