@@ -69,11 +69,11 @@ BUDGET = {
     "cli": (1706, 13),
     "data": (9310, 45),
     "describe": (1632, 10),
-    "engine": (14345, 71),
+    "engine": (14456, 71),
     "reproduction": (1847, 7),
     "results": (3009, 12),
-    "search": (3196, 23),
-    "views": (3585, 27),
+    "search": (3253, 23),
+    "views": (3593, 27),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 
