@@ -24,6 +24,9 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
             if leak.share >= 1
             else f"explains {_percent(leak.share)} of the variation of {target!r}"
         )
+        if leak.by_gaps:
+            yield f"Possible leak: whether {leak.column!r} has a value {how}; tests see values only."
+            continue
         yield (
             f"Possible leak: {leak.column!r} {how}. If its value is not known before that of "
             f"{target!r}, leave it out: exclude=[{leak.column!r}] or --exclude."
