@@ -367,7 +367,6 @@ MODELS = "network field graph"
 LISTED = (
     ("csv stored limited bed", "selector", "takes no table that was read by komb"),
     ("limited dask", "resume", "notes nothing of what is counted part by part"),
-    ("dask", "selector", "loses the names of columns"),
     (MODELS, "make_table store", "has no rows to encode"),
     (MODELS, "stability explain explain_elsewhere effects ranking selector", "needs rows"),
     (f"dask {MODELS}", "command", "reads files only"),
@@ -380,7 +379,7 @@ HOLES = {
     for kind, function in product(kinds.split(), functions.split())
 }
 
-N_HOLES = 35
+N_HOLES = 34
 """Only goes down: where something begins to work, its test fails until the hole is gone."""
 
 SAID = (InputError, TypeError, AttributeError, ValueError, AssertionError)

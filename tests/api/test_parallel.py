@@ -307,19 +307,13 @@ class TestInterruption:
             if progress.finished:
                 raise LookupError("mine")
 
-        with (
-            joblib.parallel_config(backend="threading"),
-            pytest.raises(LookupError, match="mine"),
-        ):
+        with joblib.parallel_config(backend="threading"), pytest.raises(LookupError, match="mine"):
             komb.markov_blankets(TABLE, n_jobs=2, progress=fail)
 
 
 class TestLostWorkers:
     def test_what_is_finished_is_kept(
-        self,
-        replace_search: Callable[[Any], None],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, replace_search: Callable[[Any], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         replace_search(search_or_die)
         message = r"worker was killed, .*memory.* after 2 of 9 targets; 'finished' .*fewer 'n_jobs'"

@@ -32,10 +32,7 @@ CASES = [
     ),
     (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent"),
     (fact(Kind.FALSE_SHARE, 0.1), "false discovery rate at most 10%"),
-    (
-        fact(Kind.FALLS_WITH, 5000, 6),
-        "falls with the square roots of rows (5,000) and columns (6)",
-    ),
+    (fact(Kind.FALLS_WITH, 5000, 6), "falls with the square roots of rows (5,000) and columns (6)"),
 ]
 
 

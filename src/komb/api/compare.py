@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from komb.api.opening import find_columns
 from komb.api.options import COLUMN_LISTS, PAPER_TEST, Search, check_absent, check_known
 from komb.api.oracle import find_oracle
-from komb.api.progress import Observer, Reporter
+from komb.api.progress import Observer, Reporter, unfinished
 from komb.api.run import Run
 from komb.citests.option import check_bound
 from komb.data.checks import check_count, check_progress
 from komb.data.models.bayesian_network import DiscreteNetwork, graph_blanket
 from komb.data.models.markov_field import MarkovField
 from komb.data.names import Name, list_names
-from komb.errors import Argument, InPython, Interrupted, ParameterError, Text, UnknownNameError
+from komb.errors import Argument, Interrupted, ParameterError, Text, UnknownNameError
 from komb.results.blanket import Blanket
 from komb.results.comparison import BlanketPath, Cell, Comparison
 from komb.search import algorithms
@@ -147,11 +147,8 @@ def _run_all(
         for number, (method, run) in enumerate(runs.items()):
             finished[method] = run.find(target, reporter.at(number, method))
     except KeyboardInterrupt:
-        message = (
-            f"Interrupted after {len(finished)} of {plural(len(runs), 'method')}",
-            InPython("; 'finished' holds their comparison"),
-            ".",
-        )
+        total = plural(len(runs), "method")
+        message = unfinished("Interrupted", len(finished), total, "comparison")
         raise Interrupted(message, gather()) from None
     return gather()
 
@@ -285,11 +282,7 @@ def blanket_path(
         for number, cell in enumerate(cells):
             finished[cell] = _at(run, cell).find(position, reporter.at(number), engine)
     except KeyboardInterrupt:
-        message = (
-            f"Interrupted after {len(finished)} of {plural(len(cells), 'cell')}",
-            InPython("; 'finished' holds their blankets"),
-            ".",
-        )
+        message = unfinished("Interrupted", len(finished), plural(len(cells), "cell"))
         raise Interrupted(message, _gather(run, position, finished)) from None
     return _gather(run, position, finished)
 

@@ -25,7 +25,7 @@ from itertools import count, islice
 from typing import Any, TypeAlias, TypeVar
 
 from komb.api.oracle import Oracle
-from komb.api.progress import IGNORED, Reporter
+from komb.api.progress import IGNORED, Reporter, unfinished
 from komb.api.run import Finding, Run
 from komb.api.warmup import warm_up
 from komb.citests.registry import TESTS
@@ -34,7 +34,6 @@ from komb.data.table import DiscreteTable
 from komb.engine.engine import Engine
 from komb.errors import (
     Argument,
-    InPython,
     Interrupted,
     KombError,
     ParameterError,
@@ -217,20 +216,15 @@ def find_all(run: Run, targets: Sequence[int], n_workers: int, reporter: Reporte
                 finished[number] = blanket
                 _report_done(run, blanket, reporter.at(number), len(finished))
     except KeyboardInterrupt:
-        message = _unfinished("Interrupted", len(finished), len(targets))
+        message = unfinished("Interrupted", len(finished), plural(len(targets), "target"))
         raise Interrupted(message, _in_order(finished)) from None
     except WorkerError as error:
-        message = _unfinished(error.statement, len(finished), len(targets))
+        message = unfinished(error.statement, len(finished), plural(len(targets), "target"))
         remedy: Text = ("Try fewer ", Argument("n_jobs"), ", or ", Argument("n_jobs", 1), ".")
         if not isinstance(error.__cause__, BrokenExecutor):
             remedy = "Search with ", Argument("n_jobs", 1), " to see where it fails."
         raise WorkerError(message, _in_order(finished), remedy) from error.__cause__
     return _in_order(finished)
-
-
-def _unfinished(event: Text, n_finished: int, n_targets: int) -> Text:
-    done = f" after {n_finished} of {plural(n_targets, 'target')}"
-    return event, done, InPython("; 'finished' holds their blankets"), "."
 
 
 def _in_order(finished: Mapping[int, Blanket]) -> Blankets:
@@ -330,12 +324,7 @@ def _without_data(run: Run) -> Run:
 
 
 def _search_in_worker(
-    targets: tuple[int, ...],
-    ticket: _Ticket,
-    stop: Stop,
-    plugins: _Plugins,
-    run: Run,
-    *data: Any,
+    targets: tuple[int, ...], ticket: _Ticket, stop: Stop, plugins: _Plugins, run: Run, *data: Any
 ) -> list[Finding]:
     """Search for some blankets, wherever this is called; ``data`` are from :func:`_anonymous`.
 

@@ -35,12 +35,7 @@ from komb.errors import (
 )
 from komb.views.text import neutralise
 
-_FLAGS = {
-    "data": "DATA",
-    "has_header": "--no-header",
-    "n_jobs": "--jobs",
-    "targets": "--target",
-}
+_FLAGS = {"data": "DATA", "has_header": "--no-header", "n_jobs": "--jobs", "targets": "--target"}
 """What parameters are called on the command line, where that is not their name."""
 
 _SINGULAR = {"types": "--type", "na_values": "--na-value", "groups": "--group"}  # one each time

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from komb.data.encoder import TablePlan
-from komb.data.kinds import ColumnType
+from komb.data.kinds import ColumnType, Place
 from komb.data.levels import Array, CodeArray, Levels, code_dtype
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.names import Name
@@ -168,6 +168,7 @@ class Header:
     types: Mapping[Name, ColumnType] = field(default_factory=dict)  # of columns left out, too
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    annotations: Mapping[Name, Place] = field(default_factory=dict)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -184,7 +185,7 @@ class Header:
 
     def to_bytes(self) -> bytes:
         """Write it as JSON."""
-        content = {
+        content: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "rows": self.n_rows,
@@ -194,6 +195,8 @@ class Header:
             "notes": _write("notes", self.notes),
             "batches": [[batch.n_rows, batch.checksum] for batch in self.batches],
         }
+        if self.annotations:
+            content["annotations"] = _write("annotations", self.annotations)
         content["crc32"] = checksum_of(content)
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -259,6 +262,7 @@ def open_table(path: Path, memory_limit: int | str | None = None) -> DiscreteTab
         types=header.types,
         reading=header.reading,
         notes=header.notes,
+        annotations=header.annotations,
     )
 
 
@@ -308,6 +312,7 @@ def _unreadable(path: Path, error: OSError) -> FileError:
 
 
 def _read_content(content: Mapping[str, Any]) -> Header:
+    annotations = _check_mapping(from_json(content.get("annotations", {"mapping": []})))
     header = Header(
         columns=tuple(_read_column(entry) for entry in content["columns"]),
         n_rows=_check_number(content["rows"]),
@@ -315,6 +320,7 @@ def _read_content(content: Mapping[str, Any]) -> Header:
         types=dict(_read_type(*parts) for parts in content["types"]),
         reading=_check_mapping(from_json(content["reading"])),
         notes=_check_mapping(from_json(content["notes"])),
+        annotations={name: Place(*at) for name, at in annotations.items()},
     )
     names = [column.name for column in header.columns]
     if not names or len(set(names)) < len(names):
