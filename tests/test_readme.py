@@ -41,7 +41,7 @@ MORE = {"zip": 7, "rs1": 3, "rs2": 2, "n": 2}  # columns that calls name, and th
 @pytest.fixture(scope="module")
 def columns() -> dict[str, Any]:
     lamp = komb.example("lamp")
-    columns = {name: list(lamp.column(name)) for name in lamp.names}
+    columns = {str(name): list(lamp.column(name)) for name in lamp.names}
     more = {name: [row % n for row in range(lamp.n_rows)] for name, n in MORE.items()}
     return {**columns, "Y": columns["lamp"], **more}
 

@@ -55,5 +55,5 @@ def _share(counts: _Counts) -> float:
         return 0.0
     product = float(np.prod(margins, dtype=float))
     (a, b), (c, d) = counts.tolist()
-    explained, chance = (a * d - b * c) ** 2 / product, 1.0 / (n_rows - 1)
+    explained, chance = float((a * d - b * c) ** 2) / product, 1.0 / (n_rows - 1)
     return (explained - chance) / (1.0 - chance)
