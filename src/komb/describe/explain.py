@@ -36,10 +36,12 @@ Sets = Mapping[int, Variables]  # a condition for each of some columns
 def explain_blanket(run: Run, blanket: Blanket, separators: Sets) -> Explanation:
     """Explain a blanket; ``separators`` are what the search has handed over."""
     engine, task = run.open_engine(tells_required=False), run.task(run.data.index(blanket.target))
-    found = Found(run.witnesses_of(blanket), separators=separators)
-    parameters = blanket.settled_parameters
-    size = tried_separator(parameters)
-    found = replace(found, separators=complete_separators(engine, task, found, size))
+    witnesses, parameters = run.witnesses_of(blanket), blanket.settled_parameters
+    # of what separates a column, members are of interest, even if the search met others first
+    inside = {x: z for x, z in separators.items() if z <= witnesses.keys()}
+    found, size = Found(witnesses, separators=inside), tried_separator(parameters)
+    inside = complete_separators(engine, task, found, size)
+    found = replace(found, separators={**separators, **inside})
     return explain(
         engine, run.names, task, found, method=blanket.method, parameters=parameters,
         choices=blanket.choices, remarks=blanket.remarks,
