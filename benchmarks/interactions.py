@@ -45,8 +45,8 @@ PRINTED = {  # of 100 tables, as the papers have it: nothing that was run here
 
 
 NULLS = (
-    "balanced", "rare cases", "measured", "heavy tails", "values", "main effects", "order 3",
-    "order 4",
+    "balanced", "rare cases", "main effects", "linked cases", "rare linked cases", "measured",
+    "heavy tails", "values", "additive", "multiplied", "linked", "permuted", "order 3", "order 4",
 )  # fmt: skip
 
 
@@ -132,24 +132,41 @@ def run_null(arguments: argparse.Namespace) -> None:
     for name in NULLS if arguments.kind is None else arguments.kind:
         wrong = 0
         for seed in range(arguments.tables):
-            rng = np.random.default_rng(seed)
-            n, order = 1000, int(name[-1]) if name.startswith("order") else 2
+            order = int(name[-1]) if name.startswith("order") else 2
             width = {2: arguments.columns, 3: 60, 4: 24}[order]
-            columns: dict[str, np.ndarray] = {
-                f"N{i}": rng.binomial(2, rng.uniform(0.05, 0.5), n) for i in range(width)
-            }
-            columns["y"] = rng.permutation(np.arange(n) < (30 if name == "rare cases" else n // 2))
-            if name == "measured":
-                columns["y"] = rng.normal(size=n)
-            if name in ("heavy tails", "values"):
-                columns["y"] = np.exp(1.5 * rng.normal(size=n))
-            if name == "main effects":
-                strength = 1.2 * (columns["N0"] > 0) + 1.2 * (columns["N1"] > 0) - 1.2
-                columns["y"] = rng.random(n) < 1 / (1 + np.exp(-strength))
-            scale = "values" if name == "values" else "scores"
+            columns = null_columns(name, 1000, width, np.random.default_rng(seed))
+            scale = "values" if name == "values" else "auto"
             result = komb.interactions(columns, "y", order, scale=scale)
             wrong += bool(result.significant)
         print(f"| {name} | {arguments.tables} | {wrong} |", flush=True)
+
+
+def null_columns(name: str, n: int, width: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Columns none of which act together on ``y``, whatever they do by themselves."""
+    columns = {f"N{i}": rng.binomial(2, rng.uniform(0.05, 0.5), n) for i in range(width)}
+    if "linked" in name:  # blocks of ten, each SNP a noisy copy of the one before
+        for i in range(width):
+            if i % 10:
+                is_new = rng.random(n) < 0.15
+                columns[f"N{i}"] = np.where(is_new, columns[f"N{i}"], columns[f"N{i - 1}"])
+    strong = columns["N0"] + columns["N11"] + columns["N22"]
+    noise = rng.normal(size=n)
+    odds = 1.2 * (columns["N0"] > 0) + 1.2 * (columns["N11"] > 0)
+    if "linked" in name:
+        odds = odds + 1.2 * (columns["N22"] > 0)
+    if name == "permuted":  # what an exclusive or in a multiplied trait looks like, without it
+        noise = rng.permutation(np.exp2(4.0 * ((columns["N0"] > 0) ^ (columns["N1"] > 0)) + noise))
+    y = {
+        "measured": noise, "permuted": noise, "heavy tails": np.exp(1.5 * noise),
+        "values": np.exp(1.5 * noise), "additive": 2.0 * strong + noise,
+        "multiplied": np.exp(strong + 0.5 * noise), "linked": 1.0 * strong + noise,
+    }  # fmt: skip
+    if name in y:
+        return columns | {"y": y[name]}
+    if name == "main effects" or "linked" in name:
+        lowest = 4.5 if "rare" in name else 1.8
+        return columns | {"y": rng.random(n) < 1 / (1 + np.exp(lowest - odds))}
+    return columns | {"y": rng.permutation(np.arange(n) < (30 if name == "rare cases" else n // 2))}
 
 
 def run_certificate(arguments: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -42,7 +43,7 @@ from komb.reproduction.experiments import Cell, Record, read_rows, write_rows
 from tests import naive
 from tests.citests.twins import check_some_against_twins
 from tests.engine.tables import ANY_KIND, LOW_KIND, columns_of, make_table
-from tests.naive.plink import write_cohort
+from tests.naive.plink import write_cohort, write_pgen, write_vcf
 
 Random = np.random.Generator
 
@@ -317,17 +318,25 @@ def stored(rng: Random, folder: Path) -> None:
 
 
 @campaign(60)
-def plink(rng: Random, folder: Path) -> None:
-    """Damaged PLINK files."""
-    genotypes = [[None, 0, 1, 2, 2][i % 5] for i in range(9)]
-    bed = write_cohort(folder / "x", [genotypes, genotypes[::-1]], phenotypes=[1, 2, -9] * 3)
+def genotypes(rng: Random, folder: Path) -> None:
+    """Damaged files of genotypes, and those beside them."""
+    one: list[int | None] = [[None, 0, 1, 2, 2][i % 5] for i in range(9)]
+    variants: list[list[int | None]] = [one, one[::-1], [1, 0, 0] * 3]
+    bed = write_cohort(folder / "x", variants, phenotypes=[1, 2, -9] * 3)
+    write_pgen(bed, variants)
+    write_vcf(bed, variants, ":12")
+    (folder / "x.vcf.gz").write_bytes(gzip.compress((folder / "x.vcf").read_bytes()))
     people = bed.with_suffix(".fam").read_text().splitlines()
-    pheno = folder / "x.pheno"
-    pheno.write_text("FID IID a\n" + "".join(f"{' '.join(p.split()[:2])} 1.5\n" for p in people))
-    damaged = folder / str(rng.choice(["x.bed", "x.bim", "x.fam", "x.pheno"]))
+    beside = folder / "x.pheno"
+    beside.write_text("FID IID a\n" + "".join(f"{' '.join(p.split()[:2])} 1.5\n" for p in people))
+    damaged = folder / str(rng.choice(sorted(os.listdir(folder))))
     damaged.write_bytes(mutate(rng, damaged.read_bytes()))
-    options: dict[str, Any] = {"phenotype": pheno} if damaged == pheno else {}
-    refused_or_read(lambda: komb.read_table(bed, memory_limit=MEMORY, **options))
+    file = damaged if damaged.name.startswith("x.vcf") else bed
+    file = folder / "x.pgen" if damaged.suffix in (".pgen", ".pvar", ".psam") else file
+    options: dict[str, Any] = {}
+    if damaged == beside:
+        options = {str(rng.choice(["phenotype", "covariates", "keep", "extract"])): beside}
+    refused_or_read(lambda: komb.read_table(file, memory_limit=MEMORY, **options))
 
 
 @campaign(60)

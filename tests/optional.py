@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-PACKAGES = ("bed_reader", "dask", "distributed", "matplotlib", "pandas", "pgmpy", "pyarrow")
+PACKAGES = (
+    "bed_reader", "dask", "distributed", "matplotlib", "pandas", "pgenlib", "pgmpy", "pyarrow",
+)  # fmt: skip
 MISSING = {name for name in PACKAGES if find_spec(name) is None}
 
 
@@ -52,10 +54,12 @@ class Missing:
 if TYPE_CHECKING:
     import bed_reader as bed_reader
     import pandas as pandas
+    import pgenlib as pgenlib
     import pyarrow as pyarrow
 else:
     bed_reader = (
         Missing("bed_reader") if "bed_reader" in MISSING else importlib.import_module("bed_reader")
     )
     pandas = Missing("pandas") if "pandas" in MISSING else importlib.import_module("pandas")
+    pgenlib = Missing("pgenlib") if "pgenlib" in MISSING else importlib.import_module("pgenlib")
     pyarrow = Missing("pyarrow") if "pyarrow" in MISSING else importlib.import_module("pyarrow")

@@ -9,13 +9,12 @@ import ast
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import komb
-from komb.cli.app import COMMANDS
+from komb.cli.app import COMMANDS, load
 
 SOURCE = Path(komb.__file__).parent
 
@@ -112,8 +111,7 @@ class TestImport:
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_help_says_of_commands_what_they_say_themselves(self, name: str) -> None:
-        command = getattr(import_module(f"komb.cli.{name}"), name)
-        assert (command.__doc__ or "").splitlines()[0] == COMMANDS[name]
+        assert (load(name).__doc__ or "").splitlines()[0] == COMMANDS[name]
 
     def test_few_modules_are_loaded(self) -> None:
         count = "print(len(sys.modules) - before)"

@@ -17,34 +17,30 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from komb import errors
-    from komb.api.compare import compare
+    from komb.api.compare import blanket_path, compare
     from komb.api.find import markov_blanket, markov_blankets
     from komb.api.interactions import interactions
-    from komb.api.path import blanket_path
     from komb.api.report import report
     from komb.api.selector import MarkovBlanketSelector
     from komb.api.single_test import ci_test
     from komb.citests import register_test, tests
     from komb.citests.option import Option
-    from komb.data.examples import example
     from komb.data.kinds import ColumnType
     from komb.data.knowledge import Knowledge
     from komb.data.models.bayesian_network import DiscreteNetwork
     from komb.data.models.boolean_functions import boolean_network, boolean_table
     from komb.data.models.markov_field import MarkovField
     from komb.data.read.bif import read_bif
-    from komb.data.read.table_files import read_table
+    from komb.data.read.table_files import example, read_table
     from komb.data.reading import table
     from komb.data.stored.encode import encode
     from komb.data.table import DiscreteTable
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
-    from komb.results.comparison import Comparison
-    from komb.results.explanation import Explanation
+    from komb.results.comparison import BlanketPath, Comparison
+    from komb.results.explanation import Explanation, TestResult
     from komb.results.interactions import Interactions
     from komb.results.member import Member
-    from komb.results.path import BlanketPath
-    from komb.results.test_result import TestResult
     from komb.search import algorithms, register_algorithm
 
 __all__ = [
@@ -87,7 +83,7 @@ __all__ = [
 
 _HOMES = {
     "Blanket": "komb.results.blanket",
-    "BlanketPath": "komb.results.path",
+    "BlanketPath": "komb.results.comparison",
     "Blankets": "komb.results.blankets",
     "ColumnType": "komb.data.kinds",
     "Comparison": "komb.results.comparison",
@@ -100,15 +96,15 @@ _HOMES = {
     "MarkovField": "komb.data.models.markov_field",
     "Member": "komb.results.member",
     "Option": "komb.citests.option",
-    "TestResult": "komb.results.test_result",
+    "TestResult": "komb.results.explanation",
     "algorithms": "komb.search",
-    "blanket_path": "komb.api.path",
+    "blanket_path": "komb.api.compare",
     "boolean_network": "komb.data.models.boolean_functions",
     "boolean_table": "komb.data.models.boolean_functions",
     "ci_test": "komb.api.single_test",
     "compare": "komb.api.compare",
     "encode": "komb.data.stored.encode",
-    "example": "komb.data.examples",
+    "example": "komb.data.read.table_files",
     "interactions": "komb.api.interactions",
     "markov_blanket": "komb.api.find",
     "markov_blankets": "komb.api.find",

@@ -13,13 +13,7 @@ import pytest
 import komb
 from komb.api.progress import Progress
 from komb.data.table import encode_table
-from komb.errors import (
-    DataError,
-    InputError,
-    Interrupted,
-    ParameterError,
-    UnknownNameError,
-)
+from komb.errors import DataError, InputError, Interrupted, ParameterError, UnknownNameError
 from komb.search import registry
 from komb.search.task import Found, Task
 from tests.optional import pandas as pd

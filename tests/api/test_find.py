@@ -17,13 +17,7 @@ from komb.api import warmup
 from komb.api.progress import Progress
 from komb.api.run import Run
 from komb.engine.engine import Engine
-from komb.errors import (
-    DataError,
-    InputError,
-    Interrupted,
-    ParameterError,
-    UnknownNameError,
-)
+from komb.errors import DataError, InputError, Interrupted, ParameterError, UnknownNameError
 from komb.search.task import Task
 from tests.engine.engines import on_table
 from tests.optional import pandas as pd
@@ -208,33 +202,6 @@ class TestData:
     def test_many_levels_have_kernels_of_their_own(self) -> None:
         wide = columns() | {"id": [number % 300 for number in range(500)]}
         assert komb.markov_blanket(wide, "Y", exclude=["id"]).members == ("X1", "X2")
-
-
-class TestInvariance:
-    table = komb.boolean_table("ex-1", 400, n_irrelevant=2, seed=3)
-    expected = komb.markov_blanket(table, "Y", order=2)
-
-    def test_rows_in_another_order(self) -> None:
-        rows = np.random.default_rng(1).permutation(self.table.n_rows)
-        assert komb.markov_blanket(self.table.take(rows), "Y", order=2) == self.expected
-
-    def test_other_levels(self) -> None:
-        relabelled = {
-            name: [("yes", "no")[value] for value in values]
-            for name, values in columns(self.table).items()
-        }
-        assert komb.markov_blanket(relabelled, "Y", order=2).evidence == self.expected.evidence
-
-    def test_other_names(self) -> None:
-        renamed = komb.markov_blanket(self.table.codes.T, 3, order=2)
-        positions = {name: number for number, name in enumerate(self.table.names)}
-        assert renamed.members == tuple(positions[name] for name in self.expected.members)
-        for name, number in zip(self.expected.members, renamed.members, strict=True):
-            before, after = self.expected[name], renamed[number]
-            assert after.statistic == before.statistic
-            assert before.witness is not None
-            assert after.witness == tuple(positions[ally] for ally in before.witness)
-        assert renamed.tests == self.expected.tests
 
 
 class TestManyTargets:

@@ -52,7 +52,9 @@ def test_all_groups_are_as_in_the_twin(seed: int, kind: str, test: str) -> None:
     if kind == "measured":
         columns["Y"] = columns["Y"] + rng.normal(size=300)
     given = {"C": rng.normal(size=300)} if seed > 1 else {}
-    found = komb.interactions(columns | given, "Y", 3, test=test, given=[*given], proxies=1.0)
+    found = komb.interactions(
+        columns | given, "Y", 3, test=test, given=[*given], proxies=1.0, scale="scores", level=1e-30
+    )  # no finding, beside which others would be tested
     y = columns["Y"]
     target = normal_scores(y).tolist() if kind == "measured" else y.tolist()
     names = [name for name in columns if name != "Y"]
@@ -163,6 +165,49 @@ def test_no_outlier_makes_a_finding() -> None:
     y = np.exp(2.0 * rng.normal(size=500))
     for scale in ("scores", "values"):
         assert not komb.interactions(columns | {"Y": y}, "Y", scale=scale).significant
+
+
+def multiplied(noise: float, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Genotypes, and effects of two of them that multiply, with noise that adds up."""
+    rng = np.random.default_rng(seed)
+    columns = {f"S{i}": rng.binomial(2, 0.1, 1000) for i in range(30)}
+    return columns, 10 * np.exp2(columns["S0"] + columns["S1"]) + noise * rng.normal(size=1000)
+
+
+def test_effects_that_multiply_interact_where_noise_is_normal() -> None:
+    columns, y = multiplied(1.0, 0)
+    found = komb.interactions(columns | {"Y": y}, "Y")
+    assert [group.columns for group in found.significant] == [("S0", "S1")]
+    assert "measured by its values" in found.notes[-1]
+
+
+def test_effects_that_multiply_with_their_noise_do_not_interact() -> None:
+    columns, y = multiplied(0.0, 1)
+    noise = np.exp(0.3 * np.random.default_rng(1).normal(size=1000))
+    found = komb.interactions(columns | {"Y": y * noise}, "Y")
+    assert not found.significant
+    assert "normal scores" in found.notes[-1]
+
+
+def test_what_has_been_found_is_no_noise_for_others() -> None:
+    rng = np.random.default_rng(3)
+    columns = {f"S{i}": rng.integers(0, 2, 800) for i in range(20)}
+    pairs = [(f"S{i}", f"S{i + 1}") for i in range(0, 8, 2)]
+    effects = [3.0, 1.0, 0.5, 0.35]
+    parities = (k * (columns[a] ^ columns[b]) for k, (a, b) in zip(effects, pairs, strict=True))
+    y = sum(parities, 0.5 * rng.normal(size=800))
+    found = komb.interactions(columns | {"Y": y}, "Y")
+    assert {group.columns for group in found.significant} == {*pairs}
+
+
+def test_a_column_whose_rows_vary_more_has_no_partners() -> None:
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(10):
+        columns = {f"S{i}": rng.binomial(2, 0.2, 1000) for i in range(30)}
+        y = rng.normal(size=1000) * (1 + 5 * (columns["S0"] > 0))
+        wrong += bool(komb.interactions(columns | {"Y": y}, "Y").significant)
+    assert wrong <= 1
 
 
 def test_between_takes_a_column_of_each() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import komb
-from komb.api import many_targets, parallel
+from komb.api import parallel
 from komb.api.options import Search
 from komb.api.progress import Progress
 from komb.api.run import Finding, Run
@@ -57,7 +57,7 @@ class TestHowMany:
         assert parallel.check_jobs(np.int64(-2)) == -2
 
     def test_no_worker_is_started_without_need(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(many_targets, "spread", lambda *_: pytest.fail("workers"))
+        monkeypatch.setattr(parallel, "spread", lambda *_: pytest.fail("workers"))
         for n_jobs in (None, 1):
             assert facts(komb.markov_blankets(TABLE, n_jobs=n_jobs)) == facts(EXPECTED)
         assert list(komb.markov_blankets(TABLE, TARGETS[:1], n_jobs=4)) == TARGETS[:1]
@@ -156,7 +156,7 @@ class TestSharing:
     def test_processes_map_the_table(self) -> None:
         codes = np.random.default_rng(0).integers(0, 2, (3000, 400), np.uint8)
         large = komb.DiscreteTable.from_codes(codes)
-        shared = (None, None, *many_targets._anonymous(large))
+        shared = (None, None, *parallel._anonymous(large))
         seen = dict(parallel.spread(look, range(4), shared, 2))
         assert sorted(seen) == [0, 1, 2, 3]
         for is_mapped, is_writeable, process in seen.values():
@@ -165,7 +165,7 @@ class TestSharing:
             assert process != os.getpid()
 
     def test_threads_have_it_already(self) -> None:
-        shared = many_targets._anonymous(TABLE)
+        shared = parallel._anonymous(TABLE)
         codes = next(part for part in shared if isinstance(part, np.ndarray))
         assert np.shares_memory(codes, TABLE.codes)
 
@@ -175,7 +175,7 @@ class TestSharing:
         codes = np.zeros((2000, 300), np.uint16)
         codes[:, 0] = range(2000)
         wide = komb.DiscreteTable.from_codes(codes, [f"{i:0>500}" for i in range(300)])
-        rest = [part for part in many_targets._anonymous(wide) if not isinstance(part, np.ndarray)]
+        rest = [part for part in parallel._anonymous(wide) if not isinstance(part, np.ndarray)]
         assert len(pickle.dumps(rest)) < 300 * 50
 
 
@@ -219,7 +219,7 @@ def search_or_wait(targets: tuple[int, ...], folder: Path, *others: Any) -> list
     (folder / str(os.getpid())).touch()
     if targets[0] > 1:
         time.sleep(600)
-    return many_targets._search_in_worker(targets, *others)
+    return parallel._search_in_worker(targets, *others)
 
 
 def search_or_die(targets: tuple[int, ...], folder: Path, *others: Any) -> list[Finding]:
@@ -227,14 +227,14 @@ def search_or_die(targets: tuple[int, ...], folder: Path, *others: Any) -> list[
     if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
         os._exit(1)
-    return many_targets._search_in_worker(targets, *others)
+    return parallel._search_in_worker(targets, *others)
 
 
 def search_or_fail(targets: tuple[int, ...], folder: Path, *others: Any) -> list[Finding]:
     if targets[0] > 1:
         wait_for(lambda: (folder / "2").exists())
         raise (MemoryError("no more") if targets == (2,) else DataError("too large"))
-    return many_targets._search_in_worker(targets, *others)
+    return parallel._search_in_worker(targets, *others)
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def replace_search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[
         def with_folder(_: Any, items: Any, shared: Any, n_workers: int) -> Iterator[Any]:
             return spread(work, sorted(items), (tmp_path, *shared), n_workers)
 
-        monkeypatch.setattr(many_targets, "spread", with_folder)
+        monkeypatch.setattr(parallel, "spread", with_folder)
 
     return replace
 
@@ -294,10 +294,10 @@ class TestInterruption:
         large = komb.boolean_table("and", 5000, n_parents=2, n_irrelevant=150)
         stop, ticket = parallel.Stop(), (0, -1)
         run = Run(large, Search.of(method="komb", order=3, test="g"), alpha=0.01)
-        run = many_targets._without_data(run)
-        shared = ticket, stop, ([], []), run, *many_targets._anonymous(large)
+        run = parallel._without_data(run)
+        shared = ticket, stop, ([], []), run, *parallel._anonymous(large)
         with joblib.parallel_config(backend="threading"):
-            found = parallel.spread(many_targets._search_in_worker, [(0,), (1,)], shared, 2)
+            found = parallel.spread(parallel._search_in_worker, [(0,), (1,)], shared, 2)
             threading.Timer(0.5, setattr, (stop, "is_set", True)).start()
             with pytest.raises(WorkerError, match="Stopped"):
                 list(found)
@@ -307,19 +307,13 @@ class TestInterruption:
             if progress.finished:
                 raise LookupError("mine")
 
-        with (
-            joblib.parallel_config(backend="threading"),
-            pytest.raises(LookupError, match="mine"),
-        ):
+        with joblib.parallel_config(backend="threading"), pytest.raises(LookupError, match="mine"):
             komb.markov_blankets(TABLE, n_jobs=2, progress=fail)
 
 
 class TestLostWorkers:
     def test_what_is_finished_is_kept(
-        self,
-        replace_search: Callable[[Any], None],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, replace_search: Callable[[Any], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         replace_search(search_or_die)
         message = r"worker was killed, .*memory.* after 2 of 9 targets; 'finished' .*fewer 'n_jobs'"

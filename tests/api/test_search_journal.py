@@ -103,8 +103,7 @@ def test_an_order_that_is_asked_for_is_searched(monkeypatch: pytest.MonkeyPatch)
 def test_an_order_with_too_many_sets_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from komb.search import auto
     from komb.search._automatic import Budget
-    from komb.search.grounds import GroundedOmission, Kind, fact
-    from komb.search.task import Task
+    from komb.search.task import GroundedOmission, Kind, Task, fact
 
     task = Task(0, frozenset(range(1, 40)))
     monkeypatch.setattr(auto, "Budget", lambda seconds: Budget(seconds, max_sets=100))

@@ -87,12 +87,7 @@ def test_what_it_prints() -> None:
         (("x", "y"), {"test": "G"}, UnknownNameError, ["Did you mean 'g'"]),
         (("x", "y"), {"alpha": 2}, ParameterError, ["'alpha'", "between 0 and 1"]),
         (("x", "y"), {"test": "g", "df": "both"}, ParameterError, ["'df' must be 'observed' or"]),
-        (
-            ("x", "y"),
-            {"df": "adjusted"},
-            ParameterError,
-            ["for test 'auto', which", "chi2, cress"],
-        ),
+        (("x", "y"), {"df": "adjusted"}, ParameterError, ["for test 'auto', which", "chi2, cress"]),
         (("x", "y"), {"order": 1}, UnknownNameError, ["no option 'order'"]),
         (("x", "y"), {"include": ["z"]}, UnknownNameError, ["no option 'include'"]),
     ],

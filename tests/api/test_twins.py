@@ -156,10 +156,7 @@ def make_deep_table(n_parents: int, n_odd: int, n_rows: int = 150) -> DiscreteTa
 
 
 @pytest.mark.parametrize("test", ["g", "g-sci"])
-@pytest.mark.parametrize(
-    ("order", "max_separator", "n_parents"),
-    [(3, 3, 4), (3, 4, 4), (1, 6, 2)],
-)
+@pytest.mark.parametrize(("order", "max_separator", "n_parents"), [(3, 3, 4), (3, 4, 4), (1, 6, 2)])
 def test_high_orders(order: int, max_separator: int, n_parents: int, test: str) -> None:
     """Witnesses and separators of many columns, more than there is room for at first."""
     n_odd = max_separator + 1

@@ -16,12 +16,7 @@ from tests.engine.tables import columns_of
 
 
 def check_against_twin(
-    table: DiscreteTable,
-    target: int,
-    x: int,
-    members: frozenset[int],
-    session: Engine,
-    **kind: Any,
+    table: DiscreteTable, target: int, x: int, members: frozenset[int], session: Engine, **kind: Any
 ) -> None:
     twin = naive.decision.run_test(columns_of(table), target, x, members, **kind)
     outcome = session.outcome(target, x, frozenset(members))

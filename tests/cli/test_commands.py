@@ -25,7 +25,7 @@ import komb
 from komb.api import parallel
 from komb.api.progress import Progress
 from komb.cli import output
-from komb.cli.messages import flag_of
+from komb.cli.exits import flag_of
 from komb.errors import Argument, InPython, Interrupted, WorkerError
 from komb.results.stability import Stability
 from tests.conftest import Run
@@ -122,10 +122,6 @@ class TestFind:
         code, out, err = run("find", file, "-t", "Y", "--plot", tmp_path / "a.doc")
         assert (code, out) == (2, "")
         assert "'--plot' must be the name of an image file" in err
-
-    def test_members_alone(self, run: Run, file: Path) -> None:
-        assert run("find", file, "--target", "Y", "--quiet") == (0, "X1\nX2\n", "")
-        assert run("find", file, "--target", "Y", "--quiet", "-k", 0) == (0, "", "")
 
     def test_every_option_arrives(self, run: Run, file: Path) -> None:
         options = (
@@ -673,14 +669,6 @@ class TestOthers:
         assert re.search(r"^  1 .* nothing ", out, re.MULTILINE)
         assert re.search(r"^  2 .* X1, X2, X3 ", out, re.MULTILINE)
         assert "komb find your.csv --target" in out
-
-    @pytest.mark.usefixtures("_compiled")
-    def test_a_reader_may_leave_early(self, file: Path) -> None:
-        command = f"{sys.executable} -m komb find {file} --target Y --json | head -n 1"
-        environment = os.environ | {"PYTHONPATH": str(Path(komb.__file__).parents[1])}
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, env=environment)
-        assert done.stdout == "{\n"
-        assert done.stderr == "" or done.stderr.startswith("komb is compiling its kernels")
 
 
 class _Terminal:

@@ -10,8 +10,8 @@ import pytest
 
 import komb
 from komb.cli.compare import compare
+from komb.cli.exits import flag_of, in_shell
 from komb.cli.find import find
-from komb.cli.messages import flag_of, in_shell
 from komb.cli.report import report
 from komb.errors import Argument, InPython, KombError, ParameterError, UnknownNameError
 from komb.search.registry import all_options

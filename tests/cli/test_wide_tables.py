@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import komb
 from tests.conftest import Run
 from tests.naive.plink import write_cohort
 from tests.optional import bed_reader as bed_reader  # skips what needs it
@@ -55,12 +56,21 @@ def test_a_report(run: Run, bed: Path, tmp_path: Path) -> None:
     assert str(bed) in text
 
 
+def test_a_cohort_is_stored_with_a_phenotype(run: Run, bed: Path, tmp_path: Path) -> None:
+    file, folder = tmp_path / "y", tmp_path / "t.komb"
+    people = [line.split()[:2] for line in bed.with_suffix(".fam").read_text().splitlines()]
+    file.write_text("".join(f"{a} {b} {1 + i % 2}\n" for i, (a, b) in enumerate(people)))
+    code, _, err = run("encode", bed, "--out", folder, "--pheno", file)
+    assert code == 0, err
+    assert komb.read_table(folder).column("phenotype")[:2] == ["control", "case"]
+
+
 def test_options_of_other_files(run: Run, bed: Path, tmp_path: Path) -> None:
     text = tmp_path / "x.csv"
     text.write_text("a,b\n1,2\n")
     for arguments, message in [
         ((text, "-t", "a", "--phenotype", "x"), "'--phenotype' must be left out for files other"),
-        ((bed, "-t", "a", "--no-header"), "'--no-header' must be left out for PLINK files"),
+        ((bed, "-t", "a", "--no-header"), "'--no-header' must be left out for files of genotypes"),
         ((bed, "-t", "a", "--phenotype-name", "x"), "must come with '--phenotype'"),
     ]:
         code, out, err = run("find", *arguments)

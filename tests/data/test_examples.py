@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import komb
-from komb.data.examples import NAMES
+from komb.data.read.table_files import NAMES
 
 ROOT = Path(__file__).parents[2]
 

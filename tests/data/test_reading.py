@@ -379,10 +379,7 @@ def test_what_is_no_table(data: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"types": {"x": "nominal"}}, "'types' must be left out for a DiscreteTable, which is enc"),
-        (
-            {"na_values": [0]},
-            r"must be left out.*komb\.table\(data, na_values=\.\.\.\)",
-        ),
+        ({"na_values": [0]}, r"must be left out.*komb\.table\(data, na_values=\.\.\.\)"),
         ({"weights": [1, 2]}, "'weights' must be left out for a table that has weights already"),
     ],
     ids=str,

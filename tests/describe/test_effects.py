@@ -11,8 +11,7 @@ import pytest
 
 import komb
 from komb.errors import DataError, InputError, ParameterError, UnknownNameError
-from komb.results.effects import Effect, Effects
-from komb.results.ranking import Ranking
+from komb.results.effects import Effect, Effects, Ranking
 from tests.optional import MISSING
 
 N_ROWS = 2000

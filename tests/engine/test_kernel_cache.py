@@ -211,12 +211,7 @@ class TestFiles:
             assert read_checked(file) is not None
 
     @pytest.mark.parametrize(
-        "changed",
-        [
-            "engine/fixed_point.py",
-            "engine/kernels/bitmaps.py",
-            "engine/kernels/loops.py",
-        ],
+        "changed", ["engine/fixed_point.py", "engine/kernels/bitmaps.py", "engine/kernels/loops.py"]
     )
     def test_other_sources_have_other_files(
         self, copy: Path, tmp_path: Path, monkeypatch: Patch, changed: str

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from komb.citests.contract import RuleTest
+from komb.citests.registry import make_test
 from komb.data.table import DiscreteTable
 from komb.engine import screens, sweep
 from komb.engine.engine import AllSets
@@ -21,17 +23,15 @@ from komb.engine.questions import StrongDependence, Variables
 from komb.engine.rule import Rule
 from komb.engine.table import TableEngine
 from komb.engine.threads import use_threads
+from tests.citests.kinds import RULE_TESTS, df_rules_of
 from tests.engine.tables import make_table, tables, with_missing
 
 G = Rule(0.05, "g")
 RULES = {
-    "g": G,
-    "g adjusted": G._replace(is_adjusted=True),
-    "g-sci": G._replace(coded_below=5.0, other_name="sci"),
-    "sci": Rule(0.05, "sci", coded_below=math.inf),
-    "chi2": Rule(0.05, "chi2", divergence=1.0),
-    "cressie-read": Rule(0.05, "cressie-read", divergence=2 / 3),
-    "auto": Rule(0.05, "x2", divergence=1.0, has_moments=True, other_name="g"),
+    f"{name} {df}": test.rule(0.05)
+    for name in RULE_TESTS
+    for df in df_rules_of(name)
+    if isinstance(test := make_test(name, df), RuleTest)
 }
 KINDS = (1, 2, 2, 3, 3, 4, 5, 6, "rare", "copy", "parity", "parity")
 #: Of two levels and of many; dense and sparse; a column with too many levels for bitmaps.

@@ -75,6 +75,20 @@ def draw_tests(n_columns: int, seed: int, n_tests: int = 12) -> Tests:
     return y, tests
 
 
+def test_columns_that_were_freed_are_put_in_order_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of rows outlast the columns that they were made of."""
+    monkeypatch.setattr("komb.engine.table.PREPARED_BYTES", 0)
+    table = make_table([3] * 12, 2000, seed=0)
+    engine = TableEngine(table.codes, table.cardinalities, rule_of("auto"))
+    given, others = frozenset({1, 2, 3, 4, 5}), frozenset({1, 2, 7, 8, 9})
+    engine.outcomes(0, [(11, given), (10, given)])  # groups rows
+    for other in range(1, 6):
+        engine.outcomes(other, [(11, EMPTY)])  # does not
+    fresh = TableEngine(table.codes, table.cardinalities, rule_of("auto"))
+    tests = [(11, others), (10, others)]
+    assert engine.outcomes(0, tests) == fresh.outcomes(0, tests)
+
+
 class TestOutcomes:
     @pytest.mark.parametrize("df", ["observed", "adjusted"])
     @pytest.mark.parametrize("test", RULE_TESTS)

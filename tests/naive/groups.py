@@ -22,29 +22,29 @@ def group_test(
 
     With ``is_saturated``, of all that it has.
     """
-    shares = Counter(target)
-    least = 3.0
-    if is_measured:
-        left = np.array(target, float)
-        design = np.column_stack([np.ones(len(left)), *covariates])
-        left = left - design @ np.linalg.pinv(design) @ left
-        least = max(least, float((left**4).mean() / (left**2).mean() ** 2) - 3.0)
-    else:
-        least = max(least, len(target) / min(shares.values()))
     rows = [i for i in range(len(target)) if all(column[i] is not None for column in columns)]
     own = [[column[i] for i in rows] for column in columns]
     y = [target[i] for i in rows]
+    cells = [*zip(*own, strict=True)]
+    if is_measured:
+        kurtosis = _kurtosis_within(cells, y)
+        least = max(3.0, kurtosis)
+    else:
+        kurtosis = _kurtosis(y)
+        least = max(3.0, len(target) / min(Counter(target).values()))
     lower, highest = _products(own, least)
     ones = [[1.0] * len(rows)]
     null = ones if is_saturated else [*ones, *lower]
     more = [*lower, *highest] if is_saturated else highest
     held = [[own[i] for i in rows] for own in covariates]
     if not is_measured:
-        null = _with_poor_cells(null, held, [*zip(*own, strict=True)], y, sorted(shares))
-    spread = _kurtosis(y, is_measured) * _unevenness(null, more)
-    if is_measured:
-        return _f_test([*null, *held], more, y, spread)
-    return _score_test([*null, *held], more, y, sorted(shares), spread)
+        null = _with_poor_cells(null, held, cells, y, sorted(set(target)))
+    spread = kurtosis * _unevenness(null, more)
+    if not is_measured:
+        return _score_test([*null, *held], more, y, sorted(set(target)), spread)
+    weights = [[1.0] * len(y), *(_weights_by_level(each, cells, y) for each in own)]
+    tests = [_f_test([*null, *held], more, y, spread, each) for each in weights]
+    return tests[0][0], tests[0][1], max(p_value for _, _, p_value in tests)
 
 
 def _products(columns: Rows, least: float) -> tuple[list[list[float]], list[list[float]]]:
@@ -71,12 +71,39 @@ def _products(columns: Rows, least: float) -> tuple[list[list[float]], list[list
     return lower, highest
 
 
-def _kurtosis(y: Sequence[float], is_measured: bool) -> float:
-    if is_measured:
-        left = np.array(y) - np.mean(y)
-        return float((left**4).mean() / (left**2).mean() ** 2) - 3.0
+def _kurtosis(y: Sequence[float]) -> float:
     n = len(Counter(y))
     return sum(len(y) / count for count in Counter(y).values()) - n**2 - 2 * n + 2
+
+
+def _left(cells: Sequence[object], y: Sequence[float]) -> list[float]:
+    own = {cell: [z for other, z in zip(cells, y, strict=True) if other == cell] for cell in cells}
+    return [z - sum(own[cell]) / len(own[cell]) for cell, z in zip(cells, y, strict=True)]
+
+
+def _kurtosis_within(cells: Sequence[object], y: Sequence[float]) -> float:
+    """Of what cells with three rows leave."""
+    counts = Counter(cells)
+    left = [z for cell, z in zip(cells, _left(cells, y), strict=True) if counts[cell] >= 3]
+    return float(np.mean(np.power(left, 4)) / np.mean(np.power(left, 2)) ** 2) - 3.0
+
+
+def _weights_by_level(
+    levels: Sequence[Any], cells: Sequence[object], y: Sequence[float]
+) -> list[float]:
+    """Weights by the variance that cells leave at each level of a column."""
+    left = _left(cells, y)
+    both = {*zip(cells, levels, strict=True)}
+    free = {
+        each: count - sum(own == each for _, own in both) for each, count in Counter(levels).items()
+    }
+    mean = sum(z**2 for z in left) / sum(free.values())
+    variances = {
+        each: sum(z**2 for z, own in zip(left, levels, strict=True) if own == each)
+        / max(free[each], 1)
+        for each in free
+    }
+    return [mean / max(variances[each], 1e-3 * mean) for each in levels]
 
 
 def _unevenness(null: list[list[float]], more: list[list[float]]) -> float:
@@ -86,9 +113,12 @@ def _unevenness(null: list[list[float]], more: list[list[float]]) -> float:
 
 
 def _f_test(
-    null: list[list[float]], more: list[list[float]], y: Sequence[float], spread: float
-) -> tuple[float, float, float]:
-    small, large, values = np.array(null).T, np.array([*null, *more]).T, np.array(y)
+    null: list[list[float]], more: list[list[float]], y: Sequence[float], spread: float,
+    weights: Sequence[float],
+) -> tuple[float, float, float]:  # fmt: skip
+    root = np.sqrt(weights)[:, None]
+    small, large = root * np.array(null).T, root * np.array([*null, *more]).T
+    values = root[:, 0] * np.array(y)
     left = [float(((values - x @ np.linalg.pinv(x) @ values) ** 2).sum()) for x in (small, large)]
     ranks = [int(np.linalg.matrix_rank(x)) for x in (small, large)]
     df, free = ranks[1] - ranks[0], len(y) - ranks[1]

@@ -56,11 +56,7 @@ def spouses_second(
     everything, nobody = v | {y}, frozenset[int]()
     own = find(session, everything - {y}, y, most, start, include)
     return with_spouses(
-        session,
-        y,
-        own,
-        lambda x: find(session, everything - {x}, x, most, nobody, nobody),
-        include,
+        session, y, own, lambda x: find(session, everything - {x}, x, most, nobody, nobody), include
     )
 
 

@@ -1,4 +1,4 @@
-"""PLINK's binary files, one genotype at a time."""
+"""Files of genotypes, one genotype at a time."""
 
 from __future__ import annotations
 
@@ -19,6 +19,52 @@ def write_bed(path: Path, variants: Sequence[Sequence[int | None]]) -> None:
                 byte |= BITS[genotype] << 2 * place
             data.append(byte)
     path.write_bytes(bytes(data))
+
+
+def write_pgen(bed: Path, variants: Sequence[Sequence[int | None]]) -> Path:
+    """Write what PLINK 2 would make of a cohort, in the plainest of its ways to store genotypes."""
+    counts = len(variants).to_bytes(4, "little") + len(variants[0]).to_bytes(4, "little")
+    data = bytearray(b"\x6c\x1b\x02" + counts + b"\x40")
+    for genotypes in variants:
+        for first in range(0, len(genotypes), 4):
+            four = genotypes[first : first + 4]
+            data.append(sum((3 if g is None else g) << 2 * i for i, g in enumerate(four)))
+    lines = [line.split("\t") for line in bed.with_suffix(".bim").read_text().splitlines()]
+    sites = [
+        "#CHROM\tPOS\tID\tREF\tALT",
+        *(f"{c}\t{p}\t{i}\t{b}\t{a}" for c, i, _, p, a, b in lines),
+    ]
+    people = ["#FID IID SEX PHENO1"]
+    for line in bed.with_suffix(".fam").read_text().splitlines():
+        family, person, _, _, sex, phenotype = line.split()
+        people.append(f"{family} {person} {sex} {phenotype}")
+    bed.with_suffix(".pvar").write_text("\n".join(["##a comment", *sites]) + "\n")
+    bed.with_suffix(".psam").write_text("\n".join(people) + "\n")
+    pgen = bed.with_suffix(".pgen")
+    pgen.write_bytes(bytes(data))
+    return pgen
+
+
+CALLS: dict[int | None, list[str]] = {
+    0: ["0/0", "0|0", "0"], 1: ["0/1", "1|0"], 2: ["1/1", "1|1", "1"],
+    None: ["./.", ".", ".|.", "./1", "0|."],
+}  # fmt: skip
+
+
+def write_vcf(bed: Path, variants: Sequence[Sequence[int | None]], more: str = "") -> Path:
+    """Write what PLINK 2 would make of a cohort, with all ways to write a genotype in turn."""
+    people = [line.split()[1] for line in bed.with_suffix(".fam").read_text().splitlines()]
+    fixed = ["CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT"]
+    lines = ["##fileformat=VCFv4.3", "#" + "\t".join([*fixed, *people])]
+    sites = bed.with_suffix(".bim").read_text().splitlines()
+    for site, genotypes in zip(sites, variants, strict=True):
+        chromosome, name, _, position, a, b = site.split("\t")
+        calls = [CALLS[g][i % len(CALLS[g])] + more for i, g in enumerate(genotypes)]
+        form = "GT:DP" if more else "GT"
+        lines.append("\t".join([chromosome, position, name, b, a, ".", "PASS", ".", form, *calls]))
+    vcf = bed.with_suffix(".vcf")
+    vcf.write_text("\n".join(lines) + "\n")
+    return vcf
 
 
 def write_cohort(

@@ -24,13 +24,7 @@ def first_strongest(strengths: Mapping[int, float]) -> int:
 
 
 def separable(
-    session: Session,
-    y: int,
-    x: int,
-    pool: Set,
-    most: int,
-    core: Set = frozenset(),
-    least: int = 0,
+    session: Session, y: int, x: int, pool: Set, most: int, core: Set = frozenset(), least: int = 0
 ) -> Set | None:
     """The first set of ``core`` and ``least`` to ``most`` others out of the pool that separates."""
     for z in subsets(pool - core - {x}, most):

@@ -158,19 +158,6 @@ class TestBadInput:
         assert code == 2
         assert "Missing option '--out'" in err
 
-    def test_unknown_suite(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        code, _, err = run(capsys, "sinthetic", "--out", tmp_path)
-        assert (code, err) == (
-            2,
-            "Error: There is no suite 'sinthetic'. Did you mean 'synthetic'? Known: 'intro', "
-            "'synthetic', 'benchmark', 'ablation', 'separators', 'runtime', 'all'.\n",
-        )
-
-    def test_no_data(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        code, _, err = run(capsys, "benchmark", "--out", tmp_path, "--data", tmp_path / "none")
-        assert code == 2
-        assert err.startswith("Error: '--data' must be a folder; got")
-
 
 def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "--help")

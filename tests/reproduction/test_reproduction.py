@@ -20,7 +20,6 @@ from komb.errors import (
     InputError,
     Interrupted,
     ParameterError,
-    UnknownNameError,
     WorkerError,
 )
 from komb.reproduction import Record, Reproduction, reproduce, reproduction
@@ -309,12 +308,6 @@ class TestBadInput:
         with pytest.raises(InputError, match=message):
             small(tmp_path / "out", "benchmark", **options)
         assert not (tmp_path / "out").exists()
-
-    def test_names(self, tmp_path: Path, data: Path) -> None:
-        with pytest.raises(UnknownNameError, match="no suite 'introduction'"):
-            small(tmp_path, "introduction")
-        with pytest.raises(UnknownNameError, match=r"no network 'barley'. Did you mean 'Barley'"):
-            small(tmp_path, "benchmark", data=data, networks=["barley"])
 
     def test_out_is_a_file(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()

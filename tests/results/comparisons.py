@@ -37,9 +37,7 @@ def make_blanket(*members: Any, method: str = "komb", **changes: Any) -> Blanket
 
 
 KOMB = make_blanket(
-    "age",
-    "sex",
-    parameters=PARAMETERS | {"order": 1, "max_separator": 1, "max_conditioning": None},
+    "age", "sex", parameters=PARAMETERS | {"order": 1, "max_separator": 1, "max_conditioning": None}
 )
 
 

@@ -309,7 +309,7 @@ class TestExport:
     def test_other_data_have_pandas_if_it_is_installed(self, monkeypatch: Any) -> None:
         blanket = komb.markov_blanket({"X": [0, 1] * 50, "Y": [0, 1] * 50}, "Y")
         assert type(blanket.to_frame()).__module__.split(".")[0] == "pandas"
-        monkeypatch.setattr("komb.results.dataframe.find_spec", lambda _: None)
+        monkeypatch.setattr("komb.results.export.find_spec", lambda _: None)
         assert type(blanket.to_frame()).__module__.split(".")[0] == "polars"
 
     def test_numbered_columns_stay_numbers_in_a_frame(self) -> None:

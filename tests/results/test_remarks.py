@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import komb
-from komb.results.remarks import Remarks
+from komb.results.member import Remarks
 from komb.search import registry
 from komb.search.task import Found, Leak, Omission, Sight, Task
 from tests.results.blankets import make_blanket

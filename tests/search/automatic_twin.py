@@ -8,8 +8,7 @@ from komb.search import _automatic, _definition, _region, _thresholds, auto, sep
 from komb.search._region import Region
 from komb.search._remarks import find_determining, find_equivalents, find_leaks
 from komb.search.auto import LARGEST_SEPARATOR, find_blanket
-from komb.search.grounds import GroundedChoice, Kind, fact
-from komb.search.task import Task
+from komb.search.task import GroundedChoice, Kind, Task, fact
 from tests import naive
 from tests.search.running import Witnesses
 

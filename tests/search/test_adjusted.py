@@ -144,7 +144,4 @@ def test_a_later_copy_explains_nothing_away(name: str) -> None:
     target = cause ^ (rng.random(500) < 0.2)
     data = {"copy": target ^ (rng.random(500) < 0.01), "cause": cause, "y": target}
     known = komb.Knowledge(tiers=[["cause"], ["y"], ["copy"]])
-    assert komb.markov_blanket(data, "y", method=name, knowledge=known).members == (
-        "copy",
-        "cause",
-    )
+    assert komb.markov_blanket(data, "y", method=name, knowledge=known).members == ("copy", "cause")

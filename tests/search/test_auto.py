@@ -28,8 +28,7 @@ from komb.search._automatic import Budget
 from komb.search._effort import work_of_order
 from komb.search._thresholds import LEVEL, family_bits, share_of_level
 from komb.search.auto import find_blanket
-from komb.search.grounds import GroundedChoice, GroundedOmission, Kind, fact
-from komb.search.task import Progress, Task
+from komb.search.task import GroundedChoice, GroundedOmission, Kind, Progress, Task, fact
 from tests.data.models.graphs import ASIA, CHILD, draw_from
 from tests.engine.answers import SIZES_OF_BATCHES, Dice
 from tests.engine.engines import on_table

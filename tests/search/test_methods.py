@@ -23,14 +23,7 @@ from tests.engine.answers import Dice
 from tests.engine.engines import on_table, recorder
 from tests.engine.random_answers import FunctionEngine
 from tests.engine.tables import make_table
-from tests.search.running import (
-    CLASSICS,
-    METHODS,
-    OneByOne,
-    Witnesses,
-    everyone,
-    search,
-)
+from tests.search.running import CLASSICS, METHODS, OneByOne, Witnesses, everyone, search
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_classic = pytest.mark.parametrize("name", CLASSICS)

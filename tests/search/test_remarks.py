@@ -23,8 +23,7 @@ from komb.search._remarks import (
     least_noncentrality,
 )
 from komb.search.auto import find_blanket
-from komb.search.grounds import GroundedChoice, Kind, fact
-from komb.search.task import Task
+from komb.search.task import GroundedChoice, Kind, Task, fact
 from tests.engine.answers import Dice
 from tests.engine.engines import on_table
 from tests.engine.tables import Codes

@@ -160,12 +160,7 @@ def exact_targets(name: str, network: str, bound: int | None, step: int = 1) -> 
 
 def test_the_graphs_are_those_of_the_networks() -> None:
     sizes = {name: (len(g), g.number_of_edges()) for name, g in NETWORKS.items()}
-    assert sizes == {
-        "asia": (8, 8),
-        "child": (20, 25),
-        "alarm": (37, 46),
-        "insurance": (27, 52),
-    }
+    assert sizes == {"asia": (8, 8), "child": (20, 25), "alarm": (37, 46), "insurance": (27, 52)}
     assert all(nx.is_directed_acyclic_graph(graph) for graph in NETWORKS.values())
 
 

@@ -21,7 +21,7 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search.grounds import GroundedChoice, Kind, fact
+from komb.search.task import GroundedChoice, Kind, fact
 from tests import naive
 
 bits_of_tests = st.lists(st.floats(0.1, 60), max_size=15)

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from komb.results.remarks import Remarks
-from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind, fact
-from komb.search.task import Choice, Omission
+from komb.results.member import Remarks
+from komb.search.task import Choice, Fact, GroundedChoice, GroundedOmission, Kind, Omission, fact
 from komb.views.choices_text import choice_in_words, omission_in_words, say_facts
 from komb.views.remarks_text import omission_notes, omission_reasons
 
@@ -33,10 +32,7 @@ CASES = [
     ),
     (fact(Kind.DEPENDENT, 2, 62), "2 of 62 columns are marginally dependent"),
     (fact(Kind.FALSE_SHARE, 0.1), "false discovery rate at most 10%"),
-    (
-        fact(Kind.FALLS_WITH, 5000, 6),
-        "falls with the square roots of rows (5,000) and columns (6)",
-    ),
+    (fact(Kind.FALLS_WITH, 5000, 6), "falls with the square roots of rows (5,000) and columns (6)"),
 ]
 
 

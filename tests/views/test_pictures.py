@@ -378,9 +378,7 @@ class TestFiles:
             save_picture(ax, tmp_path / "a.png")
 
 
-def test_without_matplotlib_the_error_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r'pip install "komb\[plots\]"') as caught:
         make_comparison().plot()

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from komb.api.many_targets import find_all
 from komb.api.options import Search, TestOption
-from komb.api.parallel import check_jobs, count_threads, count_workers
+from komb.api.parallel import check_jobs, count_threads, count_workers, find_all
 from komb.api.progress import Observer, Reporter
 from komb.api.run import Run
 from komb.api.search_journal import JournalPath, check_journal, open_journal

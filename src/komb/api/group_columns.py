@@ -8,7 +8,7 @@ for each of its levels but one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from komb.data.levels import Levels
 from komb.data.names import Name
 from komb.data.table import DiscreteTable, column_numbers
 from komb.engine.group_screen import MOST_LEVELS
-from komb.engine.group_tests import LARGEST_SHARE, Target, normal_scores
+from komb.engine.group_tests import LARGEST_SHARE, Target, entropy_of, normal_scores
 from komb.errors import DataError, ParameterError
 from komb.views.text import plural
 
@@ -133,6 +133,10 @@ class GroupColumns:
         best = int(np.argmax(spread / np.maximum(responses.var(axis=1), 1e-300)))
         return counts, means[best], shown[best]
 
+    def on(self, scale: str) -> GroupColumns:
+        """Return the same columns with a measured target on a scale."""
+        return replace(self, target=_on_scale(self.target, self.measured, scale))
+
     @property
     def measured(self) -> npt.NDArray[np.float64]:
         """The target's own numbers, if it is measured."""
@@ -140,12 +144,11 @@ class GroupColumns:
 
 
 def make_columns(
-    table: DiscreteTable, target: Name, given: Sequence[Name], size: int, names: Sequence[Name],
-    scale: str,
-) -> GroupColumns:  # fmt: skip
+    table: DiscreteTable, target: Name, given: Sequence[Name], size: int, names: Sequence[Name]
+) -> GroupColumns:
     """Prepare the columns of a table that are named, the target and its covariates."""
     covariates, known = _to_covariates(table, given)
-    response, target_levels, values = _to_target(table, target, covariates, known, scale)
+    response, target_levels, values = _to_target(table, target, covariates, known)
     taken: list[tuple[Name, npt.NDArray[Any], Levels]] = []
     n_cut, n_pooled, constant = 0, 0, 0
     for name in names:
@@ -265,7 +268,7 @@ def _to_covariates(
 
 def _to_target(
     table: DiscreteTable, name: Name, covariates: npt.NDArray[np.float64],
-    known: npt.NDArray[np.bool_], scale: str,
+    known: npt.NDArray[np.bool_],
 ) -> tuple[Target, Levels, npt.NDArray[np.float64]]:  # fmt: skip
     """Return the target: a measurement stays one, any other has levels."""
     position = table.index(name)
@@ -275,12 +278,8 @@ def _to_target(
         values = np.where(known, table.numbers[name], np.nan)
         is_known = np.isfinite(values)
         _check_varies(name, np.unique(values[is_known]).size)
-        scores = normal_scores(np.where(is_known, values, np.nan))
-        if scale == "values":
-            scores = (values - values[is_known].mean()) / values[is_known].std()
-        scores = np.where(is_known, scores, 0.0)
         marks = np.where(is_known, 0, 1).astype(np.uint8)
-        return Target(marks, 0, scores, covariates), (), values
+        return _on_scale(Target(marks, 0, values, covariates), values, "scores"), (), values
     if len(levels) > MOST_LEVELS:
         rule = f"have at most {MOST_LEVELS} levels, or be measured"
         shown = f"{name!r} with {len(levels)}"
@@ -293,6 +292,17 @@ def _to_target(
     place[seen] = np.arange(len(seen))
     own = np.where(known, place[codes], len(seen)).astype(np.uint8)
     return Target(own, len(seen), nothing, covariates), tuple(levels[x] for x in seen), nothing
+
+
+def _on_scale(target: Target, values: npt.NDArray[np.float64], scale: str) -> Target:
+    """Return a measured target by normal scores, or by its values with variance 1."""
+    known = np.where(target.is_known, values, np.nan)
+    scores = (known - np.nanmean(known)) / np.nanstd(known)
+    entropy = entropy_of(scores[target.is_known])
+    if scale == "scores":
+        scores = normal_scores(known)
+    own = np.where(target.is_known, scores, 0.0)
+    return target._replace(values=own, is_ranked=scale == "scores", entropy=entropy)
 
 
 def _check_varies(name: Name, n_values: int) -> None:

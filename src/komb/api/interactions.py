@@ -32,23 +32,25 @@ from komb.data.kinds import IDENTIFIER
 from komb.data.names import Name, list_names
 from komb.data.read.file_bytes import to_path
 from komb.data.table import DiscreteTable
-from komb.engine.group_search import GroupSearch, Tested, merge_proxies
+from komb.engine.group_search import Alike, GroupSearch, Tested
 from komb.engine.journal import Journal, hash_arrays, hash_table
 from komb.engine.threads import n_threads, use_threads
 from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.interactions import Cells, Interaction, Interactions, Searched
 
 TESTS = ("interaction", "association")
-SCALES = ("scores", "values")
+SCALES = ("auto", "scores", "values")
+
+SCALE_NOTES = {
+    True: "The target was measured by normal scores of its ranks.",
+    False: "The target was measured by its values.",
+}
 
 MOST_COLUMNS = 5
 """Of a group."""
 
 MOST_PREFIXES = 5_000_000
 """Sets of all columns of a group but two, which are listed beforehand."""
-
-MOST_LISTED = 1_000
-"""Groups of a result that are not significant, at most."""
 
 MOST_TABLES = 50
 """Groups whose table of effects is kept."""
@@ -69,7 +71,7 @@ def interactions(
     given: Iterable[Name] | None = None,
     exclude: Iterable[Name] = (),
     between: Iterable[Iterable[Name]] | None = None,
-    scale: str = "scores",
+    scale: str = "auto",
     min_distance: float = 0.0,
     r2: float = 1.0,
     proxies: float = 0.5,
@@ -114,6 +116,8 @@ def interactions(
     scale
         For measured targets: ``"scores"`` takes normal scores of their ranks, which no outlier can
         spoil; ``"values"`` takes the numbers themselves, where effects multiply or noise is normal.
+        ``"auto"`` searches on both, each at half of the level, and takes the one on which what was
+        found and normal noise are the likelier source of the numbers.
     min_distance
         For variants: base pairs that all columns of a group must be apart, if they are on one
         chromosome.
@@ -171,31 +175,44 @@ def interactions(
     threads, began = count_threads(check_jobs(n_jobs)), time.perf_counter()
     table, held, sides = _open(data, target, given, exclude, between)
     with use_threads(threads):
-        columns = _choose_columns(table, target, held, order, sides, scale)
+        columns = _choose_columns(table, target, held, order, sides)
         order = min(order, len(columns.names))
         _check_work(columns, order, time_budget)
-        search = GroupSearch(
-            columns.codes, columns.cardinalities, columns.target, level,
-            is_saturated=test == "association",
-        )  # fmt: skip
         positions = [_positions(columns, side) for side in sides]
         is_allowed = _filter(columns, positions, min_distance, r2)
         identity = {
             "table": hash_table(table), "target": repr(target), "given": repr(held),
             "columns": hash_arrays(columns.codes, columns.target.values), "version": __version__,
         }  # fmt: skip
+        on_scales = [columns]
+        if not columns.target.n_levels:
+            on_scales = [columns.on(each) for each in (SCALES[1:] if scale == "auto" else [scale])]
+        found = []
         with _open_journal(resume, identity) as journal, _explain_interrupt(resume):
-            found, reports = search.run(
-                range(2, order + 1), is_allowed, _reporter(progress, target), journal,
-                _count_allowed(len(columns.names), positions),
-            )  # fmt: skip
-        groups = _to_groups(columns, target, found, search, level, proxies)
+            for each in on_scales:
+                search = GroupSearch(
+                    columns.codes, columns.cardinalities, each.target, level,
+                    is_saturated=test == "association", n_searches=len(on_scales),
+                )  # fmt: skip
+                found.append(search.run(
+                    range(2, order + 1), is_allowed, _reporter(progress, target), journal,
+                    Alike(columns.likeness, proxies),
+                    _count_allowed(len(columns.names), positions),
+                ))  # fmt: skip
+        best = max(found, key=lambda each: each.fit)
+        notes = columns.notes
+        if not columns.target.n_levels:
+            notes += (SCALE_NOTES[best.is_ranked],)
+        groups = tuple(
+            _to_group(columns, target, rank, first, others)
+            for rank, (first, others) in enumerate(best.findings, 1)
+        )
     known = int(columns.target.is_known.sum())
-    p_values = dict(zip(columns.names, search.singles.p_values.tolist(), strict=True))
+    p_values = dict(zip(columns.names, best.singles.p_values.tolist(), strict=True))
     result = Interactions(
-        target, test, level, groups, tuple(Searched(*report) for report in reports), p_values,
+        target, test, level, groups, tuple(Searched(*report) for report in best.reports), p_values,
         {name: columns.places[name] for name in columns.names if name in columns.places},
-        held, known, len(columns.names), columns.notes, time.perf_counter() - began,
+        held, known, len(columns.names), notes, time.perf_counter() - began,
     )  # fmt: skip
     object.__setattr__(result, "_library", library_of(data))
     return result
@@ -254,14 +271,14 @@ def _check_sides(between: Iterable[Iterable[Name]] | None) -> list[list[Name]]:
 
 def _choose_columns(
     table: DiscreteTable, target: Name, held: tuple[Name, ...], order: int,
-    sides: list[list[Name]], scale: str,
+    sides: list[list[Name]],
 ) -> GroupColumns:  # fmt: skip
     wanted = {name for side in sides for name in side} or {*table.names}
     strange = {name for name, kind in table.types.items() if kind.kind == IDENTIFIER}
     # the covariates of a cohort are in every model, or in none
     apart = {target, *held, *(table.reading.get("covariates") or ())} | strange
     names = [name for name in table.names if name in wanted and name not in apart]
-    return make_columns(table, target, held, order, names, scale)
+    return make_columns(table, target, held, order, names)
 
 
 def _check_work(columns: GroupColumns, order: int, time_budget: float | None) -> None:
@@ -345,21 +362,6 @@ def _reporter(progress: Observer | None, target: Name) -> Callable[[int, int, in
         progress(Progress(target, f"groups of {size}", (), done, done, total))
 
     return report
-
-
-def _to_groups(
-    columns: GroupColumns, target: Name, found: Sequence[Tested], search: GroupSearch, level: float,
-    proxies: float,
-) -> tuple[Interaction, ...]:  # fmt: skip
-    """Merge what is one finding, and give it the names of columns."""
-    n_found = sum(each.p_family <= level for each in found)
-    merged = merge_proxies(
-        found[: n_found + MOST_LISTED], columns.likeness, proxies, search.is_explained, level
-    )
-    return tuple(
-        _to_group(columns, target, rank, first, others)
-        for rank, (first, others) in enumerate(merged, 1)
-    )
 
 
 def _to_group(

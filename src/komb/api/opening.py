@@ -177,10 +177,7 @@ def _refuse_left_out(parameter: str, name: Name, found: ColumnType) -> DataError
 
 
 def find_targets(
-    data: Data,
-    targets: Sequence[Name] | None,
-    taken: Mapping[str, tuple[int, ...]],
-    parameter: str,
+    data: Data, targets: Sequence[Name] | None, taken: Mapping[str, tuple[int, ...]], parameter: str
 ) -> tuple[int, ...]:
     """Return the positions of the targets; of all columns that vary if none are named."""
     if targets is None:

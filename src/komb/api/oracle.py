@@ -17,12 +17,7 @@ import numpy as np
 from komb.data.models.bayesian_network import DiscreteNetwork
 from komb.data.models.markov_field import MarkovField
 from komb.data.names import Name
-from komb.engine.oracle import (
-    DistributionEngine,
-    DSeparationEngine,
-    OracleEngine,
-    SeparationEngine,
-)
+from komb.engine.oracle import DistributionEngine, DSeparationEngine, OracleEngine, SeparationEngine
 from komb.engine.questions import EMPTY, Variables
 from komb.errors import DataError, UnknownNameError
 

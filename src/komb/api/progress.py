@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from komb.data.names import Name
+from komb.errors import InPython, Text
 from komb.search.task import Progress as TaskProgress
 
 
@@ -88,3 +89,9 @@ class Reporter:
 
 IGNORED = Reporter()
 """Reports to nobody."""
+
+
+def unfinished(event: Text, n_finished: int, total: str, held: str = "blankets") -> Text:
+    """Say what stopped several searches, and what is kept of them."""
+    done = f" after {n_finished} of {total}"
+    return event, done, InPython(f"; 'finished' holds their {held}"), "."

@@ -33,8 +33,7 @@ from komb.engine.knowledge import KnowledgeEngine
 from komb.engine.questions import Outcome, Variables, WorkCounts
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
-from komb.results.member import Member
-from komb.results.remarks import Remarks
+from komb.results.member import Member, Remarks
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.views.text import show_names

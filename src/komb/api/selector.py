@@ -55,6 +55,7 @@ from komb.data.options import AUTO, DEFAULT_BINS, MDL, STRICT, TypeOption
 from komb.data.problems import FEW_LEVELS, and_more
 from komb.data.reading import Reading
 from komb.data.reading import table as read_table
+from komb.data.stored.dask import is_dask_frame
 from komb.data.table import DiscreteTable
 from komb.data.weights import SURVEY
 from komb.describe.predictors import ANY_LEVEL, find_predictors, order_members
@@ -428,6 +429,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
         """Check everything but values; tables stay what they are, all else becomes an array."""
+        X = X.compute() if is_dask_frame(X) else X
         if not nw.dependencies.is_into_dataframe(X):
             return validate_data(
                 self, X, reset=reset, dtype=None, accept_sparse="csc",
@@ -479,11 +481,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ContinuousColumnError(
                 f"Unknown label type: 'y' must hold classes; got {len(set(y.tolist())):,} distinct "
                 f"values in {len(y):,} samples, not all of them whole numbers.",
-                (
-                    "Cut it into classes first, or let it be cut: ",
-                    Argument("types", "auto"),
-                    ".",
-                ),
+                ("Cut it into classes first, or let it be cut: ", Argument("types", "auto"), "."),
                 parameter="y",
             ) from None
         except MissingValuesError as error:

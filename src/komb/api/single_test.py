@@ -16,7 +16,7 @@ from komb.data.reading import table as read_table
 from komb.data.stored.dask import is_dask_frame
 from komb.data.table import encode_table
 from komb.errors import ParameterError, UnknownNameError
-from komb.results.test_result import TestResult
+from komb.results.explanation import TestResult
 
 
 def ci_test(

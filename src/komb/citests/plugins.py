@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
-from komb.data.frozen_mapping import FrozenMapping
+from komb.data.names import FrozenMapping
 from komb.errors import ParameterError, UnknownNameError
 
 

@@ -148,8 +148,8 @@ def tests() -> Mapping[str, TestInfo]:
     Examples
     --------
     >>> import komb
-    >>> list(komb.tests())
-    ['auto', 'chi2', 'cressie-read', 'g', 'g-sci', 'perm', 'sci']
+    >>> komb.tests()["chi2"].citation
+    'Pearson (1900), Philosophical Magazine 50(302)'
     """
     return TESTS.all()
 

@@ -5,7 +5,7 @@ written or something unexpected happened, 2 bad input, 130 interrupted. Nothing 
 unless the environment variable ``KOMB_TRACEBACK`` is set.
 
 What an option is called and says of itself is in :mod:`komb.cli.options`, once for all commands;
-each command has a module of its own, and loads what it needs when it runs.
+a command loads what it needs when it runs.
 """
 
 from komb.cli.app import main

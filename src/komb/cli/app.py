@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Container
+from collections.abc import Callable, Container
 from importlib import import_module
 from typing import Annotated, NoReturn
 
@@ -25,7 +25,9 @@ COMMANDS = {
     "warmup": "Compile all kernels now, so that no search has to wait for them.",
     "reproduce": "Repeat the experiments of the paper: results and a report in one folder.",
 }
-"""Each command, in the module of its name, and what it does."""
+"""Each command, and what it does."""
+
+_MODULES = {"tests": "methods", "warmup": "methods"}  # of commands in no module of their name
 
 
 def make_app(wanted: Container[str] = COMMANDS) -> typer.Typer:
@@ -38,9 +40,16 @@ def make_app(wanted: Container[str] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_options)
     for name, about in COMMANDS.items():
-        command = getattr(import_module(f"komb.cli.{name}"), name) if name in wanted else _nothing
-        app.command(name, short_help=about)(command)
+        app.command(name, short_help=about)(load(name) if name in wanted else _nothing)
     return app
+
+
+def load(name: str) -> Callable[..., None]:
+    """Return the function of a command."""
+    command: Callable[..., None] = getattr(
+        import_module(f"komb.cli.{_MODULES.get(name, name)}"), name
+    )
+    return command
 
 
 def _nothing() -> None:

@@ -13,7 +13,8 @@ from komb.cli.output import ProgressBar, write
 from komb.views.text import plural
 
 _OF_COLUMNS = ("types", "missing", "na_values", "exclude", "discretize", "bins")
-_TAKEN = (*_OF_COLUMNS, "memory_limit", "delimiter", "no_header")
+_OF_GENOTYPES = ("phenotype", "phenotype_name", "covariates", "keep", "extract")
+_TAKEN = (*_OF_COLUMNS, *_OF_GENOTYPES, "memory_limit", "delimiter", "no_header")
 
 
 @exit_codes(overwrite="--force", path="--out")
@@ -23,7 +24,8 @@ def encode(
         list[str],
         typer.Argument(
             metavar="DATA...",
-            help="Parquet, CSV or TSV (also .gz) files, or patterns such as 'data/*.parquet'.",
+            help="Parquet, CSV or TSV (also .gz) files, or patterns such as 'data/*.parquet'; or "
+            "one file of genotypes (.bed, .pgen, .vcf).",
             show_default=False,
         ),
     ],
@@ -45,15 +47,15 @@ def encode(
     memory count it piece by piece.
     """
     reading = options.to_reading(asked, _TAKEN)
+    from komb.data.read.table_files import read_table
     from komb.data.stored.encode import encode as encode_table
 
+    source: Any = data[0] if len(data) == 1 else data
+    if any(asked[name] is not None for name in _OF_GENOTYPES):
+        source = read_table(data[0], target=target, **reading)
+        reading = options.to_reading(asked, ("memory_limit",))
     with ProgressBar() as bar:
         table = encode_table(
-            data,
-            out,
-            target=target,
-            overwrite=force,
-            progress=bar.show,
-            **reading,
+            source, out, target=target, overwrite=force, progress=bar.show, **reading
         )
     write(f"{out}: {table.n_rows:,} rows x {plural(table.n_columns, 'column')}")

@@ -51,8 +51,8 @@ def interactions(
         ),
     ] = None,
     scale: Annotated[
-        str, typer.Option(help="Of measured targets: 'scores' of their ranks, or 'values'.")
-    ] = "scores",
+        str, typer.Option(help="Of measured targets: 'auto', 'scores' of their ranks, or 'values'.")
+    ] = "auto",
     min_distance: Annotated[
         float,
         typer.Option(metavar="BP", help="Base pairs that variants of a group must be apart."),

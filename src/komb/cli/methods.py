@@ -1,15 +1,15 @@
-"""The command ``komb methods``."""
+"""The commands about komb itself: ``komb methods``, ``komb tests`` and ``komb warmup``."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from komb.cli.exits import exit_codes
-from komb.cli.messages import flag_of
+from komb.cli.exits import exit_codes, flag_of
 from komb.cli.output import show
-from komb.views.text import NOTHING, Grid, Sheet
+from komb.views.text import NOTHING, Grid, Sheet, show_seconds
 
 if TYPE_CHECKING:
     from komb.search import AlgorithmInfo
@@ -57,3 +57,23 @@ def _describe(info: AlgorithmInfo) -> Sheet:
 
 def _yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
+
+
+@exit_codes()
+def tests() -> None:
+    """List the conditional-independence tests."""
+    from komb.citests import tests as known
+
+    rows = tuple((info.name, info.summary, info.citation) for info in known().values())
+    show(Sheet("Tests", grids=(Grid(("name", "what it is", "citation"), rows),)))
+
+
+@exit_codes()
+def warmup() -> None:
+    """Compile all kernels now, so that no search has to wait for them."""
+    from komb.api.warmup import compile_all
+
+    began = time.perf_counter()
+    folder = compile_all()
+    where = "there is no folder to keep them in" if folder is None else f"kept in {folder}"
+    show(f"All kernels are ready, after {show_seconds(time.perf_counter() - began)}: {where}.")

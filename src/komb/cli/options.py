@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from komb.citests.option import Option
-from komb.cli.messages import flag_of
+from komb.cli.exits import flag_of
 from komb.errors import Argument, FileError, ParameterError
 from komb.search import algorithms
 from komb.search.registry import all_options
@@ -36,8 +36,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV (also .gz), Parquet or PLINK .bed file, or a table on disk (see 'komb "
-        "encode'); '-' for standard input.",
+        help="CSV, TSV (also .gz) or Parquet file, genotypes (.bed, .pgen, .vcf, .vcf.gz), or a "
+        "table on disk (see 'komb encode'); '-' for standard input.",
         show_default=False,
     ),
 ]
@@ -102,8 +102,8 @@ def _reading_options() -> dict[str, tuple[Any, Any]]:
         ),
         "phenotype": _option(
             Path | None, panel, "--phenotype", "--pheno", metavar="FILE",
-            show_default="that of the .fam file",
-            help="For PLINK files: lines of family id, individual id and phenotype.",
+            show_default="that of the .fam or .psam file",
+            help="For genotypes: lines of family id, individual id and phenotype.",
         ),
         "phenotype_name": _option(
             str | None, panel, "--phenotype-name", "--pheno-name", metavar="NAME",
@@ -111,13 +111,13 @@ def _reading_options() -> dict[str, tuple[Any, Any]]:
         ),
         "covariates": _option(
             Path | None, panel, "--covariates", "--covar", metavar="FILE",
-            help="For PLINK files: lines of family id, individual id and covariates.",
+            help="For genotypes: lines of family id, individual id and covariates.",
         ),
         "keep": _option(
-            Path | None, panel, metavar="FILE", help="For PLINK files: the people to read."
+            Path | None, panel, metavar="FILE", help="For genotypes: the people to read."
         ),
         "extract": _option(
-            Path | None, panel, metavar="FILE", help="For PLINK files: the variants to read."
+            Path | None, panel, metavar="FILE", help="For genotypes: the variants to read."
         ),
         "memory_limit": _option(
             str | None, panel, metavar="SIZE", show_default="half of what is free",

@@ -21,10 +21,7 @@ def report(
     out: Annotated[
         Path,
         typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE.html",
-            help="File to write; an existing one is replaced.",
+            "--out", "-o", metavar="FILE.html", help="File to write; an existing one is replaced."
         ),
     ],
     methods: options.Methods = None,

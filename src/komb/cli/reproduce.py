@@ -53,8 +53,7 @@ def reproduce(
         int | None, typer.Option(help="Number of processes.", show_default="one per processor")
     ] = None,
     time_cap: Annotated[
-        float | None,
-        typer.Option(help="Time limit per search, in seconds.", show_default="1800"),
+        float | None, typer.Option(help="Time limit per search, in seconds.", show_default="1800")
     ] = None,
     resume: Annotated[
         bool,

@@ -90,11 +90,7 @@ class _Colours:
     """The colours of columns and of their codes; a code beyond the levels is of missing values."""
 
     def __init__(
-        self,
-        n_levels: Int64Array,
-        n_codes: Int64Array,
-        counts: Int64Array,
-        ranked: Collection[int],
+        self, n_levels: Int64Array, n_codes: Int64Array, counts: Int64Array, ranked: Collection[int]
     ) -> None:
         self.columns: Colours
         self.codes: Colours  # of one column after the other

@@ -227,8 +227,7 @@ def _of_times(kinds: set[type], values: Sequence[Any]) -> pl.Series | None:
     if kinds != {date, datetime}:
         return None
     return pl.Series(
-        [datetime.combine(x, time()) if type(x) is date else x for x in values],
-        dtype=pl.Datetime,
+        [datetime.combine(x, time()) if type(x) is date else x for x in values], dtype=pl.Datetime
     )
 
 

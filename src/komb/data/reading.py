@@ -6,14 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
-from komb.data.groups import (
-    PREFIX,
-    Groups,
-    check_groups,
-    columns_of,
-    find_blocks,
-    group_columns,
-)
+from komb.data.groups import PREFIX, Groups, check_groups, columns_of, find_blocks, group_columns
 from komb.data.inputs import Source, open_source
 from komb.data.memory_limit import check_limit
 from komb.data.names import Name, check_apart, list_names

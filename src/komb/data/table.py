@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.encoder import encode_data
-from komb.data.frozen_mapping import FrozenMapping
 from komb.data.inputs import check_shape, open_source
 from komb.data.kinds import LEVELS, NOMINAL, ORDINAL, ColumnType, Place
 from komb.data.levels import CodeArray, Levels, compact
-from komb.data.names import Name, list_names
+from komb.data.names import FrozenMapping, Name, list_names
 from komb.data.options import (
     DEFAULT_BINS,
     STRICT,

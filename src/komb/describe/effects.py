@@ -27,8 +27,7 @@ from komb.describe.predictors import order_members
 from komb.describe.structure import largest_separator
 from komb.engine.questions import EMPTY, Variables
 from komb.engine.rule import ROWS_PER_CELL
-from komb.results.effects import Effect, Effects, GroupEffect
-from komb.results.ranking import Ranked, Ranking
+from komb.results.effects import Effect, Effects, GroupEffect, Ranked, Ranking
 from komb.search.separated import complete_separators
 from komb.search.task import Found
 

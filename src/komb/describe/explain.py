@@ -15,7 +15,7 @@ from komb.data.names import Name
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Dependence, Variables, subsets
 from komb.results.explanation import Evidence, Explanation, Reason, Status
-from komb.results.remarks import Remarks
+from komb.results.member import Remarks
 from komb.search._automatic import has_power
 from komb.search._region import is_copied
 from komb.search.separated import affordable_size, complete_separators

@@ -13,13 +13,13 @@ taken from.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc, fdtrc, ndtri
+from scipy.special import chdtrc, fdtrc, ndtri, psi
 
 from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.group_screen import LEAST_ROWS, Responses
@@ -45,6 +45,8 @@ class Target(NamedTuple):
     n_levels: int  # 0 if it is measured
     values: FloatArray  # of rows, if it is measured
     covariates: FloatArray  # [row, covariate]; without columns if there are none
+    is_ranked: bool = False  # whether it is measured by normal scores
+    entropy: float = 0.0  # in that case, of its values with variance 1
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
@@ -67,6 +69,34 @@ class Target(NamedTuple):
             return Responses.of_levels(self.codes, self.n_levels)
         left, rank = self.standardised()
         return Responses.of_values(left.T, np.flatnonzero(self.is_known))._replace(rank=rank)
+
+    def beside(self, columns: FloatArray) -> Target:
+        """Return the target of models that have further columns.
+
+        Of numbers it is what these leave: so tests go by cell, not row by row.
+        """
+        covariates, known = np.hstack((self.covariates, columns)), self.is_known
+        if self.n_levels or not columns.shape[1]:
+            return self._replace(covariates=covariates)
+        left = np.zeros(len(known))
+        left[known] = _residuals(covariates[known], self.values[known])
+        if self.is_ranked:
+            left[known] = normal_scores(left[known])
+        return self._replace(values=left)
+
+    def fit(self, columns: FloatArray) -> float:
+        """Return the log-likelihood per row of a measured target, by a linear model of columns.
+
+        Less half of Schwarz's penalty. Of normal scores it is that of the values they stand for,
+        which has the density of all values, relative to that of the scores.
+        """
+        if self.n_levels:
+            return 0.0
+        known = self.is_known
+        left = _residuals(np.hstack((self.covariates, columns))[known], self.values[known])
+        whole = -self.entropy if self.is_ranked else -0.5 * math.log(2 * math.pi * math.e)
+        penalty = 0.5 * columns.shape[1] * math.log(len(left)) / len(left)
+        return float(whole - 0.5 * math.log(max((left**2).mean(), 1e-300)) - penalty)
 
     def standardised(self) -> tuple[FloatArray, int]:
         """Return what the covariates leave of the target, by row and response, and their rank.
@@ -95,6 +125,17 @@ def normal_scores(values: FloatArray) -> FloatArray:
     return scores
 
 
+def entropy_of(values: FloatArray) -> float:
+    """Estimate the differential entropy of numbers by their spacings (Vasicek 1976)."""
+    ordered, n = np.sort(values), len(values)
+    steps = round(math.sqrt(n))
+    low, high = np.maximum(np.arange(n) - steps, 0), np.minimum(np.arange(n) + steps, n - 1)
+    gaps = np.diff(ordered)
+    least = float(gaps[gaps > 0].min(initial=math.inf))
+    spacings = np.maximum(ordered[high] - ordered[low], least)
+    return float((np.log(spacings) - psi(high - low)).mean()) + float(psi(n + 1))
+
+
 class GroupTest(NamedTuple):
     """What is known of a group."""
 
@@ -114,39 +155,53 @@ class GroupTests:
     codes : array of shape (n_columns, n_rows)
     levels : int array
     target : Target
+    alone : Target, optional
+        The target without what other columns explain, by which bits in all are counted.
     """
 
-    def __init__(self, codes: npt.NDArray[Any], levels: Int64Array, target: Target) -> None:
-        self._codes, self._levels, self._target = codes, levels, target
-        self._least_rows = target.least_rows
+    def __init__(
+        self, codes: npt.NDArray[Any], levels: Int64Array, target: Target,
+        alone: Target | None = None,
+    ) -> None:  # fmt: skip
+        self._codes, self._levels, self.target = codes, levels, target
+        self._least_rows, self._alone = target.least_rows, alone or target
 
     def test(self, group: Sequence[int], *, is_saturated: bool = False) -> GroupTest:
         """Test the interaction of a group, or its association with the target."""
-        units = self._units(group)
+        units = self._units(group, self.target)
         smaller, highest = units.products()
         ones = _with_constant(np.empty((len(units.cells), 0)))
-        whole = units.score(ones, np.hstack((smaller, highest)))
+        alone = units if self._alone is self.target else self._units(group, self._alone)
+        whole = alone.score(ones, np.hstack(alone.products()))
         own = whole if is_saturated else units.score(np.hstack((ones, smaller)), highest)
         pure = units.score(np.hstack((ones, smaller)), highest) if is_saturated else own
         return GroupTest(
             own.statistic, own.df, own.p_value, pure.bits, whole.bits, int(units.n_rows)
         )
 
-    def beside(self, group: Sequence[int]) -> GroupTests | None:
-        """Return tests in models that have the cells of a group; None if these are too many."""
+    def beside(self, groups: Iterable[Sequence[int]]) -> GroupTests | None:
+        """Return tests in models that have the cells of some groups; None if these are too many."""
+        cells = self.cells_of(groups)
+        if cells.shape[1] > LARGEST_SHARE * self.target.is_known.sum():
+            return None
+        beside = self.target.beside(cells)
+        alone = None if beside.n_levels else self._alone
+        return GroupTests(self._codes, self._levels, beside, alone)
+
+    def cells_of(self, groups: Iterable[Sequence[int]]) -> FloatArray:
+        """Return an indicator of each cell of some groups that is not rare, but for one of each."""
+        return np.hstack([np.empty((len(self.target.codes), 0)), *map(self._cells_of, groups)])
+
+    def _cells_of(self, group: Sequence[int]) -> FloatArray:
         own, levels = self._codes[list(group)].astype(np.intp), self._levels[list(group)] + 1
         cell_of = np.ravel_multi_index(tuple(own), tuple(levels))  # missing values are a level
-        known = self._target.is_known
-        found, counts = np.unique(cell_of[known], return_counts=True)
-        kept = found[counts >= self._least_rows][1:]
-        if len(kept) > LARGEST_SHARE * known.sum():
-            return None
-        cells = (cell_of[:, None] == kept).astype(float)
-        covariates = np.hstack((self._target.covariates, cells))
-        return GroupTests(self._codes, self._levels, self._target._replace(covariates=covariates))
+        found, counts = np.unique(cell_of[self.target.is_known], return_counts=True)
+        least = self._least_rows if self.target.n_levels else LEAST_ROWS
+        cells: FloatArray = (cell_of[:, None] == found[counts >= least][1:]).astype(float)
+        return cells
 
-    def _units(self, group: Sequence[int]) -> _Units:
-        target, levels = self._target, self._levels[list(group)]
+    def _units(self, group: Sequence[int], target: Target) -> _Units:
+        levels = self._levels[list(group)]
         own = self._codes[list(group)]
         rows = np.flatnonzero(target.is_known & (own < levels[:, None]).all(axis=0))
         cell_of = np.ravel_multi_index(tuple(own[:, rows].astype(np.intp)), tuple(levels))
@@ -156,10 +211,29 @@ class GroupTests:
             response = np.eye(target.n_levels)[target.codes[rows]]
         else:
             response = target.values[rows][:, None]
+        kurtosis, least = _kurtosis(place, sizes, response, target.n_levels), self._least_rows
+        if not target.n_levels:
+            least = max(LEAST_ROWS, kurtosis)
         return _Units(
-            cells, sizes.astype(float), sizes < self._least_rows, place,
-            target.covariates[rows], response, bool(target.n_levels),
+            cells, sizes.astype(float), sizes < least, place,
+            target.covariates[rows], response, bool(target.n_levels), kurtosis,
         )  # fmt: skip
+
+
+def _kurtosis(place: Int64Array, sizes: Int64Array, response: FloatArray, n_levels: int) -> float:
+    """By how much the variance of a score exceeds that of a normal response.
+
+    Of a measured one it is that of what the cells leave, whose effects are no outliers.
+    """
+    if n_levels:
+        shares = response.mean(axis=0)
+        n_classes = int((shares > 0).sum())
+        return float((1 / shares[shares > 0]).sum()) - n_classes**2 - 2 * n_classes + 2
+    values = response[:, 0]
+    left = (values - (np.bincount(place, values) / sizes)[place])[sizes[place] >= LEAST_ROWS]
+    if len(left) == 0:
+        return 0.0
+    return float((left**4).mean() / max((left**2).mean(), 1e-300) ** 2) - 3.0
 
 
 class _Score(NamedTuple):
@@ -179,6 +253,7 @@ class _Units(NamedTuple):
     covariates: FloatArray
     response: FloatArray  # [row, class], or [row, 1]
     has_levels: bool
+    kurtosis: float  # excess
 
     @property
     def n_rows(self) -> int:
@@ -222,11 +297,35 @@ class _Units(NamedTuple):
                 break
             null = np.hstack((null, np.eye(len(self.cells))[:, is_poor]))
         design, both = self._design(null), np.hstack((null, more))
-        spread = self._kurtosis() * self._unevenness(null, both)
+        spread = self.kurtosis * self._unevenness(null, both)
         n_null, whole = design.shape[1], np.hstack((design, self._by_row(more)))
         if self.has_levels:
             return _multinomial_score(whole, n_null, sizes, sums, chances, spread)
-        return _linear_score(whole, n_null, sizes, sums[:, 0], self.response[:, 0], spread)
+        scores = [
+            _linear_score(
+                whole, n_null, weight * sizes, weight * sums[:, 0], total, spread, self.n_rows
+            )
+            for weight, total in self._weights()
+        ]
+        return scores[0]._replace(p_value=max(score.p_value for score in scores))
+
+    def _weights(self) -> Iterator[tuple[FloatArray | float, float]]:
+        """Return weights of units, and the weighted sum of squares of all rows.
+
+        All alike; or by the variance that the cells leave at each level of one column, since rows
+        of a level may vary more than others.
+        """
+        values, place = self.response[:, 0], self.place
+        yield 1.0, float(values @ values)
+        left = (values - (np.bincount(place, values) / self.sizes)[place]) ** 2
+        for levels in self.cells.T:
+            of_row = levels[place]
+            counts = np.bincount(of_row) - np.bincount(levels)  # less the means of the cells
+            variances = np.bincount(of_row, left) / np.maximum(counts, 1)
+            mean = left.sum() / max(counts.sum(), 1)
+            weights = mean / np.maximum(variances, 1e-3 * mean)
+            of_unit = weights[of_row] if self.covariates.shape[1] else weights[levels]
+            yield of_unit, float(values**2 @ weights[of_row])
 
     def _design(self, products: FloatArray) -> FloatArray:
         return np.hstack((self._by_row(products), self.covariates[: self._n_units]))
@@ -250,15 +349,6 @@ class _Units(NamedTuple):
         has_own = (null[:, np.count_nonzero(null, axis=0) == 1] != 0).any(axis=1)
         is_poor: npt.NDArray[np.bool_] = (expected.min(axis=1) < LEAST_FITTED) & ~has_own
         return is_poor
-
-    def _kurtosis(self) -> float:
-        """By how much the variance of a score exceeds that of a normal response."""
-        if self.has_levels:
-            shares = self.response.mean(axis=0)
-            n_classes = int((shares > 0).sum())
-            return float((1 / shares[shares > 0]).sum()) - n_classes**2 - 2 * n_classes + 2
-        left = self.response[:, 0] - self.response.mean()
-        return float((left**4).mean() / max((left**2).mean(), 1e-300) ** 2) - 3.0
 
     def _unevenness(self, null: FloatArray, both: FloatArray) -> float:
         """Return the squared leverages of all rows, summed."""
@@ -297,8 +387,8 @@ def _multinomial_score(
 
 
 def _linear_score(
-    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, values: FloatArray,
-    spread: float,
+    both: FloatArray, n_null: int, sizes: FloatArray, sums: FloatArray, total: float,
+    spread: float, n_rows: int,
 ) -> _Score:  # fmt: skip
     """F test of some products in a linear model with the others, times its degrees of freedom."""
     gram, moments = both.T @ (sizes[:, None] * both), both.T @ sums
@@ -306,7 +396,7 @@ def _linear_score(
     own, own_rank = _invert(gram[:n_null, :n_null])
     explained, df = moments @ inverse @ moments, rank - own_rank
     gained = max(float(explained - moments[:n_null] @ own @ moments[:n_null]), 0.0)
-    left, n_left = max(float(values @ values - explained), 1e-300), len(values) - rank
+    left, n_left = max(float(total - explained), 1e-300), n_rows - rank
     if n_left <= 0 or df <= 0:
         return _Score(0.0, df, 1.0, 0.0)
     statistic = gained / (left / n_left)

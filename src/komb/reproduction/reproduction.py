@@ -42,8 +42,8 @@ from komb.reproduction.experiments import (
 )
 from komb.reproduction.report import write_report
 from komb.results.comparison import Score
+from komb.views.report.page_file import PACKAGES, show_versions
 from komb.views.text import plural
-from komb.views.versions import PACKAGES, show_versions
 
 Observer: TypeAlias = Callable[[int, int], None]
 

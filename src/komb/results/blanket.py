@@ -6,18 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from komb.data.frozen_mapping import FrozenMapping
 from komb.data.kinds import ColumnType
-from komb.data.names import Name
+from komb.data.names import FrozenMapping, Name
 from komb.data.row_sample import count_repeated_rows
 from komb.errors import DataError, ParameterError
-from komb.results.column_types import ColumnTypes
-from komb.results.effects import Effects
+from komb.results.effects import Effects, Ranking
 from komb.results.export import Drawn, Named, columns_of
-from komb.results.member import MEMBER_COLUMNS, Member
-from komb.results.ranking import Ranking
+from komb.results.member import MEMBER_COLUMNS, ColumnTypes, Member, Remarks
 from komb.results.record import MERGED, Record
-from komb.results.remarks import Remarks
 from komb.results.roles import Implied, Roles
 from komb.results.stability import Stability
 from komb.search.task import Choice, Leak, Omission, Sight

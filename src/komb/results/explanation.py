@@ -1,4 +1,4 @@
-"""Why a blanket is what it is: the tests behind each member and each column left out."""
+"""What single tests say, and why a blanket is what it is: the tests behind each column."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from komb.data.frozen_mapping import FrozenMapping
-from komb.data.names import Name
+from komb.data.names import FrozenMapping, Name
 from komb.errors import UnknownNameError
 from komb.results.export import Named, Result
+from komb.results.member import Remarks
 from komb.results.record import MERGED, Record
-from komb.results.remarks import Remarks
 from komb.search.task import Choice
 from komb.views.explanation_text import explanation_sheet, explanation_text
-from komb.views.reasons import show_brief, show_evidence
-from komb.views.text import Sheet, plural
+from komb.views.reasons import show_brief, show_evidence, show_test
+from komb.views.text import Sheet, plural, show_name, show_names
 
 Status: TypeAlias = Literal["member", "by request", "left out"]
 
@@ -287,3 +286,65 @@ def _frame_row(reason: Reason) -> dict[str, Any]:
         row["separator"] = [name for name in reason.separator.given if name not in witness]
         row["separator_p_value"] = reason.separator.p_value
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult(Record):
+    """What one conditional-independence test said about two columns.
+
+    Attributes
+    ----------
+    x
+        The one column that was tested.
+    y
+        The other.
+    given
+        The columns that were conditioned on.
+    independent : bool
+        Whether independence was *not* rejected.
+    statistic : float or None
+        ``None`` if a model answered instead of a test.
+    df : float or None
+        Degrees of freedom; ``None`` if the test has none.
+    p_value : float or None
+        ``None`` if the test has none.
+    test : str
+        Which test decided.
+    reliable : bool
+        Whether there were rows enough for it.
+    n_rows : int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> import komb
+    >>> table = komb.boolean_table("parity", 500, n_parents=2)
+    >>> result = komb.ci_test(table, "X1", "Y", ["X2"])
+    >>> result.independent, result.p_value < 1e-20
+    (False, True)
+    >>> print(komb.ci_test(table, "X1", "Y"))
+    X1 and Y: independent (X2 = ..., df 1, p = ...)
+    """
+
+    __test__ = False  # the name starts with Test, but pytest has no business here
+
+    x: Name
+    y: Name
+    given: tuple[Name, ...]
+    independent: bool
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    test: str
+    reliable: bool
+    n_rows: int
+
+    def __str__(self) -> str:
+        given = f" given {show_names(self.given)}" if self.given else ""
+        verdict = "independent" if self.independent else "dependent"
+        return f"{show_name(self.x)} and {show_name(self.y)}{given}: {verdict} ({self._evidence()})"
+
+    def _evidence(self) -> str:
+        if self.statistic is None:
+            return f"by {self.test}"
+        return show_test(self.test, self.statistic, self.df, self.p_value, reliable=self.reliable)

@@ -1,12 +1,18 @@
-"""One column of a blanket, with the evidence for it."""
+"""What a blanket has: members with their evidence, types of columns, and remarks."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from komb.data.names import Name
+from komb.data.kinds import ColumnType
+from komb.data.names import FrozenMapping, Name
 from komb.results.record import Record
+from komb.search.task import Leak, Omission, Sight
+from komb.views.choices_text import omission_in_words
+from komb.views.types_text import types_sheet
 
 MEMBER_COLUMNS = ("name", "witness", "statistic", "df", "p_value", "test", "reliable")
 """Of a frame."""
@@ -76,3 +82,63 @@ class Member(Record):
         from komb.engine.measurement import log2_tails
 
         return -float(log2_tails(np.array([self.statistic]), np.array([self.df]))[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks(Record):
+    """What a search says about itself and the data, with names for columns.
+
+    Attributes
+    ----------
+    equivalents
+        For a member, other sets of columns that could replace it.
+    leaks
+        Columns that alone determine the target, or nearly do.
+    sight
+        For each order that was searched, the weakest dependence that could be found.
+    omissions
+        What was left out, and what it would have cost.
+
+    Examples
+    --------
+    >>> remarks = Remarks({"age": (("born",), ("year", "month"))})
+    >>> remarks.equivalents["age"]
+    (('born',), ('year', 'month'))
+    >>> Remarks.from_dict(remarks.to_dict()) == remarks
+    True
+    """
+
+    equivalents: Mapping[Name, tuple[tuple[Name, ...], ...]] = field(
+        default_factory=dict, hash=False
+    )
+    leaks: tuple[Leak, ...] = ()
+    sight: tuple[Sight, ...] = ()
+    omissions: tuple[Omission, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "equivalents", FrozenMapping(self.equivalents))
+        object.__setattr__(self, "omissions", tuple(map(omission_in_words, self.omissions)))
+
+
+class ColumnTypes(FrozenMapping[Name, ColumnType]):
+    """The type of each column.
+
+    Examples
+    --------
+    >>> print(ColumnTypes({"age": ColumnType("continuous", "ranks", missing=3)}))
+    1 column
+    <BLANKLINE>
+      column  type        treatment  missing  why
+      age     continuous  ranks            3
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return types_sheet(self).to_text()
+
+    def _repr_html_(self) -> str:
+        return types_sheet(self).to_html()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnTypes, (dict(self),)

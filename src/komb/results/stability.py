@@ -26,8 +26,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from komb.data.frozen_mapping import FrozenMapping
-from komb.data.names import Name
+from komb.data.names import FrozenMapping, Name
 from komb.errors import ParameterError
 from komb.results.export import Result
 from komb.results.record import Record

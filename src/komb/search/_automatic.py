@@ -20,9 +20,8 @@ from komb.search._thresholds import (
     power_to_detect,
     share_of_level,
 )
-from komb.search.grounds import Fact, GroundedOmission, Kind, fact
 from komb.search.separated import affordable_size
-from komb.search.task import Omission, Sight, Task
+from komb.search.task import Fact, GroundedOmission, Kind, Omission, Sight, Task, fact
 
 LARGEST_ORDER = 3
 """Orders beyond are searched only if they are asked for."""

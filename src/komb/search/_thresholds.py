@@ -21,8 +21,7 @@ import math
 from collections.abc import Collection
 
 from komb.engine.engine import Power
-from komb.search.grounds import GroundedChoice, Kind, fact
-from komb.search.task import Choice
+from komb.search.task import Choice, GroundedChoice, Kind, fact
 
 LEVEL = 0.05
 """Chance that a blanket is not empty although nothing depends on the target."""

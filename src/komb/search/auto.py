@@ -42,9 +42,8 @@ from komb.search._thresholds import (
     family_bits,
     share_of_level,
 )
-from komb.search.grounds import Fact, GroundedChoice, Kind, fact
 from komb.search.registry import register_algorithm
-from komb.search.task import Choice, Found, Task
+from komb.search.task import Choice, Fact, Found, GroundedChoice, Kind, Task, fact
 
 LARGEST_SEPARATOR = 3
 """Variables in a separator."""

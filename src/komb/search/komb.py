@@ -249,12 +249,7 @@ def has_no_separator(
 
 
 def find_witness(
-    engine: Engine,
-    target: int,
-    candidate: int,
-    blanket: Variables,
-    order: int,
-    max_separator: int,
+    engine: Engine, target: int, candidate: int, blanket: Variables, order: int, max_separator: int
 ) -> Variables | None:
     r"""Algorithm 3, find_cond: the first witness of a candidate inside the blanket.
 

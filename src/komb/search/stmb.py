@@ -93,11 +93,7 @@ def find_spouses(
 
 
 def _linked(
-    engine: Engine,
-    target: int,
-    child: int,
-    candidates: list[int],
-    separators: dict[int, Variables],
+    engine: Engine, target: int, child: int, candidates: list[int], separators: dict[int, Variables]
 ) -> list[int]:
     """Candidates that depend on the target once the child is in the condition."""
     questions = [({x}, separators[x] | {child}) for x in candidates]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from komb.search.grounds import Fact, GroundedChoice, GroundedOmission, Kind
-from komb.search.task import Choice, Omission
+from komb.search.task import Choice, Fact, GroundedChoice, GroundedOmission, Kind, Omission
 from komb.views.text import plural
 
 _WORDS: dict[Kind, Callable[..., str]] = {

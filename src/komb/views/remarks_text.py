@@ -10,7 +10,7 @@ from komb.views.text import Grid, plural, show_names, show_p_value, show_seconds
 
 if TYPE_CHECKING:
     from komb.data.names import Name
-    from komb.results.remarks import Remarks
+    from komb.results.member import Remarks
 
 _NAMES_WIDTH = 60  # characters of a list of names
 _CHOICE_NAMES = {"threshold": "p-value limit at order 0"}

@@ -43,9 +43,7 @@ FRAME = pl.DataFrame(
 )
 
 fixed = settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 
 

@@ -13,8 +13,7 @@ import pytest
 
 import komb
 from komb import DiscreteTable
-from komb.data.stored.format import checksum_of, open_table
-from komb.data.stored.plain_values import from_json, to_json
+from komb.data.stored.format import checksum_of, from_json, open_table, to_json
 from komb.errors import DataError, FileError, MemoryLimitError, ParameterError, UnknownNameError
 from tests.data.stored.tables import small_batches
 

@@ -1,10 +1,11 @@
-"""Read tables from files."""
+"""Read tables from files: those of a user, and those that come with komb."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
@@ -12,24 +13,25 @@ from komb.data.inputs import choose_names
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.names import list_names
 from komb.data.options import AUTO, check_options
+from komb.data.read.cohort import Beside, genotype_format_of, read_cohort
 from komb.data.read.file_bytes import line_of, mapped_file, shorten, spooled, to_path
 from komb.data.read.formats import format_of
-from komb.data.read.plink import Beside, is_plink, read_plink
 from komb.data.read.text import TextFile, read_columns
 from komb.data.reading import Reading, table
 from komb.data.stored.format import open_table
 from komb.data.table import DiscreteTable
-from komb.errors import Argument, DataError, ParameterError
+from komb.errors import Argument, DataError, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 BYTES_PER_BYTE = 6
 """Memory that reading takes for each byte of text, at most."""
 BYTES_PER_FIELD = 48
 """And for each field."""
 _START = 16  # bytes that may tell a format
-_OF_PLINK = ("types", "missing", "na_values", "discretize", "bins")  # for the phenotype
+_OF_PHENOTYPE = ("types", "missing", "na_values", "discretize", "bins")
 
 
 def read_table(
@@ -45,15 +47,16 @@ def read_table(
     extract: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
 ) -> DiscreteTable:
-    r"""Read a table from delimited text, Parquet or PLINK's binary files, or open one on disk.
+    r"""Read a table from delimited text, Parquet or files of genotypes, or open one on disk.
 
     Parameters
     ----------
     path
         The file: Parquet if its name ends in ``.parquet``, PLINK 1 if it ends in ``.bed`` (with
-        ``.bim`` and ``.fam`` beside it; needs bed-reader), otherwise text in UTF-8, which may be
-        compressed with gzip. Or the folder of a table that :func:`komb.encode` has written: it is
-        opened, but not read.
+        ``.bim`` and ``.fam`` beside it; needs bed-reader), PLINK 2 if in ``.pgen`` (with ``.pvar``
+        and ``.psam``; needs Pgenlib), VCF if in ``.vcf`` or ``.vcf.gz``, otherwise text in UTF-8,
+        which may be compressed with gzip. Or the folder of a table that :func:`komb.encode` has
+        written: it is opened, but not read.
     delimiter
         One character between fields; a blank stands for any run of blanks and tabs. If left out,
         the one of comma, tab, semicolon, bar and white space that fits the first lines.
@@ -62,15 +65,15 @@ def read_table(
     columns
         The columns to read; all if left out.
     phenotype
-        For PLINK files: a file of phenotypes, whose lines have a family id, an individual id and
-        the phenotype. If left out, that of the ``.fam`` file.
+        For genotypes: a file of phenotypes, whose lines have a family id, an individual id and
+        the phenotype. If left out, that of the ``.fam`` or ``.psam`` file.
     phenotype_name
         Which of them, if there are several; then the first line must hold the names.
     covariates
-        For PLINK files: a file of covariates, in the same form. They become columns behind the
+        For genotypes: a file of covariates, in the same form. They become columns behind the
         phenotype, to be held fixed by ``given``; ``table.reading["covariates"]`` has their names.
     keep, extract
-        For PLINK files: files of the people (family and individual id) and of the variants (ids)
+        For genotypes: files of the people (family and individual id) and of the variants (ids)
         to read; all if left out.
     **reading
         How columns are read, the keywords of :func:`komb.table`. In text, an empty field, ``NA``,
@@ -81,10 +84,11 @@ def read_table(
     -------
     DiscreteTable
         That of a folder stays on disk. Columns of whole numbers hold integers. Blanks
-        around names and values are dropped. Of PLINK files, one column for each variant, how many
-        copies of its first allele a person has, and the phenotype as the last one; missing
-        genotypes are marked, and each test leaves out the rows that it would need them in, unless
-        ``missing="level"``. ``annotations`` has the place of each variant.
+        around names and values are dropped. Of genotypes, one column for each variant, how many
+        copies of its first (in VCF and ``.pvar``: alternate) allele a person has, and the phenotype
+        as the last one; missing genotypes are marked, and each test leaves out the rows that it
+        would need them in, unless ``missing="level"``. ``annotations`` has the place of each
+        variant.
 
     Raises
     ------
@@ -115,11 +119,13 @@ def read_table(
         stored = table(open_table(file), **reading)
         return stored if columns is None else stored.select(_listed(columns) or ())
     with naming(file):
-        if is_plink(file):
-            _refuse_text_options("PLINK files", delimiter, has_header)
-            said: Any = {name: reading.pop(name) for name in _OF_PLINK if name in reading}  # type: ignore[misc]
+        genotypes = genotype_format_of(file)
+        if genotypes is not None:
+            _refuse_text_options("files of genotypes", delimiter, has_header)
+            said: Any = {name: reading.pop(name) for name in _OF_PHENOTYPE if name in reading}  # type: ignore[misc]
             options = check_options(**{"types": AUTO, **said})
-            cohort = read_plink(file, check_limit(limit), options, beside, _listed(columns))
+            wanted = _listed(columns)
+            cohort = read_cohort(file, genotypes, check_limit(limit), options, beside, wanted)
             return table(cohort, **reading)
         beside.refuse()
         frame = read_frame(
@@ -185,7 +191,7 @@ def _listed(columns: Sequence[str] | None) -> list[Any] | None:
 
 
 def _refuse_text_options(what: str, delimiter: str | None, has_header: bool) -> None:
-    rule = f"be left out for {what}, which are no text"
+    rule = f"be left out for {what}"
     if delimiter is not None:
         raise ParameterError.because("delimiter", rule, delimiter, "Leave it out.")
     if not has_header:
@@ -203,3 +209,32 @@ def _check_delimiter(delimiter: str | None) -> None:
         rule = "be one character, neither a quote nor a line break"
         remedy = "Leave it out to have it detected, or try ", Argument("delimiter", ","), "."
         raise ParameterError.because("delimiter", rule, delimiter, remedy)
+
+
+NAMES = ("lamp",)
+"""The tables there are."""
+
+
+def example(name: str = "lamp") -> DiscreteTable:
+    """Return a table that comes with komb.
+
+    Parameters
+    ----------
+    name
+        ``"lamp"``: 500 rows of a lamp with a switch in the hall and one on the stairs, wrong in
+        one row of twenty, and three columns that have nothing to do with it.
+
+    Returns
+    -------
+    DiscreteTable
+        As :func:`komb.read_table` would read it.
+
+    Examples
+    --------
+    >>> example("lamp").names
+    ('weekday', 'weather', 'hall', 'stairs', 'guests', 'lamp')
+    """
+    if name not in NAMES:
+        raise UnknownNameError.among("example", name, NAMES)
+    with as_file(files("komb.data") / "example_tables" / f"{name}.csv") as path:
+        return read_table(path)

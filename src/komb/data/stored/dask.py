@@ -20,13 +20,7 @@ from komb.data.options import ReadOptions
 from komb.data.parts import ArrayPiece
 from komb.data.stored.format import CodesElsewhere, StoredColumn, is_table_folder, stored_columns
 from komb.data.table import DiscreteTable
-from komb.errors import (
-    Argument,
-    DataError,
-    MissingPackageError,
-    ParameterError,
-    WorkerError,
-)
+from komb.errors import Argument, DataError, MissingPackageError, ParameterError, WorkerError
 
 CONNECT_SECONDS = 10.0
 """How long to wait for a scheduler, and then for its first worker."""

@@ -35,7 +35,9 @@ from komb.data.options import (
     TypeOption,
     check_options,
 )
+from komb.data.read.cohort import genotype_format_of
 from komb.data.read.file_bytes import shorten, to_path
+from komb.data.read.table_files import read_table
 from komb.data.reading import note_excluded
 from komb.data.stored.format import (
     HEADER,
@@ -85,8 +87,9 @@ def encode(
     ----------
     data
         Files by name, pattern (``"data/*.parquet"``) or as a list of names: Parquet, or delimited
-        text, which may be compressed with gzip; a folder stands for the Parquet files in it. A
-        polars ``LazyFrame``, a pyarrow ``Dataset`` or a Dask dataframe. Or any table that
+        text, which may be compressed with gzip; a folder stands for the Parquet files in it. One
+        file of genotypes (``.bed``, ``.pgen``, ``.vcf``), which is read into memory. A polars
+        ``LazyFrame``, a pyarrow ``Dataset`` or a Dask dataframe. Or any table that
         :func:`komb.table` takes.
     path
         The folder to write, such as ``"table.komb"``.
@@ -123,6 +126,12 @@ def encode(
     ...     encode(f"{folder}/*.csv", f"{folder}/table.komb").levels
     ((1, 2, 3), ('no', 'yes'))
     """
+    if isinstance(data, str | os.PathLike) and genotype_format_of(to_path(data)):
+        data = read_table(
+            data, types=types, missing=missing, na_values=na_values, discretize=discretize,
+            bins=bins, target=target, memory_limit=memory_limit,
+        )  # fmt: skip
+        types, missing, na_values, discretize, bins = AUTO, None, (), None, DEFAULT_BINS
     options = check_options(
         discretize, bins, missing, types, na_values,
         exclude=list_names("exclude", exclude), target=target,
@@ -151,7 +160,9 @@ def _write_table(table: DiscreteTable, folder: Path, limit: int) -> None:
         StoredColumn(name, levels, table.cuts.get(name), n_missing, name in table.numbers)
         for name, levels, n_missing in zip(table.names, table.levels, counts, strict=True)
     )
-    said: Any = {"types": table.types, "reading": table.reading, "notes": table.notes}
+    said: Any = {
+        name: getattr(table, name) for name in ("types", "reading", "notes", "annotations")
+    }
     step = rows_per_batch(table.n_columns, limit)
     batches = [slice(lo, min(lo + step, table.n_rows)) for lo in range(0, table.n_rows, step)]
     header = Header(columns, table.n_rows, **said)
@@ -166,11 +177,7 @@ def _write_table(table: DiscreteTable, folder: Path, limit: int) -> None:
 
 
 def _encode_batches(
-    batches: Batches,
-    options: ReadOptions,
-    folder: Path,
-    limit: int,
-    progress: OnProgress | None,
+    batches: Batches, options: ReadOptions, folder: Path, limit: int, progress: OnProgress | None
 ) -> None:
     """Gather, decide, and write the codes of all batches."""
 

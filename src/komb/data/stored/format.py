@@ -4,11 +4,19 @@ The arrays have the layout that they have in memory, a column after the other, s
 by mapping them, and nothing is read. The header has everything else. It names its version and
 carries a checksum of itself, so a damaged or foreign one is told from a good one before anything is
 made of it; the sizes of the arrays must be those that it says.
+
+In the header text, numbers, booleans and nothing are themselves; every other kind of value is an
+object with one entry, the name of its kind.
+
+>>> to_json((3, "a")), from_json({"date": "2020-02-29"})
+({'tuple': [3, 'a']}, datetime.date(2020, 2, 29))
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,16 +27,89 @@ from typing import Any, TypeVar
 import numpy as np
 
 from komb.data.encoder import TablePlan
-from komb.data.kinds import ColumnType
+from komb.data.kinds import ColumnType, Place
 from komb.data.levels import Array, CodeArray, Levels, code_dtype
 from komb.data.memory_limit import check_limit, refuse_beyond
 from komb.data.names import Name
 from komb.data.parts import Int64Array, Parts, cut_rows, narrow
 from komb.data.problems import MAX_LEVELS
 from komb.data.read.file_bytes import shorten
-from komb.data.stored.plain_values import from_json, to_json
 from komb.data.table import DiscreteTable
 from komb.errors import DataError, FileError
+
+
+def _write_instant(value: np.datetime64 | np.timedelta64) -> list[Any]:
+    return [str(value.dtype), int(value.astype(np.int64))]
+
+
+def _read_instant(parts: list[Any]) -> Any:
+    kind, number = parts
+    return np.array(number, dtype=np.int64).astype(np.dtype(kind))[()]
+
+
+def _write_pairs(value: Mapping[Any, Any]) -> list[Any]:
+    return [[to_json(key), to_json(each)] for key, each in value.items()]
+
+
+def _read_pairs(pairs: list[Any]) -> dict[Any, Any]:
+    return {from_json(key): from_json(each) for key, each in pairs}
+
+
+_KINDS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    # a datetime is a date as well, so it comes first
+    "datetime": (dt.datetime, dt.datetime.isoformat, dt.datetime.fromisoformat),
+    "date": (dt.date, dt.date.isoformat, dt.date.fromisoformat),
+    "time": (dt.time, dt.time.isoformat, dt.time.fromisoformat),
+    "duration": (
+        dt.timedelta,
+        lambda value: [value.days, value.seconds, value.microseconds],
+        lambda parts: dt.timedelta(*parts),
+    ),
+    "instant": (np.datetime64, _write_instant, _read_instant),
+    "span": (np.timedelta64, _write_instant, _read_instant),
+    "tuple": (
+        tuple,
+        lambda value: [to_json(each) for each in value],
+        lambda parts: tuple(from_json(each) for each in parts),
+    ),
+    "list": (
+        list,
+        lambda value: [to_json(each) for each in value],
+        lambda parts: [from_json(each) for each in parts],
+    ),
+    "mapping": (Mapping, _write_pairs, _read_pairs),
+}
+
+
+def to_json(value: object) -> Any:
+    """Return what stands for a value in JSON; TypeError if nothing does."""
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if type(value) is float and not math.isnan(value):
+        return value
+    for kind, (python_type, write, _) in _KINDS.items():
+        if isinstance(value, python_type):
+            written = {kind: write(value)}
+            if from_json(written) != value:  # a type of somebody else's, with more to it
+                break
+            return written
+    raise TypeError(f"values of type {type(value).__name__!r} cannot be written")
+
+
+def from_json(value: Any) -> Any:
+    """Return the value that some JSON stands for; ValueError if there is none such."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError(f"{value!r} is no value")
+    [(kind, written)] = value.items()
+    if kind not in _KINDS:
+        raise ValueError(f"there is no kind of value {kind!r}")
+    try:
+        return _KINDS[kind][2](written)
+    except (TypeError, ArithmeticError, AttributeError) as error:
+        raise ValueError(f"{written!r} is no {kind}: {error}") from None
+
 
 HEADER, CODES, NUMBERS = "header.json", "codes.npy", "numbers.npy"
 FORMAT, VERSION = "komb table", 2
@@ -87,6 +168,7 @@ class Header:
     types: Mapping[Name, ColumnType] = field(default_factory=dict)  # of columns left out, too
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    annotations: Mapping[Name, Place] = field(default_factory=dict)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -103,7 +185,7 @@ class Header:
 
     def to_bytes(self) -> bytes:
         """Write it as JSON."""
-        content = {
+        content: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "rows": self.n_rows,
@@ -113,6 +195,8 @@ class Header:
             "notes": _write("notes", self.notes),
             "batches": [[batch.n_rows, batch.checksum] for batch in self.batches],
         }
+        if self.annotations:
+            content["annotations"] = _write("annotations", self.annotations)
         content["crc32"] = checksum_of(content)
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -178,6 +262,7 @@ def open_table(path: Path, memory_limit: int | str | None = None) -> DiscreteTab
         types=header.types,
         reading=header.reading,
         notes=header.notes,
+        annotations=header.annotations,
     )
 
 
@@ -227,6 +312,7 @@ def _unreadable(path: Path, error: OSError) -> FileError:
 
 
 def _read_content(content: Mapping[str, Any]) -> Header:
+    annotations = _check_mapping(from_json(content.get("annotations", {"mapping": []})))
     header = Header(
         columns=tuple(_read_column(entry) for entry in content["columns"]),
         n_rows=_check_number(content["rows"]),
@@ -234,6 +320,7 @@ def _read_content(content: Mapping[str, Any]) -> Header:
         types=dict(_read_type(*parts) for parts in content["types"]),
         reading=_check_mapping(from_json(content["reading"])),
         notes=_check_mapping(from_json(content["notes"])),
+        annotations={name: Place(*at) for name, at in annotations.items()},
     )
     names = [column.name for column in header.columns]
     if not names or len(set(names)) < len(names):

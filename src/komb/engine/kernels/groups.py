@@ -39,6 +39,7 @@ def begin_groups(s, size):
     The candidate is a column of the set, the last one.
     """
     stay_apart()
+    need_column(s, s.target)  # runs are marked by it; it may be gone though groups are there
     if s.grouped[s.grouped.size - 1] != s.target:
         _group_all(s)
     shared, built = n_shared(s.grouped, s, size), s.n_built[0]
@@ -55,7 +56,6 @@ def begin_groups(s, size):
 @inner
 def _group_all(s):
     """Begin with all rows as one group."""
-    need_column(s, s.target)
     for row in range(s.order.size):
         s.grouped_rows[0, row], s.stratum_of[0, row] = row, 0
     s.group_start[0, 0], s.group_start[0, 1] = 0, s.order.size

@@ -25,7 +25,6 @@ from komb.engine.kernels.places import (
     NOTHING,
     WAY,
 )
-from komb.engine.kernels.rows import need_column
 
 
 @inner
@@ -105,7 +104,6 @@ def _take_dense(s, number):
 @inner
 def _take_group(s, number):
     stay_apart()
-    need_column(s, s.target)
     x, y, n_x = s.sorted[s.counted[COLUMN]], s.sorted[s.target], s.levels[s.counted[COLUMN]]
     by_x, by_y, x_place, in_run = s.by_x, s.by_y, s.x_place, s.x_cell
     line = line_of(s, s.counted[N_GIVEN])

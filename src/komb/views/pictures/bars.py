@@ -11,8 +11,7 @@ from komb.views.text import show_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from komb.results.effects import Effects
-    from komb.results.ranking import Ranking
+    from komb.results.effects import Effects, Ranking
 
 # Colours of Okabe and Ito, which readers with any kind of colour vision can tell apart.
 _COLOURS = {"unique": "#0072B2", "synergy": "#D55E00", "redundancy": "#BBBBBB"}

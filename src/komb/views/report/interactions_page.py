@@ -13,10 +13,8 @@ from komb.data.read.file_bytes import to_path
 from komb.errors import FileError, MissingPackageError
 from komb.views.pictures.canvas import save_picture
 from komb.views.report.page import render
-from komb.views.report.page_file import write_page
-from komb.views.report.pictures import take_picture
+from komb.views.report.page_file import show_versions, take_picture, write_page
 from komb.views.text import show_name, show_names
-from komb.views.versions import show_versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

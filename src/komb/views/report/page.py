@@ -16,9 +16,8 @@ from komb.data.table import DiscreteTable
 from komb.views.blanket_text import say_work
 from komb.views.explanation_text import check_notes
 from komb.views.report.overview import describe_table
-from komb.views.report.pictures import take_picture
+from komb.views.report.page_file import show_versions, take_picture
 from komb.views.text import plural, show_name, show_names
-from komb.views.versions import show_versions
 
 if TYPE_CHECKING:
     from jinja2 import Environment

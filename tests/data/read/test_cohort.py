@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import komb
-from komb.data.read import plink
+from komb.data.read import cohort as cohorts
 from komb.errors import (
     ContinuousColumnError,
     DataError,
@@ -21,7 +21,7 @@ from komb.errors import (
     ParameterError,
     UnknownNameError,
 )
-from tests.naive.plink import write_cohort
+from tests.naive.plink import write_cohort, write_pgen, write_vcf
 from tests.optional import bed_reader as bed_reader  # skips what needs it
 
 GENOTYPES: list[list[int | None]] = [[0, 1, 2, None, 1], [2, 2, 0, 0, 2], [1, 1, 1, 1, 1]]
@@ -64,6 +64,9 @@ def test_bits_are_those_that_plink_writes(tmp_path: Path) -> None:
     assert table.column("snp3") == [0, 1, 1, None, None, 2]  # CC AC AC 00 00 AA
 
 
+MORE = st.sampled_from(["", ":12", ":3,4:."])
+
+
 @settings(
     max_examples=40,
     deadline=None,
@@ -77,15 +80,16 @@ def test_any_genotypes(tmp_path: Path, data: Any, n_people: int, n: int, per_blo
     called = people.filter(lambda each: any(g is not None for g in each))
     variants = data.draw(st.lists(called, min_size=n, max_size=n))
     bed = write_cohort(tmp_path / "cohort", variants)
-    before, plink.VALUES_PER_BLOCK = plink.VALUES_PER_BLOCK, per_block
+    files = bed, write_pgen(bed, variants), write_vcf(bed, variants, data.draw(MORE))
+    before, cohorts.VALUES_PER_BLOCK = cohorts.VALUES_PER_BLOCK, per_block
     try:
         for missing in ("testwise", "level"):
             expected = {f"rs{i}": each for i, each in enumerate(variants)}
-            assert komb.read_table(bed, missing=missing) == komb.DiscreteTable.from_data(
-                expected, missing=missing
-            )
+            table = komb.DiscreteTable.from_data(expected, missing=missing)
+            for file in files:
+                assert komb.read_table(file, missing=missing) == table
     finally:
-        plink.VALUES_PER_BLOCK = before
+        cohorts.VALUES_PER_BLOCK = before
 
 
 def test_some_columns(cohort: Path) -> None:
@@ -315,7 +319,7 @@ def test_a_variant_without_any_genotype(tmp_path: Path) -> None:
 def test_options_of_other_files(cohort: Path, tmp_path: Path) -> None:
     other: list[dict[str, Any]] = [{"delimiter": ","}, {"has_header": False}]
     for options in other:
-        with pytest.raises(ParameterError, match="must be left out for PLINK files"):
+        with pytest.raises(ParameterError, match="must be left out for files of genotypes"):
             komb.read_table(cohort, **options)
     with pytest.raises(ParameterError, match="'phenotype_name' must come with 'phenotype'"):
         komb.read_table(cohort, phenotype_name="status")
@@ -331,13 +335,6 @@ def test_too_large_for_the_memory(cohort: Path) -> None:
 
 
 def test_bed_reader_is_not_installed(cohort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ordinary = builtins.__import__
-
-    def refuse(name: str, *arguments: Any, **more: Any) -> Any:
-        if name == "bed_reader":
-            raise ImportError(name)
-        return ordinary(name, *arguments, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "bed_reader", None)
     with pytest.raises(MissingPackageError, match=r'pip install "komb\[genetics\]"'):
         komb.read_table(cohort)

@@ -1,1 +1,0 @@
-"""What must not change while the package is rewritten."""
