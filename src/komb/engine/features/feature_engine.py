@@ -62,17 +62,10 @@ _Result = TypeVar("_Result")
 
 
 class FeatureEngine(PlainEngine):
-    """Tests on features where a number is involved, those of another engine elsewhere.
+    """Tests on features where a number is involved, those of the engine ``levels`` elsewhere.
 
-    Parameters
-    ----------
-    columns : FeatureColumns
-    levels : Engine, optional
-        Decides tests among columns of levels only; without it they are on features too.
-    alpha : float
-        Level of the tests.
-    fixed : frozenset of int
-        Covariates. The other engine has none: they are part of what it is asked.
+    Without ``levels`` columns of levels are tested on features too. ``fixed`` are covariates; the
+    other engine has none: they are part of what it is asked.
 
     Examples
     --------
@@ -416,7 +409,7 @@ class FeatureEngine(PlainEngine):
         test = self._compare(target, [candidate], given)
         seen = self._compare(target, [candidate], witness)
         share = power.share if power.left_share is None else power.left_share
-        if seen.decider(0) == LINEAR:  # such an effect is the clearer the less is left of the target
+        if seen.decider(0) == LINEAR:  # clearer, the less conditions leave of the target
             share *= self._share_left(target, witness) / self._share_left(target, given)
         return has_power(test, seen, share, self._alpha)
 
