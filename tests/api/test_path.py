@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 from typing import Any
 
 import pytest
@@ -94,12 +92,6 @@ class TestResult:
         for text in (str(self.PATH), self.PATH._repr_html_()):
             assert "k=1 l=1" in text
             assert "X3" in text
-
-    def test_it_exports(self) -> None:
-        assert json.loads(self.PATH.to_json())["members"] == ["X1", "X2", "X3"]
-        assert self.PATH.to_frame("polars")["size"].to_list() == [0, 3]
-        assert self.PATH.plot().get_title(loc="left") == "Markov blanket of Y"
-        assert pickle.loads(pickle.dumps(self.PATH)) == self.PATH
 
     def test_it_is_compared_with_the_truth(self) -> None:
         scores = self.PATH.compare(["X1", "X2", "X3"]).scores

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from typing import Any
 
@@ -132,13 +131,6 @@ class TestRanking:
         with pytest.raises(UnknownNameError, match="no column 'fre'"):
             ranking.of("fre")
 
-    def test_exports(self, ranking: Ranking) -> None:
-        frame = ranking.to_frame("polars")
-        assert frame["column"].to_list() == [entry.column for entry in ranking]
-        assert Ranking.from_dict(json.loads(ranking.to_json())) == ranking
-        assert "independent given" in str(ranking)
-        assert ranking.to_csv().startswith("rank,column,is_member,added")
-
     def test_an_empty_blanket(self) -> None:
         a, y = coins(2)
         ranking = komb.markov_blanket({"a": a, "y": y}, "y").ranking()
@@ -170,12 +162,6 @@ def blanket() -> komb.Blanket:
 class TestWhereItIsShown:
     def test_print(self, blanket: komb.Blanket) -> None:
         assert "What the members tell about Y, in bits per row" in str(blanket.effects)
-
-    def test_exports(self, blanket: komb.Blanket) -> None:
-        effects = blanket.effects
-        assert Effects.from_dict(json.loads(effects.to_json())) == effects
-        assert pickle.loads(pickle.dumps(effects)) == effects
-        assert effects.to_frame("polars")["member"].to_list() == ["X1", "X2"]
 
     def test_without_data(self) -> None:
         table = komb.boolean_table("parity", 500, n_parents=2)

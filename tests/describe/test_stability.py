@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections import Counter
 from dataclasses import replace
@@ -228,15 +227,6 @@ class TestShown:
         assert "not a member" in text
         assert "X1, X2" in self.stability._repr_html_()
         assert repr(self.stability) == "Stability('Y': 10 half-samples)"
-
-    def test_records_and_frames(self) -> None:
-        record = json.loads(self.stability.to_json())
-        assert record["bound"] == pytest.approx(self.stability.bound)
-        assert Stability.from_dict(record) == self.stability
-        assert pickle.loads(pickle.dumps(self.stability)) == self.stability
-        frame = self.stability.to_frame("polars")
-        assert frame["column"].to_list() == ["X1", "X2", "E1"]
-        assert frame["is_member"].to_list() == [True, True, False]
 
 
 @pytest.mark.parametrize("done", [0, 3])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import pickle
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
 import komb
-from komb.errors import ParameterError, UnknownNameError
-from komb.results.explanation import Explanation
+from komb.errors import UnknownNameError
 from tests.describe.small_tables import CHAIN, PAPER
 
 
@@ -93,20 +91,6 @@ class TestExplanation:
         assert str(many).count("  weather  ") == 10
         assert "2 more columns with weaker dependence on Y were left out." in str(many)
         assert "1 more column with" in str(replace(many, rejected=(reason,) * 11))
-
-    def test_html_is_escaped(self) -> None:
-        hall = replace(self.explanation["hall"], name="<b>", text="<script>")
-        html = replace(self.explanation, reasons=(hall,))._repr_html_()
-        assert "<script>" not in html
-        assert "&lt;script&gt;" in html
-
-    def test_it_comes_back(self) -> None:
-        explanation = self.explanation
-        assert Explanation.from_dict(explanation.to_dict()) == explanation
-        assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
-        assert pickle.loads(pickle.dumps(explanation)) == explanation
-        with pytest.raises(ParameterError, match="Explanation"):
-            Explanation.from_dict({"target": "Y"})
 
     def test_frames(self) -> None:
         frame = self.explanation.to_frame("polars")

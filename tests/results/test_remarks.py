@@ -110,19 +110,6 @@ class TestText:
         record = json.loads(explanation.to_json())
         assert komb.Explanation.from_dict(record) == explanation
 
-    def test_html_is_escaped(self) -> None:
-        html = make_blanket(remarks=Remarks(leaks=(Leak("<b>", 1.0),)))._repr_html_()
-        assert "<strong>Possible leak: &#x27;&lt;b&gt;&#x27; determines" in html
-
-    def test_rich(self, blanket: komb.Blanket) -> None:
-        from rich.console import Console
-
-        console = Console(width=300)
-        with console.capture() as capture:
-            console.print(blanket)
-        assert LEAK in capture.get()
-        assert OMISSION in capture.get()
-
     @pytest.mark.usefixtures("_talkative")
     def test_comparisons_and_pages(self) -> None:
         rows = ["talkative", "gs"]

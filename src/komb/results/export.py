@@ -27,13 +27,23 @@ if TYPE_CHECKING:
 Backend = Literal["polars", "pandas"]
 
 _NAME_FIELDS = {"target", "member", "column"}
-_LIST_FIELDS = {"witness", "members", "separator", "children", "partners", "given"}  # of names
+_LIST_FIELDS = {
+    "witness",
+    "members",
+    "separator",
+    "children",
+    "partners",
+    "given",
+    "columns",
+}  # of names
+_TEXTS_FIELDS = {"places", "proxies"}
 _TEXT_FIELDS = {"label", "method", "test", "status", "text", "kind", "direction"}
-_COUNT_FIELDS = {"size", "tests", "unreliable", "rank"}
+_COUNT_FIELDS = {"size", "tests", "unreliable", "rank", "n_rows"}
 _FLOAT_FIELDS = {
     "statistic", "df", "p_value", "alone_p_value", "separator_p_value", "share", "seconds",
     "precision", "recall", "f1", "alone", "added", "unique", "synergy", "redundancy",
     "alone_low", "alone_high", "added_low", "added_high",
+    "p_family", "p_fdr", "bits", "bits_in_all",
 }  # fmt: skip
 _TRUTH_FIELDS = {"reliable", "separated", "complete", "is_member"}
 
@@ -77,6 +87,7 @@ def _polars(columns: dict[str, list[Any]], has_numbers: bool) -> pl.DataFrame:
     types: dict[str, Any] = dict.fromkeys(_TRUTH_FIELDS, pl.Boolean())
     types |= dict.fromkeys(_NAME_FIELDS, name) | dict.fromkeys(_LIST_FIELDS, pl.List(name))
     types |= dict.fromkeys(_TEXT_FIELDS, pl.String())
+    types |= dict.fromkeys(_TEXTS_FIELDS, pl.List(pl.String()))
     types |= dict.fromkeys(_COUNT_FIELDS, pl.Int64()) | dict.fromkeys(_FLOAT_FIELDS, pl.Float64())
     return pl.DataFrame(columns, {key: types[key] for key in columns})
 

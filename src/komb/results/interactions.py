@@ -110,7 +110,7 @@ class Interaction(Record, Drawn):
         return interaction_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns_of([self], _FRAME_COLUMNS)
+        return _columns_of([self])
 
     def _draw(self, ax: Axes | None) -> Axes:
         from komb.views.pictures.interactions import plot_cells
@@ -367,14 +367,18 @@ class Interactions(Record, Drawn, Sequence[Interaction]):
         return interactions_sheet(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns = columns_of(self.groups, _FRAME_COLUMNS)
-        for name in ("columns", "places"):
-            columns[name] = [list(each) for each in columns[name]]
-        columns["proxies"] = [[show_names(group) for group in each] for each in columns["proxies"]]
-        return columns
+        return _columns_of(self.groups)
 
     def _draw(self, ax: Axes | None) -> Axes:
         return self.plot(ax)
+
+
+def _columns_of(groups: Sequence[Interaction]) -> dict[str, list[Any]]:
+    columns = columns_of(groups, _FRAME_COLUMNS)
+    for name in ("columns", "places"):
+        columns[name] = [list(each) for each in columns[name]]
+    columns["proxies"] = [[show_names(group) for group in each] for each in columns["proxies"]]
+    return columns
 
 
 def _field(name: Name) -> str:
