@@ -99,10 +99,13 @@ class Leak:
         Its position, in a result its name.
     share : float
         Of the target's variation that it explains, beyond chance; 1 if it leaves nothing open.
+    by_gaps : bool
+        Whether not its values do so, but whether it has one.
     """
 
     column: Any
     share: float
+    by_gaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)

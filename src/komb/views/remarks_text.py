@@ -24,10 +24,13 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
             if leak.share >= 1
             else f"explains {_percent(leak.share)} of the variation of {target!r}"
         )
-        yield (
-            f"Possible leak: {leak.column!r} {how}. If its value is not known before that of "
-            f"{target!r}, leave it out: exclude=[{leak.column!r}] or --exclude."
+        remedy = (
+            f"If its value is not known before that of {target!r}, leave it out: "
+            f"exclude=[{leak.column!r}] or --exclude."
         )
+        if leak.by_gaps:
+            how, remedy = f"has a value or none, which {how}", "Tests see values only."
+        yield f"Possible leak: {leak.column!r} {how}. {remedy}"
 
 
 def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> Iterator[str]:

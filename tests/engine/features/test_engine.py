@@ -281,6 +281,14 @@ class TestSearch:
         assert not engine.can_detect(0, 1, frozenset({3}), EMPTY, power[0.01])
         assert not engine.can_detect(0, 1, frozenset({2}), EMPTY, power[0.5])
 
+    def test_power_rises_with_what_conditions_tell_of_the_target(self) -> None:
+        rng = np.random.default_rng(5)
+        x, noise, rest = rng.normal(size=(3, 400))
+        engine = engine_of([0.4 * x + noise + 0.05 * rest, x, noise, rest])
+        power = Power(0.1, 0.1, 50.0)
+        assert not engine.can_detect(0, 1, frozenset({3}), EMPTY, power)
+        assert engine.can_detect(0, 1, frozenset({2}), EMPTY, power)
+
     def test_leaks_and_determining_columns(self) -> None:
         rng = np.random.default_rng(4)
         x, noise = rng.normal(size=(2, 300))

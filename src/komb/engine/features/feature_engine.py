@@ -20,6 +20,7 @@ from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
 from komb.engine.features.step_functions import is_simple_function
 from komb.engine.features.work import Work
+from komb.engine.kernels.gram import LINEAR
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import (
     EMPTY,
@@ -71,17 +72,10 @@ _Result = TypeVar("_Result")
 
 
 class FeatureEngine(PlainEngine):
-    """Tests on features where a number is involved, those of another engine elsewhere.
+    """Tests on features where a number is involved, those of the engine ``levels`` elsewhere.
 
-    Parameters
-    ----------
-    columns : FeatureColumns
-    levels : Engine, optional
-        Decides tests among columns of levels only; without it they are on features too.
-    alpha : float
-        Level of the tests.
-    fixed : frozenset of int
-        Covariates. The other engine has none: they are part of what it is asked.
+    Without ``levels`` columns of levels are tested on features too. ``fixed`` are covariates; the
+    other engine has none: they are part of what it is asked.
 
     Examples
     --------
@@ -451,6 +445,8 @@ class FeatureEngine(PlainEngine):
         test = self._compare(target, [candidate], given)
         seen = self._compare(target, [candidate], witness)
         share = power.share if power.left_share is None else power.left_share
+        if seen.decider(0) == LINEAR:  # clearer, the less conditions leave of the target
+            share *= self._share_left(target, witness) / self._share_left(target, given)
         return has_power(test, seen, share, self._alpha)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
@@ -479,16 +475,19 @@ class FeatureEngine(PlainEngine):
     def _explained_share(self, target: int, candidate: int) -> float:
         if self._levels is not None and not self._is_mixed(target, candidate, EMPTY):
             return self._levels.explained_shares(target, [candidate])[0]
-        pair = [target, candidate]
-        rows = self._columns.rows(pair, self._columns.incomplete(pair))
-        if rows.n_rows < LEAST_ROWS:
-            return 0.0
-        self.allowance.spent += self.cost_of(target, {candidate: 0.0}, frozenset({candidate}))
-        if self._is_function(target, candidate):
+        left = self._share_left(target, frozenset({candidate}))
+        return 1.0 if left < 1.0 and self._is_function(target, candidate) else 1.0 - left
+
+    def _share_left(self, target: int, given: Variables) -> float:
+        """Share of the target's variance, of degree 1, that conditions leave; never nothing."""
+        columns = [target, *self._columns.in_order(given)]
+        rows = self._columns.rows(columns, self._columns.incomplete(columns))
+        if not given or rows.n_rows < LEAST_ROWS:
             return 1.0
+        self.allowance.spent += self.cost_of(target, {target: 0.0}, given)
         with self._work() as work:
-            share = Conditions(rows, [candidate]).explained_share(rows, target, work)
-        return min(share, NEARLY_ALL)
+            share = Conditions(rows, columns[1:]).explained_share(rows, target, work)
+        return 1.0 - min(share, NEARLY_ALL)
 
     def _is_function(self, target: int, candidate: int) -> bool:
         """Whether the target is a simple function of a candidate."""
