@@ -69,11 +69,11 @@ BUDGET = {
     "cli": (1706, 13),
     "data": (9369, 46),
     "describe": (1632, 10),
-    "engine": (14345, 71),
+    "engine": (14455, 71),
     "reproduction": (1847, 7),
     "results": (3009, 12),
-    "search": (3199, 23),
-    "views": (3560, 24),
+    "search": (3256, 23),
+    "views": (3586, 27),
 }
 """Lines and files of each folder, at most; of what lies beside them under no name."""
 
