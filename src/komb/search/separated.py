@@ -8,11 +8,9 @@ from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, count_subsets
 from komb.search.task import Found, Task
 
-MOST_SETS = 500
-"""Sets of members that are tried as separators, besides all members together."""
-
-ROWS_OF_COSTLY = 2_000
-"""With more rows there are fewer sets, if tests cost more than those on counts."""
+MOST_SETS, ROWS_OF_COSTLY = 500, 2_000
+"""Sets of members that are tried as separators, besides all members together; of tests that cost
+more than those on counts, fewer sets with more rows."""
 
 
 def of_those_outside(
