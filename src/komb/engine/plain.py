@@ -26,8 +26,8 @@ from komb.engine.questions import (
     StrongDependence,
     Variables,
     WorkCounts,
-    by_strength,
     check_variables,
+    find_strong,
     subsets,
 )
 
@@ -48,9 +48,6 @@ TESTS_AT_ONCE = 128
 
 CANDIDATES_AT_FIRST, CANDIDATES_AT_MOST = 4, 4096
 """Asked about together where the first success ends a question."""
-
-TESTS_PER_REPORT = 20_000
-"""Tests between two reports of progress."""
 
 Result = TypeVar("Result")
 
@@ -182,6 +179,10 @@ class PlainEngine(Engine):
             memory.note(unknown, self.weigh(target, asked))
             self._n_tests += sum(len(candidates) for candidates, _ in unknown)
         rows = [memory.bits.get(given, {}) for _, given in questions]
+        if self.test_cost > 1.0:
+            for (candidates, given), row in zip(questions, rows, strict=True):
+                bits = {x: row[x] for x in candidates - given}
+                self.allowance.spent += self.cost_of(target, bits, given)
         memory.make_room()
         return rows
 
@@ -325,7 +326,7 @@ class PlainEngine(Engine):
                 going[number] = _Walker(x, walk)
             if not going:
                 return list(dict(sorted(results.items())).values())
-            most = max(1, TESTS_AT_ONCE // len(going))
+            most = 0 if self.allowance.is_spent else max(1, TESTS_AT_ONCE // len(going))
             asked = [(walker.candidate, walker.take(most)) for walker in going.values()]
             for number, weighed in zip(list(going), self._weigh_each(target, asked), strict=True):
                 if number in going and going[number].has_ended(weighed):
@@ -366,19 +367,18 @@ class PlainEngine(Engine):
         """All dependences of at least so many bits, the strongest first."""
         if isinstance(asked, AllSets):
             asked = list(self._questions_of(target, asked))
-        found: list[StrongDependence] = []
-        done = 0
-        for batch in _batches(asked):
-            if on_progress is not None:
-                on_progress(done, len(asked))
-            done += len(batch)
+
+        def weigh(batch: Sequence[Question]) -> list[dict[int, float]]:
+            answers = []
             for (_, given), bits in zip(batch, self.evidence(target, batch), strict=True):
                 strong = {x: own for x, own in bits.items() if own >= least_bits}
                 if strong and is_conservative:
                     [sure] = self.conservative_evidence(target, [(strong.keys(), given)])
                     strong = {x: own for x, own in strong.items() if sure.get(x, 0) >= least_bits}
-                found += [(own, x, given) for x, own in strong.items()]
-        return sorted(found, key=by_strength)
+                answers.append(strong)
+            return answers
+
+        return find_strong(weigh, asked, on_progress)
 
     def _questions_of(self, target: int, asked: AllSets) -> Iterator[Question]:
         """Yield every set, with the candidates whose table has rows enough per cell."""
@@ -392,7 +392,7 @@ class PlainEngine(Engine):
                 cells = math.prod(levels[z] for z in given)
                 candidates = frozenset(x for x in candidates if levels[x] * cells <= most)
             if candidates:
-                yield candidates, given
+                yield candidates, given | asked.core
 
     # Everything about a test
 
@@ -474,17 +474,3 @@ def _before(queries: Mapping[int, Query], found: Witness) -> dict[int, Query]:
     index = last.candidates.index(found.candidate)
     kept[found.query] = last._replace(candidates=last.candidates[:index])
     return kept
-
-
-def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Cut questions into batches of about so many tests as are reported on."""
-    batch: list[Question] = []
-    count = 0
-    for question in questions:
-        batch.append(question)
-        count += len(question[0])
-        if count >= TESTS_PER_REPORT:
-            yield batch
-            batch, count = [], 0
-    if batch:
-        yield batch

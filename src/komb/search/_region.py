@@ -16,6 +16,7 @@ import math
 from bisect import insort
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from weakref import proxy
 
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, strongest
@@ -78,7 +79,7 @@ class NeighbourSearch:
 
     def approach(self, other: int) -> None:
         """Go one step towards knowing whether another variable is a neighbour."""
-        if other in self._untested:
+        if other in self._untested and not self.region.engine.allowance.is_spent:
             self._condition({other})
         else:
             self._go_on()
@@ -90,6 +91,9 @@ class NeighbourSearch:
         return self
 
     def _go_on(self) -> None:
+        if self.region.engine.allowance.is_spent:  # those waiting stay undecided, and outside
+            self._waiting.clear()
+            self._untested.clear()
         if self._untested:
             self._condition(set(self._untested))
         elif self._waiting:
@@ -173,7 +177,7 @@ class NeighbourSearch:
             del self.members[member]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Region:
     """What has been learnt about neighbours in an engine."""
 
@@ -187,6 +191,8 @@ class Region:
     @classmethod
     def of(cls, engine: Engine, variables: Variables, max_separator: int) -> Region:
         """Return the region of an engine: the one it has, or a new one."""
+        if not math.isinf(engine.allowance.most):  # then what is learnt depends on the target
+            return cls(engine, variables, max_separator)
         known: dict[tuple[Variables, int], Region]
         known = engine.notes.setdefault("region", {})
         key = variables, max_separator
@@ -234,7 +240,7 @@ class Region:
         waiting = dict(self.alone(variable))
         waiting |= {x: waiting.get(x, 0.0) for x in fixed}
         return NeighbourSearch(
-            self,
+            proxy(self),  # or engines would be gone only when garbage is collected
             variable,
             separators=dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY),
             _waiting=waiting,
@@ -291,8 +297,9 @@ class Region:
         if len(separator) != 1:
             return not separator  # without any, they are independent
         [middle] = separator
-        # of hundreds of variables only these two matter here
-        [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
+        alone = self._alone.get(other)
+        if alone is None:  # of hundreds of variables only these two matter here
+            [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
         return _is_closer(alone.get(middle, 0.0), alone.get(variable, 0.0))
 
 

@@ -223,6 +223,7 @@ class Kind(Enum):
     TIME_SPENT = auto()  # seconds, tests that are left
     TOO_MANY_TESTS = auto()  # tests, limit
     TOO_MUCH_WORK = auto()  # tests
+    UNDECIDED = auto()
     TOO_MANY_SETS = auto()  # sets of columns, limit
     DETERMINED = auto()
     LARGEST_ORDER = auto()
