@@ -87,7 +87,7 @@ def mixed_engine(columns: Sequence[Column], alpha: float = 0.01) -> Engine:
     table = DiscreteTable.from_codes(np.column_stack([codes_of(each) for each in columns]))
     numbers = {i: each.values.astype(float) for i, each in enumerate(columns) if each.is_number}
     return FeatureEngine(
-        FeatureColumns(table, numbers, ()),
+        FeatureColumns.of(table, numbers, ()),
         open_engine(table, test="auto", alpha=alpha, df="adjusted"),
         alpha=alpha,
     )

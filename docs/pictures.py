@@ -170,7 +170,7 @@ def draw_witness(theme: Theme) -> Figure:
     """Draw members that depend marginally, given one other column and given two."""
     figure = Figure(figsize=(WIDTH, 2.15))
     cases = (
-        ("order 0", ("age",), "marginally dependent"),
+        ("order 0", ("age",), "depends by itself"),
         ("order 1", ("hall", "stairs"), "dependent given one other"),
         ("order 2", ("gene 1", "gene 2", "gene 3"), "dependent given two others"),
     )

@@ -53,9 +53,6 @@ def with_missing() -> pd.DataFrame:
 
 
 class TestDiscretize:
-    def test_a_continuous_table_is_an_error_to_strict_types(self) -> None:
-        with pytest.raises(komb.errors.ContinuousColumnError, match="discretize='quantile'"):
-            komb.table(DATA, types="strict")
 
     @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans"])
     def test_combinations_survive(self, way: str) -> None:

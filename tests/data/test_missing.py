@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -151,12 +150,6 @@ class TestTable:
             again = DiscreteTable.from_data({"y": [1, 2]}, missing=mode)
             assert again == complete
             assert not again.has_missing
-
-    def test_pickles(self) -> None:
-        marked = DiscreteTable.from_data(self.data, missing="testwise")
-        copy = pickle.loads(pickle.dumps(marked))
-        assert copy == marked
-        assert copy.has_missing
 
     def test_select(self) -> None:
         marked = DiscreteTable.from_data(self.data, missing="testwise")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import komb
 from komb.data.table import DiscreteTable
-from komb.describe.explain import explain, tried_separator
+from komb.describe.explain import explain, explain_blanket, tried_separator
 from komb.engine.questions import EMPTY
 from komb.results.explanation import Evidence, Explanation, Reason
 from komb.search import separated
@@ -134,6 +134,16 @@ class TestWords:
         assert weather.separator is not None
         assert weather.separator.given == ("hall",)
         assert f"but independent given hall ({weather.separator.brief})" in weather.text
+
+    def test_members_rather_than_others(self) -> None:
+        hall, coins = np.array(CHAIN.codes[1]), CHAIN.codes[3]
+        names = {"Y": CHAIN.codes[0], "hall": hall, "weather": CHAIN.codes[2], "coin": coins}
+        blanket = komb.markov_blanket(names | {"copy": flip(hall, 0.01)}, "Y")
+        assert blanket.members == ("hall",)
+        run = blanket.run_for("a test")
+        explanation = explain_blanket(run, blanket, {2: frozenset({4})})
+        assert explanation["weather"].separator is not None
+        assert explanation["weather"].separator.given == ("hall",)
 
     def test_only_all_members_together_separate(self) -> None:
         first, second, third = coin(6000), coin(6000), coin(6000)

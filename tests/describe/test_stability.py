@@ -19,7 +19,7 @@ from komb.errors import DataError, Interrupted, ParameterError
 from komb.results.member import Member
 from komb.results.stability import Group, Stability
 from komb.search._thresholds import choose_alpha
-from komb.views.stability_text import recurrence_note
+from komb.views.effects_text import recurrence_note
 
 XOR = komb.boolean_table("parity", 400, n_parents=2, n_irrelevant=3)  # X1, X2, Y, E1, E2, E3
 

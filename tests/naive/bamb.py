@@ -80,12 +80,7 @@ class Bamb:
 
 
 def bamb(
-    session: WeighingSession,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: WeighingSession, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     v = frozenset(variables) - {y}
     strengths = {x: session.strength(y, x, frozenset()) for x in v}

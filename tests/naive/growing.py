@@ -10,12 +10,7 @@ from tests.naive.steps import Witnesses, first_strongest, kept_by_the_others, se
 
 
 def gs(
-    session: Session,
-    variables: Iterable[int],
-    y: int,
-    most: int | None = None,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: Session, variables: Iterable[int], y: int, most: int | None, start: Set, include: Set
 ) -> Witnesses:
     """Add whatever depends given the set so far; ``most`` is the largest set to condition on."""
     v = frozenset(variables) - {y}
@@ -36,9 +31,9 @@ def iamb(
     session: WeighingSession,
     variables: Iterable[int],
     y: int,
-    most: int | None = None,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    most: int | None,
+    start: Set,
+    include: Set,
 ) -> Witnesses:
     """Add what depends most clearly given the set so far."""
     v = frozenset(variables) - {y}
@@ -54,12 +49,7 @@ def iamb(
 
 
 def lrh(
-    session: WeighingSession,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: WeighingSession, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     """Add the strongest of those that no few others make redundant."""
     v = frozenset(variables) - {y}

@@ -79,12 +79,7 @@ def hiton_pc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fi
 
 
 def hiton_mb(
-    session: WeighingSession,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: WeighingSession, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     return spouses_second(hiton_pc, session, frozenset(variables), y, most, start, include)
 
@@ -117,12 +112,7 @@ def mmpc(session: WeighingSession, v: Set, y: int, most: int, first: Set, fixed:
 
 
 def mmmb(
-    session: WeighingSession,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: WeighingSession, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     return spouses_second(mmpc, session, frozenset(variables), y, most, start, include)
 
@@ -153,12 +143,7 @@ def get_pcd(session: WeighingSession, v: Set, y: int, most: int, first: Set, fix
 
 
 def pcmb(
-    session: WeighingSession,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: WeighingSession, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     everything = frozenset(variables) | {y}
     known: dict[int, Near] = {}
@@ -180,12 +165,7 @@ def pcmb(
 
 
 def stmb(
-    session: Session,
-    variables: Iterable[int],
-    y: int,
-    most: int,
-    start: Set = frozenset(),
-    include: Set = frozenset(),
+    session: Session, variables: Iterable[int], y: int, most: int, start: Set, include: Set
 ) -> Witnesses:
     """Everybody is a neighbour until separated; a spouse that separates its child unmasks it."""
     del start  # it starts from all

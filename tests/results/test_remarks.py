@@ -139,7 +139,7 @@ class TestRecords:
     def test_they_come_back(self, blanket: komb.Blanket) -> None:
         record = json.loads(blanket.to_json())
         assert record["equivalents"] == [{"column": "X1", "value": [["E1"], ["X3", "E2"]]}]
-        assert record["leaks"][0] == {"column": "X2", "share": 1.0}
+        assert record["leaks"][0] == {"column": "X2", "share": 1.0, "by_gaps": False}
         assert record["sight"][1]["effect"] == 0.0312
         assert record["omissions"][0]["seconds"] == 75.0
         assert "remarks" not in record

@@ -234,11 +234,6 @@ def test_order_beyond_the_table(k: int) -> None:
         assert search(table, 0, k, 3) == search_naively(table, 0, k, 3)
 
 
-def test_no_candidates() -> None:
-    engine = on_table(make_table([2, "copy"], 50, seed=0))
-    assert find_blanket(engine, Task(0, frozenset()), order=2).witnesses == {}
-
-
 def test_fixed_members_stay_and_say_why() -> None:
     """An irrelevant member by request has no witness, unlike one found, and is never dropped."""
     table = boolean_table("parity", 500, n_parents=2, n_irrelevant=1, seed=0)
@@ -367,16 +362,6 @@ def test_listing_dependences_beforehand_changes_no_answer(
             assert find_blanket(engine, task, order=k).witnesses == expected
 
 
-def test_progress_is_reported() -> None:
-    table = boolean_table("parity", 300, n_irrelevant=2, seed=0)
-    reports: list[Progress] = []
-    task = Task(3, frozenset({0, 1, 2, 4, 5}), observer=reports.append)
-    find_blanket(on_table(table), task, order=2, max_separator=1)
-    assert {"grow", "shrink"} <= {report.phase for report in reports}
-    assert reports[-1].blanket == (0, 1, 2)
-    assert [report.tests for report in reports] == sorted(report.tests for report in reports)
-
-
 # -------------------------------------------------------------------------------------- invariance
 
 
@@ -389,35 +374,6 @@ def sample(request: pytest.FixtureRequest) -> DiscreteTable:
 
 
 ORDERS = [(0, 1), (1, 1), (2, 2)]
-
-
-@every_test
-def test_order_of_rows_does_not_matter(sample: DiscreteTable, test: str, df: str) -> None:
-    rng = np.random.default_rng(0)
-    shuffled = sample.take(rng.permutation(sample.n_rows))
-    for k, most in ORDERS:
-        expected = search(sample, 2, k, most, test, df=df)
-        assert search(shuffled, 2, k, most, test, df=df) == expected
-
-
-@every_test
-def test_names_of_levels_do_not_matter(sample: DiscreteTable, test: str, df: str) -> None:
-    rng = np.random.default_rng(1)
-    codes = np.stack(
-        [
-            rng.permutation(int(levels))[column]
-            for column, levels in zip(sample.codes, sample.cardinalities, strict=True)
-        ]
-    )
-    relabelled = DiscreteTable.from_codes(codes.T)
-    for k, most in ORDERS:
-        expected = search(sample, 2, k, most, test, df=df)
-        assert search(relabelled, 2, k, most, test, df=df) == expected
-
-
-def test_names_of_columns_do_not_matter(sample: DiscreteTable) -> None:
-    renamed = DiscreteTable.from_codes(sample.codes.T, [f"z{9 - i}" for i in range(7)])
-    assert search(renamed, 2, 2, 1) == search(sample, 2, 2, 1)
 
 
 @pytest.mark.parametrize("test", ["g-sci", "chi2"])

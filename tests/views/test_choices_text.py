@@ -9,7 +9,7 @@ import pytest
 from komb.results.member import Remarks
 from komb.search.task import Choice, Fact, GroundedChoice, GroundedOmission, Kind, Omission, fact
 from komb.views.choices_text import choice_in_words, omission_in_words, say_facts
-from komb.views.remarks_text import omission_notes, omission_reasons
+from komb.views.remarks_text import equivalents_note, omission_notes, omission_reasons
 
 CASES = [
     (fact(Kind.ORDER_SEARCHED, 1, 2000), "order 1: 2,000 tests"),
@@ -17,6 +17,7 @@ CASES = [
     (fact(Kind.TIME_SPENT, 0.5, 2000), "the time budget of 0.5 s is spent, 2,000 tests are left"),
     (fact(Kind.TOO_MANY_TESTS, 9570, 15), "9,570 tests, more than the limit of 15"),
     (fact(Kind.TOO_MANY_SETS, 741, 100), "741 sets of columns, more than the limit of 100"),
+    (fact(Kind.UNDECIDED), "more work than a search does unless 'max_separator' is given"),
     (fact(Kind.TOO_MUCH_WORK, 9570), "9,570 tests would take too long to make unasked"),
     (fact(Kind.LARGEST_ORDER), "the maximum automatic order"),
     (fact(Kind.DETERMINED), "a column determines the target"),
@@ -79,6 +80,13 @@ def test_sentences_about_omissions() -> None:
     assert list(omission_reasons(omissions)) == [
         "Order 2 was not searched for 22 columns: 9,570 tests, more than the limit of 15.",
         "Order 3 was not searched: the time budget of 1 s is spent, 9 tests are left.",
+    ]
+    cut = Remarks(omissions=(GroundedOmission(0, 0, 0.0, limit=fact(Kind.UNDECIDED)),))
+    assert [note[:24] for note in omission_notes(cut.omissions, 1)] == ["Not searched to the end:"]
+    assert not list(equivalents_note(cut, is_sought=True))
+    assert list(omission_reasons(cut.omissions)) == [
+        "Order 0 was not searched to the end: more work than a search does unless "
+        "'max_separator' is given."
     ]
 
 

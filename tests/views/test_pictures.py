@@ -179,7 +179,7 @@ class TestBlanket:
         texts = ["a\np = 1e-15", "b\np = 1e-15", "Y"]
         assert [text.get_text() for text in ax.texts] == texts
         assert ax.get_title(loc="left") == "Markov blanket of Y"
-        assert legend(ax) == ["marginally dependent"]
+        assert legend(ax) == ["depends by itself"]
 
     def test_clearer_members_have_thicker_lines(self) -> None:
         ax = draw_blanket("Y", [spoke("a", bits=10), spoke("b", bits=100), spoke("c", bits=1e9)])
@@ -189,7 +189,7 @@ class TestBlanket:
     def test_what_is_seen_together_is_one_area(self) -> None:
         ax = draw_blanket("Y", [spoke("a", "b"), spoke("b", "a"), spoke("c")])
         assert len(areas(ax)) == 1
-        assert legend(ax) == ["dependent given each other", "marginally dependent"]
+        assert legend(ax) == ["depend together", "depends by itself"]
         assert len(colours(ax)) == 2
         assert len(draw_blanket("Y", [spoke(n, *"abc".replace(n, "")) for n in "abc"]).patches) == 1
 
@@ -210,7 +210,7 @@ class TestBlanket:
 
     def test_members_by_request(self) -> None:
         ax = draw_blanket("Y", [Spoke("a", None, None, "by request"), spoke("b")])
-        assert legend(ax) == ["by request", "marginally dependent"]
+        assert legend(ax) == ["by request", "depends by itself"]
 
     def test_an_empty_blanket(self) -> None:
         assert [text.get_text() for text in draw_blanket("Y", []).texts] == ["Y", "no member"]

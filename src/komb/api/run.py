@@ -7,7 +7,7 @@ inside and names outside; :class:`Run` alone translates.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from komb.api.progress import IGNORED, Reporter
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
 from komb.data.column_order import order_columns
+from komb.data.gaps import shares_of_gaps
 from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
 from komb.data.names import Name
@@ -34,6 +35,7 @@ from komb.engine.questions import Outcome, Variables, WorkCounts
 from komb.errors import DataError, Interrupted
 from komb.results.blanket import Blanket
 from komb.results.member import Member, Remarks
+from komb.search._remarks import LEAKED_SHARE
 from komb.search.task import Choice, Found, Leak, Task, check_found
 from komb.search.task import Progress as TaskProgress
 from komb.views.text import show_names
@@ -273,7 +275,7 @@ class Run:
             cuts={name: cuts for name, cuts in self.data.cuts.items() if not is_ranked(name)},
             choices={**self._choices(finding.found), **self.choices},
             seconds=finding.seconds,
-            remarks=self._remarks(finding.found),
+            remarks=self._remarks(finding),
             types={
                 name: replace(found, treatment=RANKS) if is_ranked(name) else found
                 for name, found in types.items()
@@ -318,17 +320,29 @@ class Run:
         declared = [option.name for option in options_of(find_test(self.search.test))]
         return {name: self.search.of_test.get(name, defaults.get(name)) for name in declared}
 
-    def _remarks(self, found: Found) -> Remarks:
+    def _remarks(self, finding: Finding) -> Remarks:
         """Put names to what else a search has to say."""
+        found = finding.found
         return Remarks(
             equivalents={
                 self.names[member]: tuple(map(self.named, sets))
                 for member, sets in sorted(found.equivalents.items())
             },
-            leaks=tuple(Leak(self.names[leak.column], leak.share) for leak in found.leaks),
+            leaks=tuple(
+                replace(leak, column=self.names[leak.column])
+                for leak in (*found.leaks, *self._leaking_gaps(finding))
+            ),
             sight=found.sight,
             omissions=found.omissions,
         )
+
+    def _leaking_gaps(self, finding: Finding) -> Iterator[Leak]:
+        """Columns that have a value where the target has one of its two levels; tests miss that."""
+        if isinstance(self.data, DiscreteTable) and finding.found.sight:
+            columns = sorted(self.candidates(finding.target))
+            for x, share in shares_of_gaps(self.data, finding.target, columns).items():
+                if share >= LEAKED_SHARE:
+                    yield Leak(x, share, by_gaps=True)
 
     def _identifiers(self, target: int) -> tuple[Name, ...]:
         """Columns that identify rows rather than groups of rows, left out or not."""

@@ -89,4 +89,4 @@ def _feature_columns(table: DiscreteTable) -> FeatureColumns:
         for name, found in table.types.items()
         if found.kind in NUMERIC and not found.is_left_out
     ]
-    return FeatureColumns(table, ranked_numbers(table, "auto"), ordered)
+    return FeatureColumns.of(table, ranked_numbers(table, "auto"), ordered)

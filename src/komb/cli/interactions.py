@@ -30,7 +30,7 @@ def interactions(
             "-t",
             metavar="COLUMN",
             help="Column that groups act on.",
-            show_default="the phenotype of PLINK files",
+            show_default="the phenotype of genotypes",
         ),
     ] = None,
     order: Annotated[
@@ -124,7 +124,7 @@ def interactions(
         with ProgressBar(is_wanted=not quiet) as bar:
             found = search(
                 table,
-                _find_target(table, data) if target is None else target,
+                _find_target(table) if target is None else target,
                 order,
                 test=test,
                 level=level,
@@ -161,14 +161,14 @@ def interactions(
             )
 
 
-def _find_target(table: DiscreteTable, data: Path) -> str:
-    """Return the phenotype of PLINK files; in other tables nothing says which column it is."""
+def _find_target(table: DiscreteTable) -> str:
+    """Return the phenotype of a cohort; in other tables nothing says which column it is."""
     covariates = table.reading.get("covariates") or ()
     others = [
         name for name in table.names if name not in table.annotations and name not in covariates
     ]
     if not table.annotations:
-        rule, remedy = "be named for files other than PLINK's", f"One of {str(data)!r}'s columns."
+        rule, remedy = "be named for files other than genotypes", "Name one of the columns."
         raise ParameterError.because("target", rule, None, remedy, shown="none")
     if len(others) != 1:
         remedy = "Name a file of phenotypes, with --pheno."

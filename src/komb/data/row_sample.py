@@ -38,10 +38,7 @@ _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 def sample_rows(table: DiscreteTable, most: int) -> _Int64Array:
     """Return at most so many rows of a table, in their order."""
-    if table.n_rows <= most:
-        return np.arange(table.n_rows)
-    order, keys = _number_rows(table)
-    return np.sort(order[np.argpartition(keys, most - 1)[:most]])
+    return np.sort(shuffle_rows(table)[:most]) if table.n_rows > most else np.arange(table.n_rows)
 
 
 def shuffle_rows(table: DiscreteTable) -> _Int64Array:

@@ -36,10 +36,11 @@ Sets = Mapping[int, Variables]  # a condition for each of some columns
 def explain_blanket(run: Run, blanket: Blanket, separators: Sets) -> Explanation:
     """Explain a blanket; ``separators`` are what the search has handed over."""
     engine, task = run.open_engine(tells_required=False), run.task(run.data.index(blanket.target))
-    found = Found(run.witnesses_of(blanket), separators=separators)
-    parameters = blanket.settled_parameters
-    size = tried_separator(parameters)
-    found = replace(found, separators=complete_separators(engine, task, found, size))
+    witnesses, parameters = run.witnesses_of(blanket), blanket.settled_parameters
+    # members that separate a column are of interest, even if the search met others first
+    found = Found(witnesses, separators={x: z for x, z in separators.items() if z <= {*witnesses}})
+    inside = complete_separators(engine, task, found, tried_separator(parameters))
+    found = replace(found, separators={**separators, **inside})
     return explain(
         engine, run.names, task, found, method=blanket.method, parameters=parameters,
         choices=blanket.choices, remarks=blanket.remarks,
@@ -59,8 +60,7 @@ def explain(
 ) -> Explanation:
     """Explain what was found; columns are positions there, which ``names`` translates.
 
-    Of the separators only those that were found are told; see
-    :func:`~komb.search.separated.complete_separators`.
+    Of separators only those found are told (:func:`~komb.search.separated.complete_separators`).
     """
     target, witnesses, blanket = task.target, found.witnesses, frozenset(found.witnesses)
     size = affordable_size(len(blanket), tried_separator(parameters))

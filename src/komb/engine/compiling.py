@@ -28,7 +28,7 @@ IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 """Whether kernels are compiled at all."""
 
 SECONDS_TO_LOAD = 0.2  # that Numba and a kernel on disk take
-SECONDS_TO_WAIT = 1.0  # in Python, before somebody has to wait for a compiler
+SECONDS_TO_WAIT = 3.0  # in Python, before somebody has to wait for a compiler, six times as long
 MOST_ROWS_IN_PYTHON = 20_000
 
 INNER: dict[Any, dict[str, Any]] = {}

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 from komb.engine.questions import (
     EMPTY,
+    Allowance,
     Dependence,
     OnProgress,
     Outcome,
@@ -90,11 +91,14 @@ class Engine(ABC):
     n_variables : int
     notes : dict
         What a search learnt, for the next one that asks the same engine.
+    allowance : Allowance
+        Where it is spent, no more subsets are looked at: what they would separate is not separated.
     """
 
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self.notes: dict[str, Any] = {}
+        self.allowance = Allowance()
 
     # What it knows of itself: the defaults describe an oracle
 
@@ -122,6 +126,10 @@ class Engine(ABC):
     def test_cost(self) -> float:
         """Work of one test, in units of a test on counts."""
         return 1.0
+
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so; 0 where that is little."""
+        return 0
 
     @property
     @abstractmethod

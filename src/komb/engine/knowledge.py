@@ -17,7 +17,7 @@ a blanket, or its part that is not later, whatever is outside remains independen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -162,11 +162,12 @@ class KnowledgeEngine(PlainEngine):
         on_progress: OnProgress | None = None,
     ) -> list[StrongDependence]:
         """All dependences of at least so many bits that knowledge lets count."""
-        before = self._engine.work.tests
+        tests, spent = self._engine.work.tests, self._engine.allowance.spent
         found = self._engine.strong(
             target, asked, least_bits, is_conservative=is_conservative, on_progress=on_progress
         )
-        self._n_tests += self._engine.work.tests - before
+        self._n_tests += self._engine.work.tests - tests
+        self.allowance.spent += self._engine.allowance.spent - spent
         return [
             (bits, x, given)
             for bits, x, given in found
@@ -224,6 +225,10 @@ class KnowledgeEngine(PlainEngine):
     def test_cost(self) -> float:
         """Work of one test, in units of a test on counts."""
         return self._engine.test_cost
+
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so."""
+        return self._engine.cost_of(target, bits, given)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
         """Whether a set is known to determine a variable, from so many rows per combination."""

@@ -182,6 +182,10 @@ class PlainEngine(Engine):
             memory.note(unknown, self.weigh(target, asked))
             self._n_tests += sum(len(candidates) for candidates, _ in unknown)
         rows = [memory.bits.get(given, {}) for _, given in questions]
+        if self.test_cost > 1.0:
+            for (candidates, given), row in zip(questions, rows, strict=True):
+                bits = {x: row[x] for x in candidates - given}
+                self.allowance.spent += self.cost_of(target, bits, given)
         memory.make_room()
         return rows
 
@@ -325,7 +329,7 @@ class PlainEngine(Engine):
                 going[number] = _Walker(x, walk)
             if not going:
                 return list(dict(sorted(results.items())).values())
-            most = max(1, TESTS_AT_ONCE // len(going))
+            most = 0 if self.allowance.is_spent else max(1, TESTS_AT_ONCE // len(going))
             asked = [(walker.candidate, walker.take(most)) for walker in going.values()]
             for number, weighed in zip(list(going), self._weigh_each(target, asked), strict=True):
                 if number in going and going[number].has_ended(weighed):

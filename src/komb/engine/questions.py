@@ -98,6 +98,22 @@ def check_variables(asked: AbstractSet[int], everything: Variables) -> None:
         raise ParameterError.because("engine", rule, wrong, "Correct the algorithm that asks.")
 
 
+@dataclass(slots=True)
+class Allowance:
+    """Work of tests that were asked for, and how much of it there may be.
+
+    What is remembered counts as if it were new, so nothing depends on what was asked before.
+    """
+
+    spent: int = 0
+    most: float = math.inf
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.spent > self.most
+
+
 def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:
     """Order dependences by their bits, the strongest first, then by their variables."""
     bits, candidate, given = dependence

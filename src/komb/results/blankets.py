@@ -10,7 +10,7 @@ from komb.errors import ParameterError
 from komb.results.blanket import Blanket
 from komb.results.export import Drawn, columns_of
 from komb.results.member import MEMBER_COLUMNS
-from komb.views.blankets_text import blankets_sheet
+from komb.views.comparison_text import blankets_sheet
 from komb.views.text import Sheet, plural
 
 if TYPE_CHECKING:

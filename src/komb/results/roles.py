@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from komb.data.names import Name
 from komb.results.export import Result, columns_of
 from komb.results.record import Record
-from komb.views.roles_text import implied_sheet, roles_sheet, show_role
+from komb.views.effects_text import implied_sheet, roles_sheet, show_role
 from komb.views.text import Sheet, plural
 
 Kind: TypeAlias = Literal["neighbour", "spouse", "partner", "by request", "implied", "undecided"]

@@ -30,7 +30,7 @@ from komb.data.names import FrozenMapping, Name
 from komb.errors import ParameterError
 from komb.results.export import Result
 from komb.results.record import Record
-from komb.views.stability_text import stability_sheet
+from komb.views.effects_text import stability_sheet
 from komb.views.text import Sheet, plural
 
 THRESHOLD = 0.6

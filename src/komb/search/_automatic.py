@@ -98,10 +98,15 @@ class Search:
     from_target: NeighbourSearch = field(init=False)
     single: float = field(init=False)  # bits that a single test needs
     needed: float = field(init=False)  # bits that a neighbour of the target needs
+    is_bounded: bool = True  # unless a bound on separators was asked for
+    was_cut: bool = False  # whether a step had to end before it was done
+    _spent_before: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Look at every candidate alone."""
         task, variables = self.task, self.task.candidates | {self.task.target}
+        self._spent_before = self.engine.allowance.spent
+        self.allow(_effort.UNTIL_OWN)
         self.region = Region.of(self.engine, variables, self.max_separator)
         alpha = self.given_alpha or self.engine.alpha
         self.single = 0.0 if alpha is None else bits_of(alpha)  # an oracle needs no threshold
@@ -124,6 +129,24 @@ class Search:
         if math.isinf(false_discovery_bits(certain.values(), n_tests, chance)):
             return math.inf
         return max(self.single, false_discovery_bits(bits, n_tests))
+
+    def allow(self, share: float) -> None:
+        """Let the search go on until a share of what it may spend is spent."""
+        self.was_cut |= self.is_spent
+        is_costly = self.engine.test_cost > 1.0
+        most = share * _effort.MOST_SEARCHED if self.is_bounded and is_costly else math.inf
+        self.engine.allowance.most = self._spent_before + most
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a step has to come to an end."""
+        return self.engine.allowance.is_spent
+
+    def end(self) -> None:
+        """Note whether some step had to end early, and let others ask what they want."""
+        self.allow(math.inf)
+        if self.was_cut:
+            self.omissions.insert(0, GroundedOmission(0, 0, 0.0, limit=fact(Kind.UNDECIDED)))
 
     @property
     def alone(self) -> Mapping[int, float]:
@@ -263,7 +286,7 @@ class Search:
             self.limit = fact(Kind.TOO_MANY_TESTS, n_tests, self.budget.max_tests)
         elif n_sets > self.budget.max_sets:
             self.limit = fact(Kind.TOO_MANY_SETS, n_sets, self.budget.max_sets)
-        elif not is_asked and work > self._most_work(size):
+        elif self.is_spent or (not is_asked and work > self._most_work(size)):
             self.limit = fact(Kind.TOO_MUCH_WORK, n_tests)
         else:
             return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from komb.engine.questions import Variables, count_subsets, strongest, subsets
 from komb.search._automatic import Search
+from komb.search._effort import UNTIL_SHRUNK
 from komb.search._thresholds import family_bits
 
 MISSED_CHANCE = 0.02
@@ -31,7 +32,9 @@ def settle(search: Search, order: int, max_separator: int | None) -> dict[int, V
     """
     returned: set[int] = set()
     while True:
+        search.allow(UNTIL_SHRUNK)
         shrink(search, max_separator)
+        search.allow(1.0)
         witnesses = find_witnesses(search, order)
         missed = _find_missed(search, max_separator)
         if missed is None or missed in returned:
@@ -48,7 +51,7 @@ def shrink(search: Search, max_separator: int | None = None) -> None:
     """
     search.report("shrink")
     while max_separator is None or len(search.blanket) <= max_separator + 1:
-        for x in search.weakest_first():
+        for x in [] if search.is_spent else search.weakest_first():
             others = frozenset(search.blanket) - {x}
             if not search.is_dependent(x, others) and search.is_settled(
                 x, others, search.blanket[x]
@@ -101,6 +104,8 @@ def _witness(search: Search, x: int, order: int) -> Variables | None:
         size -= 1
     seen_given = [search.blanket[x]] if search.blanket[x] <= others else []
     for witness in (*seen_given, *subsets(pool, size), others):
+        if search.is_spent and witness not in (search.blanket[x], others):
+            continue
         if search.is_dependent(x, witness):
             separator = search.sure_separator(x, witness)
             if separator is None:

@@ -28,6 +28,16 @@ MOST_WORK_BESIDES = 3e7
 MOST_COSTLY_WORK_BESIDES = 5e8
 """The same of tests that cost more than those on counts, as the whole search does."""
 
+MOST_SEARCHED = 1e10
+"""Work of costly tests that a search takes without being asked for a bound on separators."""
+
+UNTIL_SHRUNK = 1.5
+"""The share up to which members that are superfluous given all others are looked for."""
+
+UNTIL_OWN, UNTIL_NEIGHBOURS, UNTIL_SPOUSES, UNTIL_GROWN = 0.25, 0.45, 0.55, 0.7
+"""Shares of it after which the search from the target, those from others, that for spouses and
+that for groups leave the rest undecided; what is left is for the check by definition."""
+
 WORK_PER_SECOND = 1e9
 
 SCREENED_TEST, SCREENED_CELL = 40.0, 0.45e-3

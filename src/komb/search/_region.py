@@ -78,7 +78,7 @@ class NeighbourSearch:
 
     def approach(self, other: int) -> None:
         """Go one step towards knowing whether another variable is a neighbour."""
-        if other in self._untested:
+        if other in self._untested and not self.region.engine.allowance.is_spent:
             self._condition({other})
         else:
             self._go_on()
@@ -90,6 +90,9 @@ class NeighbourSearch:
         return self
 
     def _go_on(self) -> None:
+        if self.region.engine.allowance.is_spent:  # those waiting stay undecided, and outside
+            self._waiting.clear()
+            self._untested.clear()
         if self._untested:
             self._condition(set(self._untested))
         elif self._waiting:
@@ -187,6 +190,8 @@ class Region:
     @classmethod
     def of(cls, engine: Engine, variables: Variables, max_separator: int) -> Region:
         """Return the region of an engine: the one it has, or a new one."""
+        if not math.isinf(engine.allowance.most):  # then what is learnt depends on the target
+            return cls(engine, variables, max_separator)
         known: dict[tuple[Variables, int], Region]
         known = engine.notes.setdefault("region", {})
         key = variables, max_separator

@@ -50,6 +50,8 @@ def find_equivalents(
     found: dict[int, tuple[Variables, ...]] = {}
     shown = [x for x in witnesses.keys() - task.include if witnesses[x] is not None]
     for member in sorted(shown, key=lambda x: (-alone.get(x, 0.0), x)):
+        if region.engine.allowance.is_spent:
+            break
         given, sets = _find_replacements(region, task, member, members)
         if sets:
             best = _strongest(region.engine, task.target, member, sets, given)

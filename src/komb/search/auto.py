@@ -33,6 +33,7 @@ from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strengt
 from komb.search import options
 from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
+from komb.search._effort import UNTIL_GROWN, UNTIL_NEIGHBOURS, UNTIL_SPOUSES
 from komb.search._remarks import Witnesses, find_determining, find_equivalents, find_leaks
 from komb.search._thresholds import (
     FALSE_SHARE,
@@ -81,7 +82,9 @@ def find_blanket(
 ) -> Found:
     """Find a blanket, with as many conditions as the data call for."""
     largest = LARGEST_SEPARATOR if max_separator is None else max_separator
-    search = Search(engine, task, largest, level, alpha, Budget(time_budget))
+    search = Search(
+        engine, task, largest, level, alpha, Budget(time_budget), is_bounded=max_separator is None
+    )
     leaks = find_leaks(engine, task, search.alone, search.needed)
     determining = find_determining(leaks, search.alone)
     if determining is not None:
@@ -92,6 +95,7 @@ def find_blanket(
         reached = grow(search, order)
         witnesses = settle(search, reached, max_separator)
     witnesses, equivalents = _exchange(search, witnesses, reached, max_separator)
+    search.end()
     return Found(
         witnesses,
         separators=search.known_separators(),
@@ -121,6 +125,8 @@ def _exchange(
     seen = set[Variables]()
     while True:
         members, equivalents = find_equivalents(search.region, search.task, witnesses)
+        if search.is_spent:  # an exchange could not be checked
+            return dict(witnesses), {}
         is_changed = members.keys() != search.blanket.keys()
         search.exchange(members)
         if not is_changed or frozenset(members) in seen:
@@ -140,6 +146,7 @@ def find_neighbours(search: Search) -> None:
     search.separators = dict.fromkeys(candidates, EMPTY)
     if not math.isinf(search.needed):
         search.from_target.finish()  # all of them are asked about, so better together
+        search.allow(UNTIL_NEIGHBOURS)
         joined = {x: region.joint_bits(search.from_target, x, search.needed) for x in search.alone}
         joined = {x: bits for x, bits in joined.items() if bits}
         least = false_discovery_bits(joined.values(), len(candidates))
@@ -167,10 +174,11 @@ def find_spouses(search: Search) -> None:
     All of them that could be joined with a neighbour are one family.
     """
     search.report("spouses")
+    search.allow(UNTIL_SPOUSES)
     region, others = search.region, search.outside
     found: dict[int, tuple[float, Variables]] = {}
     family: set[int] = set()
-    for child in sorted(search.blanket):
+    for child in [] if search.is_spent else sorted(search.blanket):
         family |= region.alone(child).keys() & others
         for bits, x, given in _moved_by(search, child, others):
             if bits > found.get(x, (0.0, EMPTY))[0] and region.are_joined(child, x):
@@ -198,6 +206,7 @@ def grow(search: Search, order: int | None) -> int:
     """
     if order == 0:
         return 0
+    search.allow(UNTIL_GROWN)
     _add_inseparable(search)
     _add_partners(search)
     most = LARGEST_ORDER if order is None else order
@@ -223,6 +232,8 @@ def _add_inseparable(search: Search) -> None:
             return
         for x in sorted(doubtful):
             separator = search.find_separator(x, EMPTY)
+            if search.is_spent:
+                return
             if separator is None:
                 search.add(x, EMPTY)
                 break
@@ -306,7 +317,7 @@ def _add_strong(search: Search, hits: Sequence[StrongDependence]) -> list[int]:
         }
         # what is separated once stays so, for the blanket only grows here
         unseparated = {x: witness for x, witness in first.items() if witness is not None}
-        if not unseparated:
+        if not unseparated or search.is_spent:
             return added
         x = max(unseparated, key=lambda x: (bits[x, unseparated[x]], -x))
         witnesses = {other: witnesses[other] for other in unseparated if other != x}

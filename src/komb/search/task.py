@@ -99,10 +99,13 @@ class Leak:
         Its position, in a result its name.
     share : float
         Of the target's variation that it explains, beyond chance; 1 if it leaves nothing open.
+    by_gaps : bool
+        Whether not its values do so, but whether it has one.
     """
 
     column: Any
     share: float
+    by_gaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,7 @@ class Kind(Enum):
     TIME_SPENT = auto()  # seconds, tests that are left
     TOO_MANY_TESTS = auto()  # tests, limit
     TOO_MUCH_WORK = auto()  # tests
+    UNDECIDED = auto()
     TOO_MANY_SETS = auto()  # sets of columns, limit
     DETERMINED = auto()
     LARGEST_ORDER = auto()

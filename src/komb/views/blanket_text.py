@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from komb.citests.registry import unreliable_note
 from komb.data.knowledge import Knowledge
 from komb.search.registry import algorithms, all_options
+from komb.views.effects_text import recurrence_note
 from komb.views.reasons import ADJUSTED_NOTE, adjust
 from komb.views.remarks_text import (
     choice_grid,
@@ -19,7 +20,6 @@ from komb.views.remarks_text import (
     sight_grid,
     sight_notes,
 )
-from komb.views.stability_text import recurrence_note
 from komb.views.text import (
     NOTHING,
     Grid,

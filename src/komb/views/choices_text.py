@@ -13,6 +13,7 @@ _WORDS: dict[Kind, Callable[..., str]] = {
     Kind.TIME_SPENT: "the time budget of {:g} s is spent, {:,} tests are left".format,
     Kind.TOO_MANY_TESTS: "{:,} tests, more than the limit of {:,}".format,
     Kind.TOO_MUCH_WORK: "{:,} tests would take too long to make unasked".format,
+    Kind.UNDECIDED: "more work than a search does unless 'max_separator' is given".format,
     Kind.TOO_MANY_SETS: "{:,} sets of columns, more than the limit of {:,}".format,
     Kind.DETERMINED: "a column determines the target".format,
     Kind.LARGEST_ORDER: "the maximum automatic order".format,

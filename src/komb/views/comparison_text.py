@@ -1,4 +1,4 @@
-"""What several methods found, as text: who found what, and what it took."""
+"""Several blankets as text: of several methods, who found what at what cost; of several targets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from komb.views.blanket_text import cut_notes, identifier_notes, shared_paramete
 from komb.views.remarks_text import leak_warnings, omission_notes
 from komb.views.text import (
     DOT,
+    NOTHING,
     TICK,
     Grid,
     Mark,
@@ -20,7 +21,10 @@ from komb.views.text import (
 )
 
 if TYPE_CHECKING:
+    from komb.results.blanket import Blanket
+    from komb.results.blankets import Blankets
     from komb.results.comparison import Comparison
+
 
 _WIDTH = 78  # characters of a matrix; it is folded where it has more methods
 _SIGNS: dict[Mark, str] = {"found": TICK, "hit": TICK, "extra": "+", "missed": "-", "absent": DOT}
@@ -132,3 +136,56 @@ def _fold(labels: list[str], room: int) -> Iterator[list[str]]:
         run.append(label)
     if run:
         yield run
+
+
+_NAMES_WIDTH = 60  # characters of a list of names in a table
+_MOST_LEAKS = 10  # leaks that are named
+_HEADINGS = ("target", "size>", "members", "tests>", "time>")
+
+
+def blankets_sheet(blankets: Blankets) -> Sheet:
+    """Say what was found for each target."""
+    tests = plural(sum(blanket.tests for blanket in blankets.values()), "test")
+    return Sheet(
+        title=f"Markov blankets of {plural(len(blankets), 'target')}",
+        facts=_facts_of_all(list(blankets.values())),
+        grids=(Grid(_HEADINGS, tuple(map(_show_blanket, blankets.values()))),),
+        notes=(f"{tests} in {show_seconds(blankets.seconds)}.",),
+        warnings=tuple(_warnings_of_all(blankets)),
+    )
+
+
+def _facts_of_all(blankets: list[Blanket]) -> str:
+    """Say what all targets were searched with; an automatic search chooses for each target."""
+    if not blankets:
+        return "Nothing was searched."
+    parameters = show_parameters(shared_parameters(blankets))
+    return ", ".join(filter(None, [f"method {blankets[0].method}", parameters]))
+
+
+def _show_blanket(blanket: Blanket) -> tuple[str, ...]:
+    return (
+        show_name(blanket.target),
+        str(len(blanket)),
+        show_names(blanket.members, _NAMES_WIDTH) or NOTHING,
+        f"{blanket.tests:,}",
+        show_seconds(blanket.seconds),
+    )
+
+
+def _warnings_of_all(blankets: Blankets) -> Iterator[str]:
+    """Name leaks, and say for how many targets something was left out."""
+    leaks = [
+        warning
+        for blanket in blankets.values()
+        for warning in leak_warnings(blanket.leaks, blanket.target)
+    ]
+    yield from leaks[:_MOST_LEAKS]
+    if len(leaks) > _MOST_LEAKS:
+        n_more = plural(len(leaks) - _MOST_LEAKS, "more possible leak")
+        yield f"{n_more}: see 'leaks' of each target."
+    n_partial = sum(bool(blanket.omissions) for blanket in blankets.values())
+    if n_partial:
+        yield (
+            f"The search skipped tests for {plural(n_partial, 'target')}: see 'omissions' of each."
+        )

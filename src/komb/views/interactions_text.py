@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from komb.views.effects_text import show_bits
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN, _SHOWN_MORE = 30, 5  # groups that are significant, and others
 _MOST_CELLS = 36  # of a table of effects that is printed
 _HEADINGS = (
-    "rank>", "columns", "statistic>", "df>", "p>", "family-wise p>", "FDR p>", "bits>",
+    "rank>", "columns", "where", "statistic>", "df>", "p>", "family-wise p>", "FDR p>", "bits>",
     "bits in all>", "rows>", "proxies>",
 )  # fmt: skip
 _VERBS = {"interaction": "act together on", "association": "are associated with"}
@@ -35,12 +36,13 @@ def interactions_sheet(found: Interactions) -> Sheet:
     """Say which groups there are, and what no other group has."""
     n_found = len(found.significant)
     shown = found.groups[: min(n_found, _SHOWN) + (_SHOWN_MORE if n_found <= _SHOWN else 0)]
-    headings = _HEADINGS if any(each.proxies for each in shown) else _HEADINGS[:-1]
-    rows = tuple(_show(each)[: len(headings)] for each in shown)
+    lines = [_show(each) for each in shown]
+    used = [not lines or any(line[i] != NOTHING for line in lines) for i in range(len(_HEADINGS))]
+    headings, *rows = (tuple(compress(line, used)) for line in (_HEADINGS, *lines))
     return Sheet(
         title=_answer(found, n_found),
         facts=", ".join(_facts(found)),
-        grids=(Grid(headings, rows),),
+        grids=(Grid(headings, tuple(rows)),),
         notes=tuple(_notes(found, n_found, len(shown))),
     )
 
@@ -61,8 +63,9 @@ def certificate(found: Interactions) -> str:
 def interaction_sheet(each: Interaction) -> Sheet:
     """Show one group with its table of effects."""
     columns, target = show_names(each.columns), show_name(each.target)
+    where = f"at {', '.join(each.places)}, " if each.places else ""
     facts = (
-        f"statistic {show_statistic(each.statistic)}, df {show_freedom(each.df)}, "
+        f"{where}statistic {show_statistic(each.statistic)}, df {show_freedom(each.df)}, "
         f"p = {show_p_value(each.p_value)}, family-wise {show_p_value(each.p_family)}, "
         f"{show_bits(each.bits)} bits beyond its parts"
     )
@@ -109,7 +112,8 @@ def _facts(found: Interactions) -> Iterator[str]:
 
 def _show(each: Interaction) -> tuple[str, ...]:
     return (
-        str(each.rank), show_names(each.columns), show_statistic(each.statistic),
+        str(each.rank), show_names(each.columns), ", ".join(each.places) or NOTHING,
+        show_statistic(each.statistic),
         show_freedom(each.df), show_p_value(each.p_value), show_p_value(each.p_family),
         show_p_value(each.p_fdr), show_bits(each.bits), show_bits(each.bits_in_all),
         f"{each.n_rows:,}", str(len(each.proxies)) if each.proxies else NOTHING,

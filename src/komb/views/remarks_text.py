@@ -24,15 +24,24 @@ def leak_warnings(leaks: Iterable[Leak], target: Name) -> Iterator[str]:
             if leak.share >= 1
             else f"explains {_percent(leak.share)} of the variation of {target!r}"
         )
-        yield (
-            f"Possible leak: {leak.column!r} {how}. If its value is not known before that of "
-            f"{target!r}, leave it out: exclude=[{leak.column!r}] or --exclude."
+        remedy = (
+            f"If its value is not known before that of {target!r}, leave it out: "
+            f"exclude=[{leak.column!r}] or --exclude."
         )
+        if leak.by_gaps:
+            how, remedy = f"has a value or none, which {how}", "Tests see values only."
+        yield f"Possible leak: {leak.column!r} {how}. {remedy}"
 
 
 def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> Iterator[str]:
     """Say in a sentence what was not searched, or how far was searched."""
-    left_out = list(omissions)
+    every = list(omissions)
+    left_out = [each for each in every if each.order]
+    if len(left_out) < len(every):
+        yield (
+            "Not searched to the end: which columns others separate from the target, so some may "
+            "be wrong. That is much work here; max_separator=3 or --max-separator 3 does it."
+        )
     if left_out:
         orders = " or ".join(str(number) for number in sorted({each.order for each in left_out}))
         tests = plural(sum(each.n_tests for each in left_out), "test")
@@ -45,7 +54,7 @@ def omission_notes(omissions: Iterable[Omission], order: int | None = None) -> I
             f"Not searched{whom}: what shows only together with {orders} "
             f"{'other' if orders == '1' else 'others'} ({tests} more{took})."
         )
-    elif order is not None:
+    elif order is not None and not every:
         groups = f" and together with up to {plural(order, 'other')}" if order else ""
         yield f"Searched: every column by itself{groups}."
 
@@ -54,7 +63,8 @@ def omission_reasons(omissions: Iterable[Omission]) -> Iterator[str]:
     """Say why something was not searched, order by order."""
     for each in omissions:
         whom = "" if each.n_columns is None else f" for {plural(each.n_columns, 'column')}"
-        yield f"Order {each.order} was not searched{whom}: {each.reason}."
+        end = "" if each.order else " to the end"
+        yield f"Order {each.order} was not searched{end}{whom}: {each.reason}."
 
 
 def equivalents_note(remarks: Remarks, *, is_sought: bool) -> Iterator[str]:
@@ -62,7 +72,7 @@ def equivalents_note(remarks: Remarks, *, is_sought: bool) -> Iterator[str]:
     for member, sets in remarks.equivalents.items():
         names = "; or ".join(show_names(each, _NAMES_WIDTH) for each in sets)
         yield f"Alternatives: {names} could take the place of {show_names([member])}."
-    if is_sought and not remarks.equivalents:
+    if is_sought and not remarks.equivalents and all(each.order for each in remarks.omissions):
         yield "Alternatives: none; no other column could take a member's place."
 
 

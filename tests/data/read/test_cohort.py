@@ -267,6 +267,12 @@ def test_a_file_that_is_something_else(cohort: Path, data: bytes, message: str) 
         komb.read_table(cohort)
 
 
+@pytest.mark.parametrize("name", ["cohort", "cohort.bim", "cohort.fam"])
+def test_a_file_beside_the_genotypes(cohort: Path, name: str) -> None:
+    with pytest.raises(FileError, match=r"has no genotypes\. Name the file that has.*cohort\.bed"):
+        komb.read_table(cohort.with_name(name), keep="x")
+
+
 def test_there_is_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="There is no file"):
         komb.read_table(tmp_path / "x.bed")

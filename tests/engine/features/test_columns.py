@@ -17,7 +17,7 @@ KNOWN = np.array([0, 2, 3, 5])
 def features_of(values: npt.NDArray[np.float64]) -> Features:
     """Make the features of numbers."""
     table = DiscreteTable.from_codes(np.zeros((len(values), 1), np.int64))
-    columns = FeatureColumns(table, {0: values}, ())
+    columns = FeatureColumns.of(table, {0: values}, ())
     made = Features.of(columns, 0)
     back = np.argsort(np.lexsort([values]))  # rows are sorted
     return Features(

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from komb.data.table import DiscreteTable
 from komb.engine.engine import AllSets, Power
-from komb.engine.features.columns import FeatureColumns
-from komb.engine.features.feature_engine import FeatureEngine
+from komb.engine.features.columns import FEW_ROWS, FeatureColumns
+from komb.engine.features.feature_engine import PLAIN_BITS, FeatureEngine
 from komb.engine.questions import EMPTY
 from komb.search.auto import find_blanket
 from komb.search.task import Task
 from tests.engine.engines import on_table
 from tests.naive.mixed import NaiveColumn, mixed_test
+
+LONG = 5000
 
 quick = settings(max_examples=12, deadline=None, derandomize=True)
 
@@ -60,7 +62,7 @@ def engine_of(
         codes.append(np.where(is_missing, -1, values))
     table = DiscreteTable.from_codes(np.column_stack(codes), missing="testwise")
     levels = on_table(table, "auto", alpha=alpha, df="adjusted")
-    return FeatureEngine(FeatureColumns(table, numbers, ()), levels, alpha=alpha)
+    return FeatureEngine(FeatureColumns.of(table, numbers, ()), levels, alpha=alpha)
 
 
 def twins_of(columns: list[Any], missing: list[Any] | None = None) -> list[NaiveColumn]:
@@ -279,6 +281,14 @@ class TestSearch:
         assert not engine.can_detect(0, 1, frozenset({3}), EMPTY, power[0.01])
         assert not engine.can_detect(0, 1, frozenset({2}), EMPTY, power[0.5])
 
+    def test_power_rises_with_what_conditions_tell_of_the_target(self) -> None:
+        rng = np.random.default_rng(5)
+        x, noise, rest = rng.normal(size=(3, 400))
+        engine = engine_of([0.4 * x + noise + 0.05 * rest, x, noise, rest])
+        power = Power(0.1, 0.1, 50.0)
+        assert not engine.can_detect(0, 1, frozenset({3}), EMPTY, power)
+        assert engine.can_detect(0, 1, frozenset({2}), EMPTY, power)
+
     def test_leaks_and_determining_columns(self) -> None:
         rng = np.random.default_rng(4)
         x, noise = rng.normal(size=(2, 300))
@@ -291,3 +301,35 @@ class TestSearch:
         assert not engine.determines(frozenset({1}), 3, min_rows=2.0)  # each value once
         assert not engine.determines(frozenset({4}), 3, min_rows=2.0)
         assert engine.determines(frozenset({3}), 3, min_rows=2.0)
+
+
+class TestManyRows:
+    def test_what_is_plain_in_a_few_rows_counts_for_all(self) -> None:
+        columns = draw_columns(np.random.default_rng(3), LONG, ["normal", "nominal", "normal"])
+        engine = engine_of(columns)
+        few, ratio = engine._few, LONG / FEW_ROWS
+        assert few is not None
+        assert few.n_rows == FEW_ROWS
+        for target, x, given_set in ((0, 1, {2}), (1, 0, {2}), (0, 2, {1}), (2, 0, {1})):
+            condition = frozenset(given_set)
+            [bits] = engine.evidence(target, [({x}, condition)])
+            [in_few] = few.evidence(target, [({x}, condition)])
+            in_all = -np.log2(max(engine.outcome(target, x, condition).p_value or 0.0, 1e-300))
+            is_plain = in_few.get(x, 0.0) >= PLAIN_BITS
+            expected = ratio * in_few[x] if is_plain else in_all if x in bits else 0.0
+            assert bits.get(x, 0.0) == pytest.approx(expected, rel=1e-6)
+
+    def test_what_was_asked_before_counts_as_work_again(self) -> None:
+        engine = engine_of(draw_columns(np.random.default_rng(4), LONG, ["normal"] * 3))
+        spent = []
+        for _ in range(2):
+            engine.evidence(0, [({1, 2}, EMPTY), ({1}, frozenset({2}))])
+            spent.append(engine.allowance.spent)
+        assert spent[1] == 2 * spent[0] > 0
+
+    def test_no_subsets_are_looked_at_once_nothing_is_left(self) -> None:
+        engine = engine_of(draw_columns(np.random.default_rng(5), 300, ["normal"] * 6))
+        engine.allowance.most = -1.0
+        least, separated = engine.weakest(0, {1: 9.0, 2: 9.0}, frozenset({3, 4, 5}), 2)
+        assert (least, separated) == ({1: 9.0, 2: 9.0}, {})
+        assert engine.work.tests == 0

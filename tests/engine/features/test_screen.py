@@ -33,7 +33,7 @@ def features_of(values: Any) -> Features:
     is_number = values.dtype.kind == "f"
     codes = np.zeros(len(values), np.int64) if is_number else values
     table = DiscreteTable.from_codes(np.column_stack([np.arange(len(values)), codes]))
-    return Features.of(FeatureColumns(table, {1: values} if is_number else {}, ()), 1)
+    return Features.of(FeatureColumns.of(table, {1: values} if is_number else {}, ()), 1)
 
 
 @pytest.mark.parametrize("kind", ["product", "sign of product", "cancelled", "by level"])

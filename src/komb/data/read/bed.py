@@ -108,5 +108,7 @@ def _as_slice(places: Positions) -> Any:
 
 
 register_genotypes(
-    GenotypeFormat((".bed",), open_bed, "plink --bfile ... --geno 0.99 --make-bed --out another")
+    GenotypeFormat(
+        (".bed",), open_bed, (".bim", ".fam"), "plink --bfile ... --geno 0.99 --make-bed"
+    )
 )

@@ -80,6 +80,7 @@ class GenotypeFormat(NamedTuple):
 
     suffixes: tuple[str, ...]
     open: Callable[[Path, int], AbstractContextManager[Genotypes]]  # a file, and a memory limit
+    companions: tuple[str, ...]  # how names of files beside them end
     without_empty: str  # a command that leaves out variants nobody was called of
 
 
@@ -97,6 +98,12 @@ def genotype_format_of(file: Path) -> GenotypeFormat | None:
     from komb.data.read import bed, pgen, vcf  # noqa: F401 - each registers itself
 
     name = file.name.lower()
+    for form in _FORMATS:
+        stem = file.with_suffix("") if file.suffix.lower() in form.companions else file
+        whole = stem.with_name(stem.name + form.suffixes[0])
+        if whole.is_file() and (stem != file or not file.exists()):
+            remedy = f"Name the file that has them: {str(whole)!r}."
+            raise FileError(f"{shorten(file)} has no genotypes.", remedy)
     return next((each for each in _FORMATS if name.endswith(each.suffixes)), None)
 
 

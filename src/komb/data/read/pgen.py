@@ -133,5 +133,7 @@ def _read_variants(file: Path, limit: int) -> pl.DataFrame:
 
 
 register_genotypes(
-    GenotypeFormat((".pgen",), open_pgen, "plink2 --pfile ... --geno 0.99 --make-pgen")
+    GenotypeFormat(
+        (".pgen",), open_pgen, (".pvar", ".psam"), "plink2 --pfile ... --geno 0.99 --make-pgen"
+    )
 )

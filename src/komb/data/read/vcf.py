@@ -140,5 +140,5 @@ def _refuse_odd(found: Array, text: bytes, numbers: list[int], people: list[str]
 
 
 register_genotypes(
-    GenotypeFormat((".vcf", ".vcf.gz"), open_vcf, "plink2 --vcf ... --geno 0.99 --export vcf")
+    GenotypeFormat((".vcf", ".vcf.gz"), open_vcf, (), "plink2 --vcf ... --geno 0.99 --export vcf")
 )

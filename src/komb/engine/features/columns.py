@@ -18,7 +18,7 @@ in which they come. They are kept in blocks of equal length.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from komb.data.row_sample import codes_in, sample_rows
+from komb.data.levels import CodeArray
+from komb.data.row_sample import codes_in, shuffle_rows
 from komb.data.table import DiscreteTable
 from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.kernels import features as kernels
@@ -74,6 +75,9 @@ BEND_LEVEL, MOST_TESTS_OF_BENDS = 0.05, 1 << 14
 
 BLOCK = 256
 """Rows of a block, at most: what is made of so many stays near the processor."""
+
+FEW_ROWS = 2000
+"""Rows that most dependences are plain in, where a table has twice as many or more."""
 
 _ROUND = 8  # rows of a block are a multiple
 _DIGITS = 9  # of moments that are compared: rounding errors are behind
@@ -289,8 +293,16 @@ class FeatureColumns:
 
     Parameters
     ----------
-    table, numbers, ordered
-        As in :class:`~komb.engine.features.feature_engine.FeatureEngine`.
+    numbers : mapping of int to array
+        Values of the columns that are numbers.
+    codes : array, [column, row]
+        Of all columns; those that are no level are missing.
+    levels : sequence of int
+        How many each column has.
+    ordered : collection of int
+        Columns of levels that are taken by their ranks.
+    few : array
+        Rows that stand for all of them; empty where there are few anyway.
 
     Attributes
     ----------
@@ -302,23 +314,49 @@ class FeatureColumns:
     """
 
     def __init__(
-        self, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
+        self,
+        numbers: Mapping[int, FloatArray],
+        codes: CodeArray,
+        levels: Sequence[int],
+        ordered: Collection[int],
+        few: Int64Array,
     ) -> None:
-        rows = sample_rows(table, table.n_ranked_rows)
-        self.n_rows, self.n_columns = len(rows), table.n_columns
+        shape: tuple[int, int] = codes.shape
+        self.n_columns, self.n_rows = shape
         self.n_blocks = max(1, -(-self.n_rows // BLOCK))
         self.length = max(_ROUND, -(-self.n_rows // (self.n_blocks * _ROUND)) * _ROUND)
         self.numeric = frozenset(numbers)
-        codes = codes_in(table, rows)
-        values = {x: np.asarray(own, np.float64)[rows] for x, own in numbers.items()}
-        # an order that only depends on what is in the rows
-        order = np.lexsort([values.get(x, codes[x]) for x in reversed(range(self.n_columns))])
-        self._numbers = {x: own[order] for x, own in values.items()}
-        self._codes, self._levels = codes[:, order], tuple(map(len, table.levels))
+        self._numbers, self._codes, self._levels, self._few = numbers, codes, levels, few
         self._ordered = frozenset(ordered)
         self._columns: dict[int, Column] = {}
         self._known: dict[int, BoolArray | None] = {}
         self._bends: dict[tuple[int, int], float] = {}
+
+    @classmethod
+    def of(
+        cls, table: DiscreteTable, numbers: Mapping[int, FloatArray], ordered: Collection[int]
+    ) -> FeatureColumns:
+        """Take the rows of a table that tests look at."""
+        is_long = table.n_rows >= 2 * FEW_ROWS
+        shuffled = shuffle_rows(table) if is_long else np.arange(table.n_rows)
+        places = np.argsort(shuffled[: table.n_ranked_rows])
+        rows = shuffled[places]
+        codes = codes_in(table, rows)
+        values = {x: np.asarray(own, np.float64)[rows] for x, own in numbers.items()}
+        # an order that only depends on what is in the rows
+        order = np.lexsort([values.get(x, codes[x]) for x in reversed(range(table.n_columns))])
+        few = np.flatnonzero(places[order] < FEW_ROWS) if is_long else order[:0]
+        values = {x: own[order] for x, own in values.items()}
+        return cls(values, codes[:, order], [*map(len, table.levels)], ordered, few)
+
+    @property
+    def few(self) -> FeatureColumns | None:
+        """The same columns in a few rows that stand for all, if there are many more."""
+        if not len(self._few):
+            return None
+        numbers = {x: own[self._few] for x, own in self._numbers.items()}
+        codes = self._codes[:, self._few]
+        return FeatureColumns(numbers, codes, self._levels, self._ordered, self._few[:0])
 
     @property
     def n_levels(self) -> list[int]:

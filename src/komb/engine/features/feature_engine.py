@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
 from itertools import compress
@@ -20,6 +20,7 @@ from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
 from komb.engine.features.step_functions import is_simple_function
 from komb.engine.features.work import Work
+from komb.engine.kernels.gram import LINEAR
 from komb.engine.plain import PlainEngine
 from komb.engine.questions import (
     EMPTY,
@@ -45,6 +46,16 @@ KEPT_BYTES = 128 << 20
 TEST_COST = 200.0
 """A test on features takes about this many times as long as one on counts."""
 
+PLAIN_BITS = 40.0
+"""Evidence in a few rows that decides a test."""
+
+COST_OF_SET, COST_OF_TEST, COST_ALONE = 450, 30, 10
+"""Work of a row, per condition: what is known of the conditions, and each test given them. The last
+is that of a test without any."""
+
+MOST_COSTLY_CONDITIONS = 3
+"""More of them cost no more: there are as many functions of them as there may be."""
+
 LEAST_SWEEP = 8
 """From so many sets on, only what passes a screen is tested."""
 
@@ -61,17 +72,10 @@ _Result = TypeVar("_Result")
 
 
 class FeatureEngine(PlainEngine):
-    """Tests on features where a number is involved, those of another engine elsewhere.
+    """Tests on features where a number is involved, those of the engine ``levels`` elsewhere.
 
-    Parameters
-    ----------
-    columns : FeatureColumns
-    levels : Engine, optional
-        Decides tests among columns of levels only; without it they are on features too.
-    alpha : float
-        Level of the tests.
-    fixed : frozenset of int
-        Covariates. The other engine has none: they are part of what it is asked.
+    Without ``levels`` columns of levels are tested on features too. ``fixed`` are covariates; the
+    other engine has none: they are part of what it is asked.
 
     Examples
     --------
@@ -80,7 +84,7 @@ class FeatureEngine(PlainEngine):
     >>> a, b, noise = rng.normal(size=(3, 400))
     >>> y = np.sign(a * b) + noise
     >>> table = DiscreteTable.from_data({"a": a, "b": b, "y": y}, discretize="quantile")
-    >>> columns = FeatureColumns(table, {0: a, 1: b, 2: y}, ())
+    >>> columns = FeatureColumns.of(table, {0: a, 1: b, 2: y}, ())
     >>> engine = FeatureEngine(columns, alpha=0.01)
     >>> engine.dependents(2, {0, 1}, frozenset())
     []
@@ -100,6 +104,8 @@ class FeatureEngine(PlainEngine):
     ) -> None:
         super().__init__(columns.n_columns, fixed)
         self._columns, self._levels, self._alpha = columns, levels, alpha
+        few = columns.few
+        self._few = None if few is None else FeatureEngine(few, alpha=alpha)
         self._conditions = LruCache[Any, Conditions](KEPT_BYTES)
         self._adjusted = LruCache[Any, Adjusted](KEPT_BYTES)
         self._idle: list[Work] = []  # memory that no thread works in
@@ -125,6 +131,21 @@ class FeatureEngine(PlainEngine):
         """How much work a test is, in units of a test on counts."""
         return TEST_COST
 
+    def cost_of(self, target: int, bits: Mapping[int, float], given: Variables) -> int:
+        """Work of having found bits of candidates, in nanoseconds or so."""
+        mixed = [own for x, own in bits.items() if self._is_mixed(target, x, given)]
+        n_given = min(len(given | self.fixed), MOST_COSTLY_CONDITIONS)
+
+        def cost(n_rows: int, n_tests: int) -> int:
+            per_row = n_given * (COST_OF_SET + COST_OF_TEST * n_tests) + COST_ALONE * n_tests
+            return n_rows * per_row if n_tests else 0
+
+        if self._few is None or not n_given:
+            return cost(self.n_rows, len(mixed))
+        n_few = self._few.n_rows
+        n_left = sum(own * n_few < PLAIN_BITS * self.n_rows for own in mixed)
+        return cost(n_few, len(mixed)) + cost(self.n_rows, n_left)
+
     @property
     def alpha(self) -> float:
         """Level of the tests."""
@@ -145,10 +166,9 @@ class FeatureEngine(PlainEngine):
         """Bits of evidence for every candidate of every question; 0 if it is independent."""
         counted, on_features = self._split(target, questions)
         answers: list[dict[int, float]] = [{} for _ in questions]
-        tests = list(self._compare_each(target, on_features.values()))
-        for number, own in zip(on_features, tests, strict=True):
-            bits = own.evidence(self._alpha)
-            answers[number] = dict(zip(on_features[number][0], bits, strict=True))
+        found = self._map(partial(self._weigh, target), on_features.values())
+        for number, (row, n_unreliable) in zip(on_features, found, strict=True):
+            answers[number], self._n_unreliable = row, self._n_unreliable + n_unreliable
         if self._levels is not None and counted:
             asked = [(frozenset(candidates), given) for candidates, given in counted.values()]
             for number, row in zip(counted, self._levels.evidence(target, asked), strict=True):
@@ -214,17 +234,22 @@ class FeatureEngine(PlainEngine):
 
     # Tests on features
 
-    def _compare_each(
-        self, target: int, questions: Collection[Candidates], unlikely: float = UNLIKELY
-    ) -> Iterator[Tests]:
-        """Compare the candidates of questions with a target, on threads if that is worth it."""
+    def _weigh(self, target: int, question: Candidates) -> tuple[dict[int, float], int]:
+        """Bits of each candidate, and how many tests are unreliable.
 
-        def test(question: Candidates) -> Tests:
-            return self._compare(target, *question, unlikely)
-
-        for tests in self._map(test, questions):
-            self._n_unreliable += int(np.count_nonzero(~tests.is_reliable))
-            yield tests
+        What is plain in a few rows is not looked at in all: evidence grows with the rows.
+        """
+        candidates, given = question
+        row: dict[int, float] = {}
+        if self._few is not None and given:
+            ratio = self.n_rows / self._few.n_rows
+            tests = self._few._compare(target, candidates, given)
+            pairs = zip(candidates, tests.evidence(self._alpha), strict=True)
+            row = {x: ratio * bits for x, bits in pairs if bits >= PLAIN_BITS}
+        left = [x for x in candidates if x not in row]
+        tests = self._compare(target, left, given)
+        row |= zip(left, tests.evidence(self._alpha), strict=True)
+        return row, int(np.count_nonzero(~tests.is_reliable))
 
     def _map(self, work: Callable[[_Item], _Result], items: Collection[_Item]) -> Iterator[_Result]:
         is_worth_it = len(items) > 1 and len(items) * self.n_rows >= ROWS_FOR_THREADS
@@ -373,6 +398,9 @@ class FeatureEngine(PlainEngine):
                 if on_progress is not None and number % _QUESTIONS_PER_REPORT == 0:
                     on_progress(number, len(questions))
                 asked, given = questions[number]
+                self.allowance.spent += self.cost_of(target, dict.fromkeys(candidates, 0.0), given)
+                if self.allowance.is_spent:
+                    break
                 self._n_tests += len(asked)
                 self._n_unreliable += int(np.count_nonzero(~tests.is_reliable))
                 pairs = zip(candidates, tests.evidence(self._alpha), strict=True)
@@ -412,9 +440,13 @@ class FeatureEngine(PlainEngine):
         given, witness = given | self.fixed, witness | self.fixed
         if self._levels is not None and not self._is_mixed(target, candidate, given | witness):
             return self._levels.can_detect(target, candidate, given, witness, power)
+        for each in (given, witness):
+            self.allowance.spent += self.cost_of(target, {candidate: 0.0}, each)
         test = self._compare(target, [candidate], given)
         seen = self._compare(target, [candidate], witness)
         share = power.share if power.left_share is None else power.left_share
+        if seen.decider(0) == LINEAR:  # clearer, the less conditions leave of the target
+            share *= self._share_left(target, witness) / self._share_left(target, given)
         return has_power(test, seen, share, self._alpha)
 
     def determines(self, given: Variables, variable: int, min_rows: float) -> bool:
@@ -443,15 +475,19 @@ class FeatureEngine(PlainEngine):
     def _explained_share(self, target: int, candidate: int) -> float:
         if self._levels is not None and not self._is_mixed(target, candidate, EMPTY):
             return self._levels.explained_shares(target, [candidate])[0]
-        pair = [target, candidate]
-        rows = self._columns.rows(pair, self._columns.incomplete(pair))
-        if rows.n_rows < LEAST_ROWS:
-            return 0.0
-        if self._is_function(target, candidate):
+        left = self._share_left(target, frozenset({candidate}))
+        return 1.0 if left < 1.0 and self._is_function(target, candidate) else 1.0 - left
+
+    def _share_left(self, target: int, given: Variables) -> float:
+        """Share of the target's variance, of degree 1, that conditions leave; never nothing."""
+        columns = [target, *self._columns.in_order(given)]
+        rows = self._columns.rows(columns, self._columns.incomplete(columns))
+        if not given or rows.n_rows < LEAST_ROWS:
             return 1.0
+        self.allowance.spent += self.cost_of(target, {target: 0.0}, given)
         with self._work() as work:
-            share = Conditions(rows, [candidate]).explained_share(rows, target, work)
-        return min(share, NEARLY_ALL)
+            share = Conditions(rows, columns[1:]).explained_share(rows, target, work)
+        return 1.0 - min(share, NEARLY_ALL)
 
     def _is_function(self, target: int, candidate: int) -> bool:
         """Whether the target is a simple function of a candidate."""

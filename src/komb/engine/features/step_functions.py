@@ -22,10 +22,11 @@ def is_simple_function(
 ) -> bool:
     """Whether values follow from those of another column; ``has_numbers`` is about the latter."""
     target, own = (np.unique(each, return_inverse=True)[1] for each in (values, cause))
-    pairs = np.unique(np.stack([own, target], axis=1), axis=0)
-    if len(pairs) != pairs[-1, 0] + 1:
+    counts, n_values = np.bincount(target), int(own.max()) + 1
+    pairs = np.unique(own * len(counts) + target)
+    if len(pairs) != n_values:
         return False  # one value goes with several
-    counts, steps = np.bincount(target), np.diff(pairs[:, 1])
+    steps = np.diff(pairs % len(counts))
     n_steps, is_ordered = len(pairs), False
     if has_numbers:
         n_steps = 1 + int(np.count_nonzero(steps))
@@ -38,5 +39,7 @@ def is_simple_function(
 
 def _bits_of_arrangements(counts: Int64Array) -> float:
     """Logarithm of the number of orders of so many things of each kind."""
-    ways = math.lgamma(int(counts.sum()) + 1) - sum(math.lgamma(n + 1) for n in counts.tolist())
-    return ways / math.log(2.0)
+    from scipy.special import gammaln
+
+    ways = gammaln(counts.sum() + 1.0) - gammaln(counts + 1.0).sum()
+    return float(ways / math.log(2.0))

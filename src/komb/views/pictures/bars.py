@@ -33,8 +33,6 @@ def plot_effects(effects: Effects, ax: Axes | None = None) -> Axes:
         left = [start + wide for start, wide in zip(left, widths, strict=True)]
     for number, effect in enumerate(ordered):
         axes.plot([effect.added_low, effect.added_high], [number, number], color="#222222")
-    if ordered:
-        axes.legend(loc="lower right", frameon=False, fontsize=8)
     return _finish(axes, is_new=is_new)
 
 
@@ -49,8 +47,6 @@ def plot_ranking(ranking: Ranking, ax: Axes | None = None) -> Axes:
         if places:
             widths = [max(shown[place].added, 0.0) for place in places]
             axes.barh(places, widths, color=colour, label=label)
-    if shown:
-        axes.legend(loc="lower right", frameon=False, fontsize=8)
     return _finish(axes, is_new=is_new)
 
 
@@ -69,6 +65,8 @@ def _finish(axes: Axes, *, is_new: bool) -> Axes:
     axes.set_xlim(left=0)
     axes.set_xlabel("bits per row")
     axes.spines[["top", "right"]].set_visible(False)
+    if axes.containers:  # beside the bars, which may be anywhere inside
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=8)
     if is_new:
         make_room(axes)
     return axes

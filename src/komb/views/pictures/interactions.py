@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from komb.views.pictures.canvas import fit, grow, make_room, new_axes, shorten
 from komb.views.text import show_name, show_names, show_p_value
@@ -13,6 +13,7 @@ from komb.views.text import show_name, show_names, show_p_value
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from komb.data.kinds import Place
     from komb.data.names import Name
     from komb.results.interactions import Interaction, Interactions
 
@@ -24,7 +25,7 @@ _MOST_GROUPS = 12  # of the picture of groups
 _MOST_SQUARES = 40  # columns of a heat map, and columns in order beyond
 _LEAST_P = 1e-300
 _WIDE, _HIGH = 7.0, 3.6  # inches
-_SQUARE = 4.2
+_SQUARE, _GENOME = 4.2, 5.0
 _CELL = 0.62  # inches of a cell of a table of effects
 _MOST_LABELLED = 12 * 12  # cells with their numbers
 
@@ -39,9 +40,10 @@ def plot_groups(found: Interactions, ax: Axes | None = None) -> Axes:
     ax.set_axis_off()
     ax.set_xlim(-1, 1)
     ax.set_ylim(-1, 1)
+    turns = [i / len(names) - (len(names) == 2) / 4 for i in range(len(names))]  # a pair lies flat
     places = {
-        name: (math.sin(math.tau * i / len(names)), math.cos(math.tau * i / len(names)))
-        for i, name in enumerate(names)
+        name: (math.sin(math.tau * turn), math.cos(math.tau * turn))
+        for name, turn in zip(names, turns, strict=True)
     }
     for number, group in enumerate(shown):
         _draw_star(ax, [places[name] for name in group.columns], group, number)
@@ -92,8 +94,10 @@ def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
+    if found.places:
+        return _plot_genome_by_genome(found, ax)
     best = _best_of_pairs(found)
-    names = _in_order(found, {name for pair in best for name in pair})
+    names = [name for name in found.p_values if any(name in pair for pair in best)]
     place = {name: i for i, name in enumerate(names)}
     picture = np.full((max(len(names), 1),) * 2, np.nan)
     for (first, second), value in best.items():
@@ -111,12 +115,64 @@ def plot_heatmap(found: Interactions, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(names)), labels, fontsize=size, parse_math=False)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    bar = ax.inset_axes((1.04, 0, 0.04, 1))
-    scale = ax.figure.colorbar(ScalarMappable(norm, "Blues"), cax=bar)
-    scale.set_label("-log10 p of the best group with both")
+    _add_scale(ax, ScalarMappable(norm, "Blues"))
     if is_new:
         make_room(ax)
     return ax
+
+
+def _add_scale(axes: Axes, colours: Any) -> None:
+    scale = axes.figure.colorbar(colours, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
+    scale.set_label("-log10 p of the best group with both")
+
+
+def _plot_genome_by_genome(found: Interactions, ax: Axes | None) -> Axes:
+    """Draw the pairs of variants in all groups that are listed, where they are in the genome."""
+    is_new, genome = ax is None, _Genome.of(found)
+    ax = new_axes(ax, _GENOME, _GENOME)
+    groups = sorted(found.groups, key=lambda each: -each.p_value)  # the best ones on top
+    points = [
+        (genome.place[first], genome.place[second], _height(group.p_value))
+        for group in groups
+        for pair in combinations([name for name in group.columns if name in genome.place], 2)
+        for first, second in (pair, pair[::-1])
+    ]
+    across, up, heights = zip(*points, strict=True) if points else ((), (), ())
+    for set_limits, draw in ((ax.set_xlim, ax.axvline), (ax.set_ylim, ax.axhline)):
+        set_limits(0, genome.end)
+        for edge in genome.edges:
+            draw(edge, color="#E4E4E4", linewidth=0.6, zorder=0)
+    drawn = ax.scatter(
+        across, up, c=heights, cmap=_from_pale("Blues"), marker="s", s=10, zorder=2,
+        vmin=0, vmax=max([*heights, 3.0]), clip_on=False,
+    )  # fmt: skip
+    for group in found.significant[:3]:
+        for pair in combinations([name for name in group.columns if name in genome.place], 2):
+            low, high = sorted(genome.place[name] for name in pair)
+            text = shorten(show_names(sorted(pair, key=genome.place.__getitem__)), _LETTERS)
+            ax.annotate(
+                text, (low, high), (0, 6), textcoords="offset points", fontsize=7,
+                ha="left" if low < genome.end / 4 else "center", parse_math=False,
+                bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "linewidth": 0},
+            )  # fmt: skip
+    ticks, labels = genome.ticks()
+    ax.set_xticks(ticks, labels, fontsize=8, parse_math=False)
+    ax.set_yticks(ticks, labels, fontsize=8, parse_math=False)
+    ax.set_xlabel("chromosome")
+    ax.set_ylabel("chromosome")
+    ax.set_title(f"Pairs and {show_name(found.target)}: p", loc="left", parse_math=False)
+    _add_scale(ax, drawn)
+    if is_new:
+        make_room(ax)
+    return ax
+
+
+def _from_pale(name: str) -> Any:
+    """Return the darker part of a colour map, whose first colour can be seen on white."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colormaps[name](0.25 + 0.75 * i / 255) for i in range(256)])
 
 
 def _best_of_pairs(found: Interactions) -> dict[tuple[Name, Name], float]:
@@ -132,22 +188,52 @@ def _best_of_pairs(found: Interactions) -> dict[tuple[Name, Name], float]:
     return best
 
 
-def _in_order(found: Interactions, names: set[Name]) -> list[Name]:
-    """Columns in the order of the table, or of the genome."""
-    listed = [name for name in found.p_values if name in names]
-    if not found.places:
-        return listed
-    numbers = {name: i for i, name in enumerate(_along_genome(found))}
-    return sorted(listed, key=lambda name: numbers.get(name, len(numbers)))
+class _Genome(NamedTuple):
+    """Where columns are drawn: chromosomes side by side, in base pairs, or columns as they come."""
+
+    place: dict[Name, float]
+    edges: list[float]  # where chromosomes end
+    chromosomes: list[str]
+
+    @classmethod
+    def of(cls, found: Interactions) -> _Genome:
+        """Put the columns of a result on a line."""
+        if not found.places:
+            return cls({name: i + 0.5 for i, name in enumerate(found.p_values)}, [], [])
+        parts: dict[str, dict[Name, float]] = {}
+        for name in sorted(found.places, key=lambda name: _rank(found.places[name])):
+            chromosome, position = found.places[name]
+            own = parts.setdefault(chromosome, {})
+            own[name] = len(own) if position is None else position
+        spans = [max(own.values()) - min(own.values()) for own in parts.values()]
+        gap = (sum(spans) or len(found.places)) / 25 / len(parts)
+        place, end, edges = {}, 0.0, []
+        for own, span in zip(parts.values(), spans, strict=True):
+            start = end + gap - min(own.values())
+            place.update({name: start + at for name, at in own.items()})
+            end += span + 2 * gap
+            edges.append(end)
+        return cls(place, edges, list(parts))
+
+    @property
+    def end(self) -> float:
+        """Where the line ends."""
+        return self.edges[-1] if self.edges else float(len(self.place))
+
+    def ticks(self) -> tuple[list[float], list[str]]:
+        """Return the middles of chromosomes and their names, as many as there is room for."""
+        shown: list[tuple[float, str]] = []
+        for start, end, name in zip([0.0, *self.edges], self.edges, self.chromosomes, strict=False):
+            middle, room = (start + end) / 2, (1 + len(name)) * self.end / 100
+            if not shown or middle - shown[-1][0] >= room:
+                shown.append((middle, name))
+        return [middle for middle, _ in shown], [name for _, name in shown]
 
 
-def _along_genome(found: Interactions) -> list[Name]:
-    def key(name: Name) -> tuple[int, str, int]:
-        at = found.places[name]
-        number = int(at.chromosome) if at.chromosome.isdigit() else 10_000
-        return number, at.chromosome, at.position or 0
-
-    return sorted((name for name in found.p_values if name in found.places), key=key)
+def _rank(place: Place) -> tuple[int, str, int]:
+    """Order chromosomes by their numbers, those without one behind."""
+    number = place.chromosome.lower().removeprefix("chr")
+    return int(number) if number.isdecimal() else 10_000, number, place.position or 0
 
 
 def _height(p_value: float) -> float:
@@ -158,34 +244,38 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
     """Draw the best p-value of every column: alone as a point, in a group as a diamond."""
     is_new = ax is None
     ax = new_axes(ax, _WIDE, _HIGH)
-    names = _along_genome(found) if found.places else [*found.p_values]
+    genome = _Genome.of(found)
     groups: dict[Name, float] = {}
     for group in found.groups:
         for name in group.columns:
             groups[name] = min(group.p_value, groups.get(name, 1.0))
-    start, ticks = 0, []
-    for number, (label, part) in enumerate(_chromosomes(found, names)):
-        places = range(start, start + len(part))
-        colour = (_DARK, _LIGHT)[number % 2]
-        heights = [_height(found.p_values[name]) for name in part]
-        ax.plot(places, heights, ".", color=colour, markersize=3, label="_alone")
-        own = [(x, _height(groups[n])) for x, n in zip(places, part, strict=True) if n in groups]
-        if own:
-            ax.plot(*zip(*own, strict=True), "D", color=_COLOURS[0], markersize=3, alpha=0.6)
-        ticks.append((start + len(part) / 2, label))
-        start += len(part)
-    _label_best(ax, found, {name: i for i, name in enumerate(names)})
+    best = {name for group in found.significant for name in group.columns}
+    chromosome = {name: found.places[name].chromosome for name in found.places}
+    numbers = {label: number for number, label in enumerate(genome.chromosomes)}
+    for number, colour in enumerate((_DARK, _LIGHT)):
+        own = [n for n in genome.place if numbers.get(chromosome.get(n, ""), 0) % 2 == number]
+        heights = [_height(found.p_values[name]) for name in own]
+        ax.plot([genome.place[n] for n in own], heights, ".", color=colour, markersize=3)
+    for names, size, alpha in ((groups.keys() - best, 2, 0.35), (best, 4, 1.0)):
+        shown = sorted(names & genome.place.keys(), key=genome.place.__getitem__)
+        ax.plot(
+            [genome.place[name] for name in shown], [_height(groups[name]) for name in shown], "D",
+            color=_COLOURS[0], markersize=size, markeredgewidth=0, alpha=alpha,
+        )  # fmt: skip
+    _label_best(ax, found, genome.place)
     lines = [
         ax.axhline(
             _height(found.level / max(number, 1)), color=_FAINT, linewidth=0.8, linestyle=style,
             label=f"{found.level:g} / {what}",
         )
         for number, style, what in (
-            (len(names), "--", "columns"),
+            (len(genome.place), "--", "columns"),
             (sum(each.n_tested for each in found.searched), ":", "groups"),
         )
     ]  # fmt: skip
-    ax.set_xticks([x for x, _ in ticks], [label for _, label in ticks], fontsize=8)
+    if found.places:
+        ax.set_xticks(*genome.ticks(), fontsize=8, parse_math=False)
+    ax.set_xlim(0, genome.end)
     ax.set_xlabel("chromosome" if found.places else "column, in the order of the table")
     ax.set_ylabel("-log10 p")
     ax.set_ylim(bottom=0)
@@ -197,15 +287,7 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
     return _finish(ax, is_new=is_new)
 
 
-def _chromosomes(found: Interactions, names: Sequence[Name]) -> Iterator[tuple[str, list[Name]]]:
-    parts: dict[str, list[Name]] = {}
-    for name in names:
-        label = found.places[name].chromosome if name in found.places else ""
-        parts.setdefault(label, []).append(name)
-    yield from parts.items()
-
-
-def _label_best(axes: Axes, found: Interactions, place: Mapping[Name, int]) -> None:
+def _label_best(axes: Axes, found: Interactions, place: Mapping[Name, float]) -> None:
     """Name the columns of the first significant groups."""
     named: set[Name] = set()
     for group in found.significant[:3]:
@@ -242,13 +324,28 @@ def plot_qq(found: Interactions, ax: Axes | None = None) -> Axes:
     n = len(heights)
     expected = [-math.log10((n - i - 0.5) / n) for i in range(n)]
     most = max(expected, default=1.0)
+    low, high = _band(n)
+    ax.fill_between(
+        expected, low, high, color="#E8E8E8", linewidth=0, label="95 % if nothing depends"
+    )
     ax.plot([0, most], [0, most], color=_FAINT, linewidth=1)
     ax.plot(expected, heights, ".", color=_DARK, markersize=4)
     ax.set_xlabel("expected -log10 p")
     ax.set_ylabel("observed -log10 p")
     title = f"Single columns and {show_name(found.target)}: lambda = {found.inflation:.2f}"
     ax.set_title(title, loc="left", parse_math=False)
+    ax.legend(loc="upper left", frameon=False, fontsize=8)
     return _finish(ax, is_new=is_new)
+
+
+def _band(n: int) -> tuple[list[float], list[float]]:
+    """Return where the observed p-values of independent columns lie, each with 95 %."""
+    import numpy as np
+    from scipy.special import betaincinv
+
+    rank = np.arange(n)
+    low, high = (betaincinv(n - rank, rank + 1, share).tolist() for share in (0.975, 0.025))
+    return [_height(p) for p in low], [_height(p) for p in high]
 
 
 def plot_cells(each: Interaction, ax: Axes | None = None) -> Axes:

@@ -169,7 +169,7 @@ class _Drawing:
         """Draw the line of a member that depends marginally, or given too many to draw."""
         x, y = self.nodes[spoke.name]
         style: dict[str, Any] = {"color": _ALONE, "linewidth": self._width(spoke)}
-        meaning = "marginally dependent"
+        meaning = "depends by itself"
         if spoke.witness is None:
             style = {"color": _FAINT, "linewidth": _THINNEST, "linestyle": (0, (4, 3))}
             meaning = "by request"
@@ -190,7 +190,7 @@ class _Drawing:
             _hull(corners, middle), facecolor=(colour, 0.22), edgecolor="none", zorder=1
         )
         self.axes.add_patch(patch)
-        self.legend.setdefault("dependent given each other", patch)
+        self.legend.setdefault("depend together", patch)
         owners = [n for n in names if n in self.spokes and self.spokes[n].area == area]
         widths = [self._width(self.spokes[name]) for name in owners]
         self._join(middle, (0.0, 0.0), colour, max(widths))
