@@ -53,7 +53,6 @@ def with_missing() -> pd.DataFrame:
 
 
 class TestDiscretize:
-
     @pytest.mark.parametrize("way", ["quantile", "uniform", "kmeans"])
     def test_combinations_survive(self, way: str) -> None:
         blanket = search(discretize=way)

@@ -19,7 +19,7 @@ from tests.engine.random_answers import FunctionEngine, dice
 
 SIZES_OF_BATCHES = [
     "SETS_AT_FIRST", "SETS_AT_MOST", "TESTS_AT_ONCE", "CANDIDATES_AT_FIRST", "CANDIDATES_AT_MOST",
-    "SEPARATORS_REMEMBERED", "TESTS_PER_REPORT",
+    "SEPARATORS_REMEMBERED",
 ]  # fmt: skip
 
 engines = given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.4]))

@@ -35,6 +35,15 @@ def test_variants_lie_along_the_genome(found: komb.Interactions, kind: str) -> N
     assert axes.get_xlim()[0] < ticks[0] < ticks[-1] < axes.get_xlim()[1]
 
 
+def test_one_chromosome_has_base_pairs(found: komb.Interactions) -> None:
+    places = {name: Place("6", at.position) for name, at in found.places.items()}
+    axes = replace(found, places=places).plot(kind="heatmap")
+    assert axes.get_xlabel() == axes.get_ylabel() == "base pairs of chromosome 6"
+    assert axes.get_xlim() == pytest.approx((94.8, 100.2))
+    nowhere = replace(found, places={name: Place("6", None) for name in found.places})
+    assert nowhere.plot(kind="manhattan").get_xlim()[1] > 5
+
+
 def test_a_pair_is_twice_in_the_heat_map(found: komb.Interactions) -> None:
     (points,) = found.plot(kind="heatmap").collections
     places = {tuple(each) for each in np.round(np.asarray(points.get_offsets()), 6).tolist()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -21,7 +22,7 @@ from komb.api.oracle import Oracle
 from komb.api.progress import IGNORED, Reporter
 from komb.citests.engines import open_engine, ranked_numbers
 from komb.citests.registry import find_test, name_of_test, options_of
-from komb.data.column_order import order_columns
+from komb.data.column_order import order_columns, put_in_order
 from komb.data.gaps import shares_of_gaps
 from komb.data.kinds import IDENTIFIER, RANKS
 from komb.data.knowledge import ColumnKnowledge
@@ -166,7 +167,7 @@ class Run:
         engine: Engine
         if isinstance(data, DiscreteTable):
             if self.order:
-                data, place = data.select(self.names[x] for x in self.order), self._places()
+                data, place = put_in_order(data, self.order), self._places()
                 knowledge = knowledge and knowledge.moved(place, len(place))
                 fixed = _moved(fixed, place)
             engine = open_engine(
@@ -209,14 +210,16 @@ class Run:
         try:
             began = clock()
             run = self.ordered()
-            engine, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
-            before = engine.work
-            found = algorithm.search(engine, task, **arguments)
+            own, task = engine or run.open_engine(journal), run._task_of_engine(target, observe)
+            before = own.work
+            found = algorithm.search(own, task, **arguments)
             check_found(found, task, algorithm.name)
             # the evidence, gathered below, is no part of the search
-            counts, seconds = engine.work - before, clock() - began
-            finding = Finding(task.target, found, {}, counts, seconds)
-            return _in_table_order(_with_evidence(finding, task, engine), run.order)
+            counts, seconds = own.work - before, clock() - began
+            finding = _with_evidence(Finding(task.target, found, {}, counts, seconds), task, own)
+            if engine is None:
+                own.notes.clear()  # they hold their engine, whose buffers are free without them
+            return _in_table_order(finding, run.order)
         except KeyboardInterrupt:
             names = self.named(grown)
             message = (
@@ -423,9 +426,11 @@ def _in_table_order(finding: Finding, order: Sequence[int]) -> Finding:
         return finding
     found = finding.found
 
+    # hundreds of columns have the same separator
+    moved = cache(lambda own: None if own is None else _moved(own, order))
+
     def move(sets: Mapping[int, Variables | None]) -> dict[int, Any]:
-        moved = {order[x]: None if own is None else _moved(own, order) for x, own in sets.items()}
-        return dict(sorted(moved.items()))
+        return dict(sorted((order[x], moved(own)) for x, own in sets.items()))
 
     found = replace(
         found,

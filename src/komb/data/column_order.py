@@ -39,6 +39,9 @@ FEW_CODES = 8
 MOST_TELLING = 32
 """Columns that are told apart already and help to tell others apart."""
 
+MOST_ROWS_KEPT = 20_000
+"""Of tables that are kept in their order, so that the next search has what the last one made."""
+
 Colours = npt.NDArray[np.uint64]
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,6 +54,26 @@ def order_columns(table: DiscreteTable, ranked: Mapping[int, FloatArray]) -> tup
     ``ranked`` are the values of columns that tests take by their ranks; of all others the levels
     count. Of such a table as many rows are looked at as those tests look at.
     """
+    if ranked:
+        return _find_order(table, ranked)
+    if "order" not in table.made:
+        table.made["order"] = _find_order(table, ranked)
+    order: tuple[int, ...] = table.made["order"]
+    return order
+
+
+def put_in_order(table: DiscreteTable, order: Sequence[int]) -> DiscreteTable:
+    """Return a table with its columns in an order; a small one is the same each time."""
+    known_order, known = table.made.get("in order", ((), table))
+    if known_order != order:
+        known = table.select(table.names[x] for x in order)
+        if table.n_rows <= MOST_ROWS_KEPT:
+            table.made["in order"] = order, known
+    ordered: DiscreteTable = known
+    return ordered
+
+
+def _find_order(table: DiscreteTable, ranked: Mapping[int, FloatArray]) -> tuple[int, ...]:
     parts, n_levels = _codes_of(table, ranked)
     n_codes = n_levels + int(table.has_missing)
     counts = parts.add_up(partial(_count, parts.places, n_codes.tolist()))

@@ -103,6 +103,8 @@ class DiscreteTable:
     notes: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     annotations: Mapping[Name, Place] = field(default_factory=dict)
     connection: Any = None
+    # What follows from its contents and is made when it is asked for: nothing that was decided
+    made: dict[str, Any] = field(init=False, default_factory=dict)
     _positions: dict[Name, int] = field(init=False)
 
     def __post_init__(self) -> None:

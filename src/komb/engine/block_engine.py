@@ -127,12 +127,14 @@ class BlockEngine(TableEngine):
         answer = iter(bits.tolist())
         return [{x: own for x, own in zip(some, answer, strict=False) if own} for some, _ in asked]
 
-    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
-        """Bits of strong dependences."""
+    def _weigh_tests(
+        self, target: int, tests: Tests, fixed: Sequence[int], wants: int
+    ) -> FloatArray:
+        """Bits of strong dependences, with some columns in the condition of each test."""
         sets, bits = tests.sets.tolist(), np.zeros(len(tests.candidates))
         set_of = np.repeat(np.arange(len(sets)), np.diff(tests.starts)).tolist()
         asked = zip(tests.candidates.tolist(), set_of, strict=True)
-        listed = [(x, (*self._fixed, *sets[number])) for x, number in asked]
+        listed = [(x, (*fixed, *sets[number])) for x, number in asked]
         for places, answers in self._ask_blocks(target, loops.STRONG, listed, wants):
             bits[places] = answers.bits[: len(places)]
         return bits

@@ -46,9 +46,13 @@ class Buffers:
         return self._states[target, rule]
 
     def n_bytes(self, target: int) -> int:
-        """Bytes of the columns in the order of a target."""
+        """Bytes of the columns in the order of a target that were put there so far."""
         columns = self._columns.get(target)
-        return 0 if columns is None else columns["sorted"].nbytes + columns["bitmaps"].nbytes
+        if columns is None:
+            return 0
+        n_levels = np.dot(columns["is_packed"], self.shared.levels)
+        of_columns = np.count_nonzero(columns["is_sorted"]) * columns["sorted"][0].nbytes
+        return int(of_columns + n_levels * columns["bitmaps"][0].nbytes)
 
     def forget(self, target: int) -> None:
         """Free the columns in the order of a target."""

@@ -188,6 +188,7 @@ class Kernel:
         self.py_func, self._is_small = function, is_small
         self.cache: KernelCache | None = None
         self._compiled: Any = None
+        self._ready: dict[tuple[int | None, ...], Callable[..., Any]] = {}  # by kinds of records
 
     @property
     def compiled(self) -> Any:
@@ -202,6 +203,10 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run in Python or compiled; the answer is the same."""
+        # Numba takes ten times as long to find out that it has seen such records before
+        kinds = tuple([getattr(each, "kind", None) for each in arguments])
+        if self._compiled is not None and kinds in self._ready:
+            return self._ready[kinds](*arguments)
         if not IS_COMPILED:
             return _run_in_python(self.py_func, arguments)
         is_small = self._is_small
@@ -209,7 +214,12 @@ class Kernel:
             while not _patience.is_over(self.py_func.__name__):
                 with suppress(_LateError):
                     return _patience.run(self.py_func, arguments)
-        return self.compiled(*arguments)
+        compiled = self.compiled
+        answer = compiled(*arguments)
+        if None not in kinds:
+            types = tuple(map(compiled.typeof_pyval, arguments))
+            self._ready[kinds] = compiled.overloads[types].entry_point
+        return answer
 
 
 def kernel(function: Callable[..., Any]) -> Any:

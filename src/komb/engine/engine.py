@@ -67,6 +67,7 @@ class AllSets(NamedTuple):
     pool: Variables
     size: int
     min_rows_per_cell: float = 0.0  # sparser tables are left out
+    core: Variables = EMPTY  # given in every test, beside the set; no element of the pool
 
 
 class Power(NamedTuple):

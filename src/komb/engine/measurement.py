@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.engine.fixed_point import FloatArray, Int64Array
+from komb.engine.kernels.judge import POWER_DEVIATIONS
 from komb.engine.questions import Outcome
 from komb.errors import ParameterError
 
@@ -24,9 +25,6 @@ BoolArray = npt.NDArray[np.bool_]
 
 NO_FREEDOM = -1
 """Stands for "this statistic has no degrees of freedom"."""
-
-POWER_DEVIATIONS = 0.84
-"""Below the mean, so that four cases of five are above."""
 
 
 class Resampled(NamedTuple):

@@ -26,8 +26,8 @@ from komb.engine.questions import (
     StrongDependence,
     Variables,
     WorkCounts,
-    by_strength,
     check_variables,
+    find_strong,
     subsets,
 )
 
@@ -48,9 +48,6 @@ TESTS_AT_ONCE = 128
 
 CANDIDATES_AT_FIRST, CANDIDATES_AT_MOST = 4, 4096
 """Asked about together where the first success ends a question."""
-
-TESTS_PER_REPORT = 20_000
-"""Tests between two reports of progress."""
 
 Result = TypeVar("Result")
 
@@ -370,19 +367,18 @@ class PlainEngine(Engine):
         """All dependences of at least so many bits, the strongest first."""
         if isinstance(asked, AllSets):
             asked = list(self._questions_of(target, asked))
-        found: list[StrongDependence] = []
-        done = 0
-        for batch in _batches(asked):
-            if on_progress is not None:
-                on_progress(done, len(asked))
-            done += len(batch)
+
+        def weigh(batch: Sequence[Question]) -> list[dict[int, float]]:
+            answers = []
             for (_, given), bits in zip(batch, self.evidence(target, batch), strict=True):
                 strong = {x: own for x, own in bits.items() if own >= least_bits}
                 if strong and is_conservative:
                     [sure] = self.conservative_evidence(target, [(strong.keys(), given)])
                     strong = {x: own for x, own in strong.items() if sure.get(x, 0) >= least_bits}
-                found += [(own, x, given) for x, own in strong.items()]
-        return sorted(found, key=by_strength)
+                answers.append(strong)
+            return answers
+
+        return find_strong(weigh, asked, on_progress)
 
     def _questions_of(self, target: int, asked: AllSets) -> Iterator[Question]:
         """Yield every set, with the candidates whose table has rows enough per cell."""
@@ -396,7 +392,7 @@ class PlainEngine(Engine):
                 cells = math.prod(levels[z] for z in given)
                 candidates = frozenset(x for x in candidates if levels[x] * cells <= most)
             if candidates:
-                yield candidates, given
+                yield candidates, given | asked.core
 
     # Everything about a test
 
@@ -478,17 +474,3 @@ def _before(queries: Mapping[int, Query], found: Witness) -> dict[int, Query]:
     index = last.candidates.index(found.candidate)
     kept[found.query] = last._replace(candidates=last.candidates[:index])
     return kept
-
-
-def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Cut questions into batches of about so many tests as are reported on."""
-    batch: list[Question] = []
-    count = 0
-    for question in questions:
-        batch.append(question)
-        count += len(question[0])
-        if count >= TESTS_PER_REPORT:
-            yield batch
-            batch, count = [], 0
-    if batch:
-        yield batch

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import combinations
+from operator import add, sub
 from typing import NamedTuple
 
 from komb.errors import ParameterError
@@ -22,6 +23,10 @@ Candidates = tuple[Sequence[int], Variables]  # the same in an order: those that
 Dependence = tuple[int, Variables]  # candidate, given set
 StrongDependence = tuple[float, int, Variables]  # bits, candidate, given set
 OnProgress = Callable[[int, int], None]  # done, in all
+
+
+TESTS_PER_REPORT = 20_000
+"""Tests that are decided between two reports of progress."""
 
 
 class Branch(NamedTuple):
@@ -61,21 +66,11 @@ class WorkCounts:
 
     def __add__(self, other: WorkCounts) -> WorkCounts:
         """Work of both."""
-        return WorkCounts(
-            self.tests + other.tests,
-            self.tables + other.tables,
-            self.fallbacks + other.fallbacks,
-            self.unreliable + other.unreliable,
-        )
+        return WorkCounts(*map(add, astuple(self), astuple(other)))
 
     def __sub__(self, earlier: WorkCounts) -> WorkCounts:
         """Work done since ``earlier``."""
-        return WorkCounts(
-            self.tests - earlier.tests,
-            self.tables - earlier.tables,
-            self.fallbacks - earlier.fallbacks,
-            self.unreliable - earlier.unreliable,
-        )
+        return WorkCounts(*map(sub, astuple(self), astuple(earlier)))
 
 
 def subsets(items: Iterable[int], max_size: int, min_size: int = 0) -> Iterator[Variables]:
@@ -123,3 +118,34 @@ def by_strength(dependence: StrongDependence) -> tuple[float, int, list[int]]:
 def strongest(bits: Mapping[int, float]) -> int:
     """Return the candidate with the strongest dependence on the target, of several the first."""
     return max(sorted(bits), key=bits.__getitem__)
+
+
+def find_strong(
+    weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
+    questions: Sequence[Question],
+    on_progress: OnProgress | None,
+) -> list[StrongDependence]:
+    """Weigh questions, which leaves what is strong; return it, the strongest first."""
+    found: list[StrongDependence] = []
+    done = 0
+    for batch in _cut(questions):
+        if on_progress is not None:
+            on_progress(done, len(questions))
+        done += len(batch)
+        for (_, given), strong in zip(batch, weigh(batch), strict=True):
+            found += [(own, x, given) for x, own in strong.items()]
+    return sorted(found, key=by_strength)
+
+
+def _cut(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Cut questions into batches."""
+    batch: list[Question] = []
+    n_tests = 0
+    for question in questions:
+        batch.append(question)
+        n_tests += len(question[0])
+        if n_tests >= TESTS_PER_REPORT:
+            yield batch
+            batch, n_tests = [], 0
+    if batch:
+        yield batch

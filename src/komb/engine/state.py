@@ -232,13 +232,13 @@ class Shared:
         )  # fmt: skip
 
     def state_of(self, columns: dict[str, Any], rule: Rule) -> Any:
-        """Return the state of a target, with nothing remembered."""
+        """Return the state of a target, with nothing remembered; all share one empty memory."""
         if rule not in self._first:
             fields = self.fields | self.rule_fields(rule) | columns
             self._first[rule] = Record(**fields, **empty_memory(len(self.codes)))
             return self._first[rule]
         # quicker than to look at all fields again, most of which are the same
-        return self._first[rule].replaced(**columns, **empty_memory(len(self.codes)))
+        return self._first[rule].replaced(**columns)
 
 
 def stack_fields(n_columns: int) -> dict[str, Any]:

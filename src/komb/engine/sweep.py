@@ -10,9 +10,8 @@ is listed, and what no screen has seen, is decided like any other test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import chain, islice
+from collections.abc import Callable, Iterator
+from itertools import combinations, islice
 
 import numpy as np
 from scipy.special import chdtri
@@ -21,14 +20,7 @@ from komb.engine.cluster_screens import find_workers, screen_on
 from komb.engine.engine import AllSets
 from komb.engine.fixed_point import FloatArray, Int64Array
 from komb.engine.journal import Journal, Noted, hash_arrays
-from komb.engine.questions import (
-    OnProgress,
-    Question,
-    StrongDependence,
-    Variables,
-    by_strength,
-    subsets,
-)
+from komb.engine.questions import TESTS_PER_REPORT, OnProgress, StrongDependence
 from komb.engine.rule import Rule
 from komb.engine.screens import (
     NEVER,
@@ -52,70 +44,10 @@ LEAST_WORK = 1 << 29
 WORK_PER_THREAD = 1 << 27
 """Rows of all tests together that are worth starting a thread for."""
 
-TESTS_PER_REPORT = 20_000
-"""Tests that are decided between two reports of progress."""
-
 _SMALLEST_LEVEL = 1e-290
 _MARGIN = (
     1e-6  # relative, and in bits: for rounding; what is listed in vain is decided all the same
 )
-
-
-def find_strong(
-    weigh: Callable[[Sequence[Question]], Sequence[Mapping[int, float]]],
-    questions: Sequence[Question],
-    on_progress: OnProgress | None,
-) -> list[StrongDependence]:
-    """Weigh questions, which leaves what is strong; return it, the strongest first."""
-    found: list[StrongDependence] = []
-    done = 0
-    for batch in cut(questions):
-        if on_progress is not None:
-            on_progress(done, len(questions))
-        done += len(batch)
-        for (_, given), strong in zip(batch, weigh(batch), strict=True):
-            found += [(own, x, given) for x, own in strong.items()]
-    return sorted(found, key=by_strength)
-
-
-def cut(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Cut questions into batches."""
-    batch: list[Question] = []
-    n_tests = 0
-    for question in questions:
-        batch.append(question)
-        n_tests += len(question[0])
-        if n_tests >= TESTS_PER_REPORT:
-            yield batch
-            batch, n_tests = [], 0
-    if batch:
-        yield batch
-
-
-def questions_of(
-    asked: AllSets, levels: Sequence[int], most: float, screened: Variables = frozenset()
-) -> Iterator[Question]:
-    """Yield every given set, with the candidates that have few enough combinations with it.
-
-    Without tests of columns that a screen counts, if it takes tables of that size.
-    """
-
-    @cache
-    def select(n_combinations: int, is_screened: bool) -> Variables:
-        return frozenset(
-            x
-            for x in asked.candidates
-            if levels[x] * n_combinations <= most
-            and not (
-                is_screened and x in screened and levels[x] * n_combinations <= MOST_COMBINATIONS
-            )
-        )
-
-    for given in subsets(asked.pool, asked.size, asked.size):
-        n_combinations = math.prod(levels[z] for z in given)
-        candidates = select(n_combinations, given <= screened) - given
-        if candidates:
-            yield candidates, given
 
 
 class Sweep:
@@ -190,15 +122,29 @@ class Sweep:
                 done += n_unions
                 yield Tests.of(tests[:, 0], tests[:, 1:]), done
         if self._has_rest:
-            screened = frozenset(self.screened.tolist())
-            questions = questions_of(self._asked, self._levels.tolist(), self._most, screened)
-            for batch in cut(questions):
-                asked = [sorted(candidates) for candidates, _ in batch]
-                starts = np.cumsum([0, *map(len, asked)])
-                sets = np.array([sorted(given) for _, given in batch], np.int64)
-                done += len(batch)
-                yield Tests(np.array(list(chain.from_iterable(asked))), sets, starts), done
+            for n_sets, rest in self._rest():
+                done += n_sets
+                yield rest, done
             yield _no_tests(self._asked.size), self.total
+
+    def _rest(self) -> Iterator[tuple[int, Tests]]:
+        """Yield tests that no screen lists and that have few enough combinations of levels."""
+        levels, size = self._levels.astype(np.float64), self._asked.size
+        candidates = np.array(sorted(self._asked.candidates), np.int64)
+        is_screened = np.isin(np.arange(len(levels)), self.screened)
+        sets = combinations(sorted(self._asked.pool), size)
+        while some := list(islice(sets, -(-TESTS_PER_REPORT // max(1, len(candidates))))):
+            given = np.array(some, np.int64).reshape(len(some), size)
+            n_combinations = np.outer(levels[given].prod(axis=1), levels[candidates])
+            is_listed = np.outer(is_screened[given].all(axis=1), is_screened[candidates])
+            is_listed &= n_combinations <= MOST_COMBINATIONS
+            is_asked = (n_combinations <= self._most) & ~is_listed
+            for column in given.T:
+                is_asked &= column[:, None] != candidates
+            n_asked = is_asked.sum(axis=1)
+            is_used = n_asked > 0
+            own = candidates[np.nonzero(is_asked)[1]]
+            yield len(some), Tests(own, given[is_used], np.append(0, n_asked[is_used].cumsum()))
 
     def _listed(self, bits: Bits, journal: Journal | None, key: str) -> Iterator[Noted]:
         assert self._need is not None  # or there were no columns to screen

@@ -29,11 +29,12 @@ from komb.engine.questions import (
     Variables,
     WorkCounts,
     check_variables,
+    find_strong,
 )
 from komb.engine.rule import Rule
 from komb.engine.screens import Bits, Tests
 from komb.engine.state import Shared, empty_memory, memory_of, with_room
-from komb.engine.sweep import Sweep, find_strong, least_gain
+from komb.engine.sweep import Sweep, least_gain
 from komb.engine.verdicts import ExaminingEngine
 
 PREPARED_TARGETS, PREPARED_BYTES = 4, 64 << 20
@@ -83,6 +84,8 @@ class TableEngine(ExaminingEngine, CountingEngine):
         self._states: dict[int, Any] = {}
         self._others: dict[Rule, TableEngine] = {}  # on the same table
         self._memories: dict[int, dict[str, Any]] = {}  # of targets that are not prepared any more
+        self._present = -1  # the target in use
+        self._n_bytes: dict[int, tuple[int, int]] = {}  # columns and memory, when last in use
         self._before = self._shared.fields["work"].copy()
         self._listed = WorkCounts(0, 0, 0, 0)  # by sweeps
         self.journal: Journal | None = None
@@ -132,21 +135,30 @@ class TableEngine(ExaminingEngine, CountingEngine):
 
     def _state(self, target: int) -> Any:
         """Return all that kernels need of one target, which is the last of those in use."""
+        if target == self._present:
+            return self._states[target]
+        self._note_bytes()
         state = self._states.pop(target, None)
         if state is None:
             memory = self._memories.pop(target, None) or empty_memory(self.n_variables)
             state = self._buffers.state_of(target, self._rule).replaced(**memory)
-            if len(self._states) >= PREPARED_TARGETS:
-                self._make_room()
-        self._states[target] = state
+            self._make_room()
+        self._states[target], self._present = state, target
         return state
+
+    def _note_bytes(self) -> None:
+        """Note what the target in use takes, as another one takes its place."""
+        if self._present in self._states:
+            state = self._states[self._present]
+            memory = sum([part.nbytes for part in memory_of(state).values()])
+            self._n_bytes[self._present] = self._buffers.n_bytes(self._present), memory
 
     def _make_room(self) -> None:
         """Keep the columns of the last targets only, but all that is remembered."""
-        held = sum(self._buffers.n_bytes(target) for target in self._states)
+        held = sum([self._n_bytes[target][0] for target in self._states])
         while len(self._states) >= PREPARED_TARGETS and held > PREPARED_BYTES:
             oldest = next(iter(self._states))
-            held -= self._buffers.n_bytes(oldest)
+            held -= self._n_bytes[oldest][0]
             self._memories[oldest] = memory_of(self._states.pop(oldest))
             self._buffers.forget(oldest)
 
@@ -260,23 +272,29 @@ class TableEngine(ExaminingEngine, CountingEngine):
         def weigh(questions: Sequence[Question]) -> list[dict[int, float]]:
             return self._weigh(target, loops.STRONG, questions, wants)
 
-        def weigh_tests(tests: Tests) -> FloatArray:
-            return self._weigh_tests(target, tests, wants)
-
         with self._bounded(target, least_bits, is_conservative):
             if not isinstance(asked, AllSets):
                 return find_strong(weigh, asked, on_progress)
+            fixed = (*self._fixed, *sorted(asked.core))
             sweep, before = self._sweep(target, asked, least_bits), self.work
+
+            def weigh_tests(tests: Tests) -> FloatArray:
+                return self._weigh_tests(target, tests, fixed, wants)
+
             bits = self._pack(target, sweep.screened)
             found = sweep.run(weigh_tests, bits, on_progress, self.journal, str(target))
+        if asked.core:
+            return [(own, x, z | asked.core) for own, x, z in found]
         # what was listed has been tested once more
         made = WorkCounts(sweep.n_tests - (self.work - before).tests, sweep.n_counted, 0, 0)
         self._listed += made
         return found
 
-    def _weigh_tests(self, target: int, tests: Tests, wants: int) -> FloatArray:
-        """Bits of strong dependences."""
-        ask = self._asks.write_tests(loops.STRONG, tests, self._fixed, wants)
+    def _weigh_tests(
+        self, target: int, tests: Tests, fixed: Sequence[int], wants: int
+    ) -> FloatArray:
+        """Bits of strong dependences, with some columns in the condition of each test."""
+        ask = self._asks.write_tests(loops.STRONG, tests, fixed, wants)
         self._run(target, ask)
         bits: FloatArray = ask.bits[: len(tests.candidates)].copy()
         return bits
@@ -298,7 +316,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
         if asked.min_rows_per_cell:
             most = n_rows / (asked.min_rows_per_cell * n_y * self.n_strata)
         need = None
-        if not self._fixed:
+        if not (self._fixed or asked.core):
             need = least_gain(self._rule, n_y, self._shared.scale, least_bits, n_rows)
         has_bitmaps = self._state(target).first_bitmap >= 0
         return Sweep(asked, levels, n_rows, most, has_bitmaps, need)
@@ -337,12 +355,14 @@ class TableEngine(ExaminingEngine, CountingEngine):
 
     def trim(self, most_bytes: int | None = None) -> None:
         """Forget variables that were targets long ago until what is remembered fits."""
-        known = self._memories | {x: memory_of(state) for x, state in self._states.items()}
-        sizes = {x: sum(part.nbytes for part in memory.values()) for x, memory in known.items()}
-        total, room = sum(sizes.values()), REMEMBERED_BYTES if most_bytes is None else most_bytes
-        for target, size in sizes.items():
+        self._note_bytes()
+        held = [*self._memories, *self._states]
+        total = sum([self._n_bytes[target][1] for target in held])
+        room = REMEMBERED_BYTES if most_bytes is None else most_bytes
+        for target in held:
             if total <= room:
                 return
             self._memories.pop(target, None)
             self._states.pop(target, None)
-            total -= size
+            total -= self._n_bytes[target][1]
+        self._present = -1

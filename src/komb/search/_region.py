@@ -16,6 +16,7 @@ import math
 from bisect import insort
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from weakref import proxy
 
 from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, strongest
@@ -176,7 +177,7 @@ class NeighbourSearch:
             del self.members[member]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Region:
     """What has been learnt about neighbours in an engine."""
 
@@ -239,7 +240,7 @@ class Region:
         waiting = dict(self.alone(variable))
         waiting |= {x: waiting.get(x, 0.0) for x in fixed}
         return NeighbourSearch(
-            self,
+            proxy(self),  # or engines would be gone only when garbage is collected
             variable,
             separators=dict.fromkeys(self.variables - waiting.keys() - {variable}, EMPTY),
             _waiting=waiting,
@@ -296,8 +297,9 @@ class Region:
         if len(separator) != 1:
             return not separator  # without any, they are independent
         [middle] = separator
-        # of hundreds of variables only these two matter here
-        [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
+        alone = self._alone.get(other)
+        if alone is None:  # of hundreds of variables only these two matter here
+            [alone] = self.engine.evidence(other, [({middle, variable}, EMPTY)])
         return _is_closer(alone.get(middle, 0.0), alone.get(variable, 0.0))
 
 

@@ -72,12 +72,17 @@ def _find_replacements(
     """
     near, some, others = region.alone(member), frozenset({member}), frozenset(members) - {member}
     outside = sorted(near.keys() & task.candidates - members.keys(), key=lambda x: (-near[x], x))
+    engine, target, near_by = region.engine, task.target, frozenset(outside[:MOST_STAND_INS])
     for given in dict.fromkeys((others, members[member] or EMPTY)):
+        if not _joint_bits(engine, target, some, given):
+            continue
+        # most of them tell something of their own, so they are asked about together
+        free = near_by - set(engine.dependents(target, near_by, some | given))
         for size in (1, 2):
             sets = [
                 each
-                for each in subsets(outside[:MOST_STAND_INS], size, size)
-                if tells_the_same(region.engine, task.target, some, each, given)
+                for each in subsets(free, size, size)
+                if tells_the_same(engine, target, some, each, given)
             ]
             if sets:
                 return given, sets

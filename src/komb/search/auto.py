@@ -29,7 +29,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from komb.engine.engine import AllSets, Engine
-from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength, subsets
+from komb.engine.questions import EMPTY, StrongDependence, Variables, by_strength
 from komb.search import options
 from komb.search._automatic import LARGEST_ORDER, SWEPT_ROWS_PER_CELL, Budget, Search
 from komb.search._definition import settle
@@ -254,7 +254,12 @@ def _add_partners(search: Search) -> None:
         n_tests = max(1, len(outside) * len(search.blanket))
         chance = search.chance_given_members(PARTNER_CHANCE)
         needed = max(search.single, family_bits(n_tests, chance))
-        questions = list(_conditioned(search, outside, [frozenset({w}) for w in fresh]))
+        questions = [
+            (asked - {w}, separator | {w})
+            for separator, asked in _by_separator(search, outside)
+            for w in fresh
+            if w not in separator
+        ]
         hits += search.engine.strong(search.task.target, questions, needed)
         fresh = _add_strong(search, hits)
 
@@ -275,26 +280,21 @@ def _add_groups(search: Search, size: int) -> None:
             task.target, everything, needed, is_conservative=True, on_progress=report
         )
     if separated and not search.leave_out_separated(len(separated), size):
-        sets = list(subsets(task.candidates, size, size))
-        questions = list(_conditioned(search, separated, sets))
-        hits += engine.strong(
-            task.target, questions, needed, is_conservative=True, on_progress=report
-        )
+        for separator, asked in _by_separator(search, separated):
+            everything = AllSets(asked, task.candidates - separator, size, core=separator)
+            hits += engine.strong(
+                task.target, everything, needed, is_conservative=True, on_progress=report
+            )
     search.see(size, search.count_family(size), needed)
     _add_strong(search, sorted(hits, key=by_strength))
 
 
-def _conditioned(
-    search: Search, variables: Variables, sets: Sequence[Variables]
-) -> Iterator[tuple[set[int], Variables]]:
-    """Questions for variables given each of some sets and what separates them from the target."""
-    by_separator: dict[Variables, set[int]] = {}
+def _by_separator(search: Search, variables: Variables) -> list[tuple[Variables, Variables]]:
+    """List what separates variables from the target, each set with those that it separates."""
+    found: dict[Variables, set[int]] = {}
     for x in sorted(variables):
-        by_separator.setdefault(search.separators[x], set()).add(x)
-    for separator, asked in by_separator.items():
-        for given in sets:
-            if given.isdisjoint(separator):
-                yield asked - given, separator | given
+        found.setdefault(search.separators[x], set()).add(x)
+    return [(separator, frozenset(asked)) for separator, asked in found.items()]
 
 
 def _add_strong(search: Search, hits: Sequence[StrongDependence]) -> list[int]:

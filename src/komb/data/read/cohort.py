@@ -10,6 +10,7 @@ others are missing. Otherwise numbers are measurements, of which -9 is missing, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -100,8 +101,9 @@ def genotype_format_of(file: Path) -> GenotypeFormat | None:
     name = file.name.lower()
     for form in _FORMATS:
         stem = file.with_suffix("") if file.suffix.lower() in form.companions else file
-        whole = stem.with_name(stem.name + form.suffixes[0])
-        if whole.is_file() and (stem != file or not file.exists()):
+        whole = Path(f"{stem}{form.suffixes[0]}")
+        # of os, which says of impossible names that there are no such files
+        if os.path.isfile(whole) and (stem != file or not os.path.exists(file)):
             remedy = f"Name the file that has them: {str(whole)!r}."
             raise FileError(f"{shorten(file)} has no genotypes.", remedy)
     return next((each for each in _FORMATS if name.endswith(each.suffixes)), None)

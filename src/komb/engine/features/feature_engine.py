@@ -312,7 +312,7 @@ class FeatureEngine(PlainEngine):
         """All dependences of at least so many bits, the strongest first."""
         found: list[StrongDependence] = []
         if isinstance(asked, AllSets):
-            if self.fixed:
+            if self.fixed or asked.core:
                 asked = list(self._questions_of(target, asked))
             else:
                 found = self._strong_levels(target, asked, least_bits, is_conservative, on_progress)

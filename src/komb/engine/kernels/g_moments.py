@@ -47,7 +47,7 @@ ROUNDING = 1e-9  # share of its terms below which a variance is none
 
 FRACTION = 2.0**40  # fixed-point units of a sum; whole numbers are added up by themselves
 
-CELL_BITS = 15  # binary logarithm of the number of cells remembered: 1.3 MB
+CELL_BITS = 17  # binary logarithm of the number of cells remembered: 5.2 MB
 TABULATED = 1 << 20  # logarithms of numbers up to here
 
 _REMEMBERED_ROWS = 1 << 21  # three numbers below fit in one key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from komb.views.pictures.canvas import fit, grow, make_room, new_axes, shorten
@@ -12,6 +12,7 @@ from komb.views.text import show_name, show_names, show_p_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from komb.data.kinds import Place
     from komb.data.names import Name
@@ -139,8 +140,8 @@ def _plot_genome_by_genome(found: Interactions, ax: Axes | None) -> Axes:
     ]
     across, up, heights = zip(*points, strict=True) if points else ((), (), ())
     for set_limits, draw in ((ax.set_xlim, ax.axvline), (ax.set_ylim, ax.axhline)):
-        set_limits(0, genome.end)
-        for edge in genome.edges:
+        set_limits(genome.edges[0], genome.edges[-1])
+        for edge in genome.edges[1:-1]:
             draw(edge, color="#E4E4E4", linewidth=0.6, zorder=0)
     drawn = ax.scatter(
         across, up, c=heights, cmap=_from_pale("Blues"), marker="s", s=10, zorder=2,
@@ -152,14 +153,12 @@ def _plot_genome_by_genome(found: Interactions, ax: Axes | None) -> Axes:
             text = shorten(show_names(sorted(pair, key=genome.place.__getitem__)), _LETTERS)
             ax.annotate(
                 text, (low, high), (0, 6), textcoords="offset points", fontsize=7,
-                ha="left" if low < genome.end / 4 else "center", parse_math=False,
+                ha="left" if low < genome.edges[len(genome.edges) // 4] else "center",
+                parse_math=False,
                 bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "linewidth": 0},
             )  # fmt: skip
-    ticks, labels = genome.ticks()
-    ax.set_xticks(ticks, labels, fontsize=8, parse_math=False)
-    ax.set_yticks(ticks, labels, fontsize=8, parse_math=False)
-    ax.set_xlabel("chromosome")
-    ax.set_ylabel("chromosome")
+    genome.label(ax.xaxis)
+    genome.label(ax.yaxis)
     ax.set_title(f"Pairs and {show_name(found.target)}: p", loc="left", parse_math=False)
     _add_scale(ax, drawn)
     if is_new:
@@ -192,14 +191,15 @@ class _Genome(NamedTuple):
     """Where columns are drawn: chromosomes side by side, in base pairs, or columns as they come."""
 
     place: dict[Name, float]
-    edges: list[float]  # where chromosomes end
+    edges: list[float]  # where chromosomes end; before the first, where it starts
     chromosomes: list[str]
 
     @classmethod
     def of(cls, found: Interactions) -> _Genome:
         """Put the columns of a result on a line."""
         if not found.places:
-            return cls({name: i + 0.5 for i, name in enumerate(found.p_values)}, [], [])
+            places = {name: i + 0.5 for i, name in enumerate(found.p_values)}
+            return cls(places, [0.0, float(len(places))], [])
         parts: dict[str, dict[Name, float]] = {}
         for name in sorted(found.places, key=lambda name: _rank(found.places[name])):
             chromosome, position = found.places[name]
@@ -207,27 +207,28 @@ class _Genome(NamedTuple):
             own[name] = len(own) if position is None else position
         spans = [max(own.values()) - min(own.values()) for own in parts.values()]
         gap = (sum(spans) or len(found.places)) / 25 / len(parts)
-        place, end, edges = {}, 0.0, []
+        place: dict[Name, float] = {}
+        edges = [min(min(own.values()) for own in parts.values()) - gap if len(parts) == 1 else 0.0]
         for own, span in zip(parts.values(), spans, strict=True):
-            start = end + gap - min(own.values())
+            start = edges[-1] + gap - min(own.values())
             place.update({name: start + at for name, at in own.items()})
-            end += span + 2 * gap
-            edges.append(end)
+            edges.append(edges[-1] + span + 2 * gap)
         return cls(place, edges, list(parts))
 
-    @property
-    def end(self) -> float:
-        """Where the line ends."""
-        return self.edges[-1] if self.edges else float(len(self.place))
-
-    def ticks(self) -> tuple[list[float], list[str]]:
-        """Return the middles of chromosomes and their names, as many as there is room for."""
+    def label(self, axis: Axis) -> None:
+        """Name the chromosomes, as many as there is room for; of a single one, base pairs."""
+        if len(self.chromosomes) < 2:
+            of_one = f"base pairs of chromosome {''.join(self.chromosomes)}"
+            axis.set_label_text(of_one if self.chromosomes else "column, in the order of the table")
+            return
         shown: list[tuple[float, str]] = []
-        for start, end, name in zip([0.0, *self.edges], self.edges, self.chromosomes, strict=False):
-            middle, room = (start + end) / 2, (1 + len(name)) * self.end / 100
+        for (start, end), name in zip(pairwise(self.edges), self.chromosomes, strict=True):
+            middle, room = (start + end) / 2, (1 + len(name)) * self.edges[-1] / 100
             if not shown or middle - shown[-1][0] >= room:
                 shown.append((middle, name))
-        return [middle for middle, _ in shown], [name for _, name in shown]
+        ticks, labels = zip(*shown, strict=True)
+        axis.set_ticks(ticks, labels, fontsize=8, parse_math=False)
+        axis.set_label_text("chromosome")
 
 
 def _rank(place: Place) -> tuple[int, str, int]:
@@ -273,10 +274,8 @@ def plot_manhattan(found: Interactions, ax: Axes | None = None) -> Axes:
             (sum(each.n_tested for each in found.searched), ":", "groups"),
         )
     ]  # fmt: skip
-    if found.places:
-        ax.set_xticks(*genome.ticks(), fontsize=8, parse_math=False)
-    ax.set_xlim(0, genome.end)
-    ax.set_xlabel("chromosome" if found.places else "column, in the order of the table")
+    genome.label(ax.xaxis)
+    ax.set_xlim(genome.edges[0], genome.edges[-1])
     ax.set_ylabel("-log10 p")
     ax.set_ylim(bottom=0)
     ax.margins(y=0.15)
