@@ -15,7 +15,8 @@ of the test were chosen (two layers of a neural network), or were with other con
 the largest of several functions, steps, waves). ``power``: one kind of dependence a line.
 ``speed``: seconds a test, as ratios. ``blankets``: random networks with linear, nonlinear,
 categorical and interaction mechanisms; mean F1 over all targets. ``calls``: processor seconds of
-the default call on a wide table of numbers, beside bins, and on a long network of mixed columns.
+the default call on a wide table of numbers, beside bins, on a long network of mixed columns, and on
+numbers that depend on each other so that no few of them separate the others.
 
 Peers: Fisher's z, KCI and RCIT of causal-learn (RCoT is not in that library), CMIknn of tigramite
 (100 shuffles), and komb's test ``auto`` on quantiles. tigramite is optional.
@@ -565,6 +566,27 @@ def blankets(options: argparse.Namespace) -> None:
 # ------------------------------------------------------------------------------------------ calls
 
 
+def draw_alike() -> dict[str, dict[str, Values]]:
+    """Draw tables of numbers of which no few separate the others from the target, y."""
+
+    def named(x: Values, y: Values, size: float = 1.0) -> dict[str, Values]:
+        y = y + size * rng.normal(size=len(y))
+        return {f"x{i}": own for i, own in enumerate(x.T)} | {"y": y}
+
+    rng = np.random.default_rng(1)
+    causes = rng.normal(size=(10_000, 3))
+    copies = causes[:, np.arange(20) // 7] + 0.3 * rng.normal(size=(10_000, 20))
+    series = rng.normal(size=(5_000, 60))
+    for place in range(1, 60):
+        series[:, place] = 0.95 * series[:, place - 1] + 0.3 * series[:, place]
+    common = 0.7 * rng.normal(size=(5_000, 1)) + 0.7 * rng.normal(size=(5_000, 30))
+    return {
+        "20 copies of 3 causes, 10,000 rows": named(copies, causes.sum(axis=1)),
+        "60 numbers in a row, r = .95, 5,000 rows": named(series, series[:, [10, 30, 50]].sum(1)),
+        "15 of 30 alike add up, 5,000 rows": named(common, common[:, :15].sum(axis=1), 2.0),
+    }
+
+
 def calls(options: argparse.Namespace) -> None:
     """Time the default call."""
     rng = np.random.default_rng(0)
@@ -580,6 +602,7 @@ def calls(options: argparse.Namespace) -> None:
         (f"{options.columns} numbers, 500 rows", numbers, "y", {}),
         ("the same, by bins", numbers, "y", {"discretize": "quantile"}),
         *((f"30 mixed columns, {options.rows[0]} rows", network, str(x), {}) for x in largest),
+        *((label, data, "y", {}) for label, data in draw_alike().items()),
     ]
     komb.markov_blanket({"a": rng.normal(size=100), "b": rng.normal(size=100)}, "a")  # compiles
     lines = []

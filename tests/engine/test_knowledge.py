@@ -144,7 +144,7 @@ def test_strong_dependences_are_filtered() -> None:
 def test_it_says_of_itself_what_the_other_engine_says() -> None:
     engine = Sampled(4, lambda *_: 1.0)
     known = KnowledgeEngine(engine, ColumnKnowledge((None,) * 4), frozenset(range(4)))
-    for name in ("n_rows", "n_levels", "n_strata", "alpha", "test_cost"):
+    for name in ("n_rows", "n_levels", "n_strata", "alpha", "test_cost", "least_share"):
         assert getattr(known, name) == getattr(engine, name)
     assert not known.determines(frozenset({1}), 2, 1.0)
     assert known.explained_shares(0, [1, 2]) == [0.0, 0.0]

@@ -234,3 +234,19 @@ def test_sight_falls_with_conditions_and_rises_with_rows() -> None:
 def test_nothing_to_look_at() -> None:
     engine = on(*np.random.default_rng(0).integers(0, 3, (2, 100)))
     assert describe_sight(engine, Task(0, EMPTY), 0, 0, 5.0).effect > 0
+
+
+def test_a_bend_in_sight_is_found() -> None:
+    """Tests on features favour what is linear, but sight holds for the other kinds, too."""
+    found, n_rows, names = 0, 400, [f"x{i}" for i in range(4)]
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        levels = rng.integers(0, 3, (4, n_rows))
+        table = dict(zip(names, levels, strict=True))
+        noise = rng.normal(size=n_rows)
+        seen = komb.markov_blanket(table | {"y": noise}, "y").sight[0].effect
+        bend = np.array([-1.0, 2.0, -1.0])[levels[0]] / np.sqrt(2.0)
+        correlation = np.sqrt(1.0 - 2.0 ** (-2.0 * seen))
+        target = correlation * bend + np.sqrt(1.0 - correlation**2) * noise
+        found += "x0" in komb.markov_blanket(table | {"y": target}, "y")
+    assert found >= 15

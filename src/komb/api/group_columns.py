@@ -316,6 +316,6 @@ def _on_scale(target: Target, values: npt.NDArray[np.float64], scale: str) -> Ta
 
 def _check_varies(name: Name, n_values: int) -> None:
     if n_values < 2:
-        rule = "have at least 2 values in the rows that have all covariates"
+        rule = "have at least 2 values, in rows that have all covariates if there are any"
         shown = f"{name!r} with {n_values}"
         raise DataError.because("target", rule, name, "Choose another target.", shown=shown)

@@ -63,7 +63,7 @@ def explain(
     Of separators only those found are told (:func:`~komb.search.separated.complete_separators`).
     """
     target, witnesses, blanket = task.target, found.witnesses, frozenset(found.witnesses)
-    size = affordable_size(len(blanket), tried_separator(parameters))
+    size = affordable_size(len(blanket), tried_separator(parameters), engine)
     [alone] = engine.evidence(target, [(task.candidates, EMPTY)])
     told = _choose_tests(engine, target, witnesses, alone, size)
     left_out = sorted(alone.keys() - blanket, key=lambda x: (-round(alone[x], _DIGITS), x))

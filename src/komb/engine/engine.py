@@ -96,6 +96,8 @@ class Engine(ABC):
         Where it is spent, no more subsets are looked at: what they would separate is not separated.
     """
 
+    least_share = 1.0  # of the level of a test, for the kind of dependence it favours least
+
     def __init__(self, n_variables: int) -> None:
         self.n_variables = n_variables
         self.notes: dict[str, Any] = {}

@@ -75,7 +75,7 @@ class KnowledgeEngine(PlainEngine):
 
     def __init__(self, engine: Engine, knowledge: ColumnKnowledge, variables: Variables) -> None:
         super().__init__(engine.n_variables)
-        self._engine = engine
+        self._engine, self.least_share = engine, engine.least_share
         self._knowledge = knowledge
         self._variables = variables
         self._forbidden = knowledge.forbidden

@@ -31,12 +31,9 @@ MOST_COSTLY_WORK_BESIDES = 5e8
 MOST_SEARCHED = 1e10
 """Work of costly tests that a search takes without being asked for a bound on separators."""
 
-UNTIL_SHRUNK = 1.5
-"""The share up to which members that are superfluous given all others are looked for."""
-
-UNTIL_OWN, UNTIL_NEIGHBOURS, UNTIL_SPOUSES, UNTIL_GROWN = 0.25, 0.45, 0.55, 0.7
+UNTIL_OWN, UNTIL_NEIGHBOURS, UNTIL_SPOUSES, UNTIL_GROWN, UNTIL_SHRUNK = 0.25, 0.45, 0.55, 0.7, 1.5
 """Shares of it after which the search from the target, those from others, that for spouses and
-that for groups leave the rest undecided; what is left is for the check by definition."""
+that for groups leave the rest to the check by definition, and that ends to drop members."""
 
 WORK_PER_SECOND = 1e9
 

@@ -177,8 +177,8 @@ def describe_sight(engine: Engine, task: Task, order: int, n_tests: int, needed:
     strata = engine.n_strata * typical**order
     freedom = max(1.0, (typical - 1) * (levels[task.target] - 1) * strata)
     threshold = 2.0**-needed
-    n_rows = engine.n_rows or math.inf
-    bits_per_row = least_noncentrality(freedom, threshold) / (2 * math.log(2) * n_rows)
+    least = least_noncentrality(freedom, threshold * engine.least_share)
+    bits_per_row = least / (2 * math.log(2) * (engine.n_rows or math.inf))
     return Sight(order, n_tests, threshold, bits_per_row)
 
 

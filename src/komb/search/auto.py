@@ -348,10 +348,11 @@ def _describe(
     is_beyond = used > search.max_separator
     separator = fact(Kind.SEPARATOR_BEYOND if is_beyond else Kind.SEPARATOR_NEEDED, used)
     facts = [*_order_facts(search, reached, order)]
+    is_exhausted = facts[-1].kind is Kind.EXHAUSTED
     if largest > reached:
         facts.append(fact(Kind.WITNESS_NEEDED, largest))
     return {
-        "order": GroundedChoice(max(reached, largest), facts=tuple(facts)),
+        "order": GroundedChoice(max(reached, largest * is_exhausted), facts=tuple(facts)),
         "max_separator": GroundedChoice(search.max_separator, facts=(bound, separator)),
         "threshold": _describe_threshold(search),
     }

@@ -8,8 +8,9 @@ from komb.engine.engine import Engine
 from komb.engine.questions import EMPTY, Variables, count_subsets
 from komb.search.task import Found, Task
 
-MOST_SETS = 500
-"""Sets of members that are tried as separators, besides all members together."""
+MOST_SETS, ROWS_OF_COSTLY = 500, 2_000
+"""Sets of members that are tried as separators, besides all members together; of tests that cost
+more than those on counts, fewer sets with more rows."""
 
 
 def of_those_outside(
@@ -42,14 +43,16 @@ def find_separators(
 ) -> dict[int, Variables]:
     """Find which of the smallest sets of members separate candidates, as far as any do."""
     alone = engine.dependents(target, candidates, EMPTY)
-    size = affordable_size(len(blanket), max_separator)
+    size = affordable_size(len(blanket), max_separator, engine)
     separated = engine.separators(target, alone, blanket, size, min_size=1)
     return dict.fromkeys(sorted(candidates.difference(alone)), EMPTY) | separated
 
 
-def affordable_size(n_members: int, size: int) -> int:
+def affordable_size(n_members: int, size: int, engine: Engine | None = None) -> int:
     """Lower a number of members, unless it is one, until there are few sets of so many."""
-    size = min(size, max(1, n_members))
-    while size > 1 and count_subsets(n_members, size) > MOST_SETS:
+    size, n_rows = min(size, max(1, n_members)), ROWS_OF_COSTLY
+    if engine is not None and engine.test_cost > 1.0:
+        n_rows = max(n_rows, engine.n_rows or 0)
+    while size > 1 and count_subsets(n_members, size) * n_rows > MOST_SETS * ROWS_OF_COSTLY:
         size -= 1
     return size

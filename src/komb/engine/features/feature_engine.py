@@ -14,7 +14,7 @@ import numpy as np
 from komb.engine.engine import AllSets, Engine, Power
 from komb.engine.features import COMPONENTS
 from komb.engine.features.columns import FeatureColumns, Rows
-from komb.engine.features.components import UNLIKELY, Tests, compare, has_power
+from komb.engine.features.components import UNLIKELY, WEIGHTS, Tests, compare, has_power
 from komb.engine.features.conditions import Adjusted, Conditions
 from komb.engine.features.lru_cache import LruCache
 from komb.engine.features.screen import Features, Screen
@@ -93,6 +93,8 @@ class FeatureEngine(PlainEngine):
     >>> engine.outcome(2, 0, frozenset({1})).test
     'interaction'
     """
+
+    least_share = float(WEIGHTS.min())
 
     def __init__(
         self,
@@ -465,11 +467,7 @@ class FeatureEngine(PlainEngine):
         return len(np.unique(combined * (last.max(initial=0) + 1) + last)) == n_combinations
 
     def explained_shares(self, target: int, candidates: Sequence[int]) -> list[float]:
-        """Share of the target's variation that each candidate explains, beyond chance.
-
-        Where numbers are involved, the share of the variance of the normal scores, or of the
-        contrasts, that functions of the candidate explain.
-        """
+        """Share of the target's normal scores, or contrasts, that functions of each explain."""
         return [self._explained_share(target, x) for x in candidates]
 
     def _explained_share(self, target: int, candidate: int) -> float:
