@@ -64,12 +64,12 @@ SHARED_STEMS = {
 
 BUDGET = {
     "": (487, 3),
-    "api": (3850, 17),
+    "api": (3884, 17),
     "citests": (1141, 14),
     "cli": (1706, 13),
     "data": (9393, 46),
     "describe": (1632, 10),
-    "engine": (14444, 71),
+    "engine": (14443, 71),
     "reproduction": (1847, 7),
     "results": (3009, 12),
     "search": (3264, 23),

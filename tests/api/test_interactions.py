@@ -186,7 +186,7 @@ def test_effects_that_multiply_with_their_noise_do_not_interact() -> None:
     noise = np.exp(0.3 * np.random.default_rng(1).normal(size=1000))
     found = komb.interactions(columns | {"Y": y * noise}, "Y")
     assert not found.significant
-    assert "normal scores" in found.notes[-1]
+    assert "logarithm" in found.notes[-1]
 
 
 def test_what_has_been_found_is_no_noise_for_others() -> None:
@@ -264,7 +264,7 @@ def test_results_are_written(tmp_path: Path) -> None:
         ({"between": [["S0"], ["Y"]]}, ParameterError, "neither the target nor a covariate"),
         ({"given": ["Y"]}, ParameterError, "not name the target"),
         ({"test": "anova"}, ParameterError, "'interaction' or 'association'"),
-        ({"scale": "log"}, ParameterError, "'scores' or 'values'"),
+        ({"scale": "cubes"}, ParameterError, "'auto' or 'scores'"),
         ({"exclude": ["S0", "S1", "S2", "S3", "S4"]}, DataError, "at least 2 columns that vary"),
     ],
 )
@@ -273,6 +273,12 @@ def test_what_cannot_be_asked(
 ) -> None:
     with pytest.raises(error, match=message):
         komb.interactions(parity(100, 2, 6, 0), "Y", **options)
+
+
+def test_only_positive_numbers_have_logarithms() -> None:
+    columns, y = multiplied(1.0, 0)
+    with pytest.raises(ParameterError, match="not all positive"):
+        komb.interactions(columns | {"Y": y - 10.0}, "Y", scale="log")
 
 
 def test_a_target_of_one_value() -> None:

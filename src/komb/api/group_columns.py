@@ -7,6 +7,7 @@ for each of its levels but one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -295,14 +296,22 @@ def _to_target(
 
 
 def _on_scale(target: Target, values: npt.NDArray[np.float64], scale: str) -> Target:
-    """Return a measured target by normal scores, or by its values with variance 1."""
-    known = np.where(target.is_known, values, np.nan)
-    scores = (known - np.nanmean(known)) / np.nanstd(known)
-    entropy = entropy_of(scores[target.is_known])
+    """Return a measured target by normal scores, or by its values or their logarithm.
+
+    The density is that of values with a variance of 1, so that scales can be compared.
+    """
+    known = values[target.is_known]
+    spread, density = known.std(), -0.5 * math.log(2.0 * math.pi * math.e)
+    if scale == "log":
+        values, density = np.log(np.where(values > 0, values, 1.0)), density - np.log(known).mean()
+    own = values[target.is_known]
+    density += math.log(spread / own.std())
+    scores = (values - own.mean()) / own.std()
     if scale == "scores":
-        scores = normal_scores(known)
+        scores = normal_scores(np.where(target.is_known, values, np.nan))
+        density = -entropy_of(known / spread)
     own = np.where(target.is_known, scores, 0.0)
-    return target._replace(values=own, is_ranked=scale == "scores", entropy=entropy)
+    return target._replace(values=own, is_ranked=scale == "scores", density=float(density))
 
 
 def _check_varies(name: Name, n_values: int) -> None:

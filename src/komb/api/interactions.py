@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -32,18 +33,19 @@ from komb.data.kinds import IDENTIFIER
 from komb.data.names import Name, list_names
 from komb.data.read.file_bytes import to_path
 from komb.data.table import DiscreteTable
-from komb.engine.group_search import Alike, GroupSearch, Tested
+from komb.engine.group_search import Alike, GroupSearch, Outcome, Tested
 from komb.engine.journal import Journal, hash_arrays, hash_table
 from komb.engine.threads import n_threads, use_threads
 from komb.errors import Argument, DataError, InPython, Interrupted, ParameterError
 from komb.results.interactions import Cells, Interaction, Interactions, Searched
 
 TESTS = ("interaction", "association")
-SCALES = ("auto", "scores", "values")
+SCALES = ("auto", "scores", "values", "log")
 
 SCALE_NOTES = {
-    True: "The target was measured by normal scores of its ranks.",
-    False: "The target was measured by its values.",
+    "scores": "The target was measured by normal scores of its ranks.",
+    "values": "The target was measured by its values.",
+    "log": "The target was measured by the logarithm of its values.",
 }
 
 MOST_COLUMNS = 5
@@ -115,9 +117,10 @@ def interactions(
         columns are looked at. For effects of one set of columns on those of another.
     scale
         For measured targets: ``"scores"`` takes normal scores of their ranks, which no outlier can
-        spoil; ``"values"`` takes the numbers themselves, where effects multiply or noise is normal.
-        ``"auto"`` searches on both, each at half of the level, and takes the one on which what was
-        found and normal noise are the likelier source of the numbers.
+        spoil; ``"values"`` takes the numbers themselves, ``"log"`` their logarithm. ``"auto"``
+        searches the values, and the one of the other two that columns by themselves explain better,
+        each at half of the level; it takes the scale on which what was found and normal noise are
+        the likelier source of the numbers.
     min_distance
         For variants: base pairs that all columns of a group must be apart, if they are on one
         chromosome.
@@ -184,25 +187,19 @@ def interactions(
             "table": hash_table(table), "target": repr(target), "given": repr(held),
             "columns": hash_arrays(columns.codes, columns.target.values), "version": __version__,
         }  # fmt: skip
-        on_scales = [columns]
-        if not columns.target.n_levels:
-            on_scales = [columns.on(each) for each in (SCALES[1:] if scale == "auto" else [scale])]
-        found = []
+        make = partial(_make_search, columns, level, test)
+        searches = _choose_scales(columns, scale, make)
+        found: dict[str, Outcome] = {}
         with _open_journal(resume, identity) as journal, _explain_interrupt(resume):
-            for each in on_scales:
-                search = GroupSearch(
-                    columns.codes, columns.cardinalities, each.target, level,
-                    is_saturated=test == "association", n_searches=len(on_scales),
-                )  # fmt: skip
-                found.append(search.run(
+            for name, search in searches.items():
+                found[name] = search.run(
                     range(2, order + 1), is_allowed, _reporter(progress, target), journal,
                     Alike(columns.likeness, proxies),
                     _count_allowed(len(columns.names), positions),
-                ))  # fmt: skip
-        best = max(found, key=lambda each: each.fit)
-        notes = columns.notes
-        if not columns.target.n_levels:
-            notes += (SCALE_NOTES[best.is_ranked],)
+                )  # fmt: skip
+        name = max(found, key=lambda each: found[each].fit)
+        best = found[name]
+        notes = (*columns.notes, *([SCALE_NOTES[name]] if name in SCALE_NOTES else []))
         groups = tuple(
             _to_group(columns, target, rank, first, others)
             for rank, (first, others) in enumerate(best.findings, 1)
@@ -300,6 +297,34 @@ def _check_work(columns: GroupColumns, order: int, time_budget: float | None) ->
         shown = f"{time_budget:g} seconds for {n_groups:,} groups, which take some {seconds:,.0f}"
         remedy = "Try ", Argument("time_budget", math.ceil(2 * seconds)), ", or a lower order."
         raise ParameterError.because("time_budget", rule, time_budget, remedy, shown=shown)
+
+
+def _make_search(
+    columns: GroupColumns, level: float, test: str, scale: str, n_searches: int
+) -> GroupSearch:
+    own = columns.on(scale) if scale in SCALE_NOTES else columns
+    return GroupSearch(
+        columns.codes, columns.cardinalities, own.target, level,
+        is_saturated=test == "association", n_searches=n_searches,
+    )  # fmt: skip
+
+
+def _choose_scales(
+    columns: GroupColumns, scale: str, make: Callable[[str, int], GroupSearch]
+) -> dict[str, GroupSearch]:
+    """Return the searches to run, by scale."""
+    if columns.target.n_levels:
+        return {"levels": make("levels", 1)}
+    is_positive = bool((columns.measured[columns.target.is_known] > 0).all())
+    if scale == "log" and not is_positive:
+        rule, remedy = "be a scale that the target has", ("Try ", Argument("scale", "scores"), ".")
+        shown = "'log', of numbers that are not all positive"
+        raise ParameterError.because("scale", rule, scale, remedy, shown=shown)
+    if scale != "auto":
+        return {scale: make(scale, 1)}
+    other = {name: make(name, 2) for name in (["scores", "log"] if is_positive else ["scores"])}
+    best = max(other, key=lambda name: other[name].fit())
+    return {best: other[best], "values": make("values", 2)}
 
 
 def _positions(columns: GroupColumns, side: Iterable[Name]) -> frozenset[int]:

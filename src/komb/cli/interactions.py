@@ -51,7 +51,7 @@ def interactions(
         ),
     ] = None,
     scale: Annotated[
-        str, typer.Option(help="Of measured targets: 'auto', 'scores' of their ranks, or 'values'.")
+        str, typer.Option(help="Of measured targets: 'auto', 'scores', 'values' or 'log'.")
     ] = "auto",
     min_distance: Annotated[
         float,

@@ -93,7 +93,6 @@ class Outcome(NamedTuple):
     findings: list[Finding]  # the groups that are significant come first
     reports: list[SizeReport]
     singles: SingleTests
-    is_ranked: bool
     fit: float  # of the columns and groups that matter, to compare scales
 
 
@@ -162,9 +161,11 @@ class GroupSearch:
             n_before, merged = len(heads), self._merge(merged, new, alike)
             heads = self._heads(merged)
         merged.sort(key=lambda each: _order(each[0]))
-        cells = self._tests.cells_of([*((x,) for x in self._strong), *heads])
-        fit = self._target.fit(cells)
-        return Outcome(merged, reports, self.singles, self._target.is_ranked, fit)
+        return Outcome(merged, reports, self.singles, self.fit(heads))
+
+    def fit(self, groups: Iterable[tuple[int, ...]] = ()) -> float:
+        """Return how well strong columns and some groups explain the target, on any scale."""
+        return self._target.fit(self._tests.cells_of([*((x,) for x in self._strong), *groups]))
 
     def _heads(self, merged: Iterable[Finding]) -> list[tuple[int, ...]]:
         return [head.group for head, _ in merged if self._is_finding(head)]

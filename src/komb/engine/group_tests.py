@@ -46,7 +46,7 @@ class Target(NamedTuple):
     values: FloatArray  # of rows, if it is measured
     covariates: FloatArray  # [row, covariate]; without columns if there are none
     is_ranked: bool = False  # whether it is measured by normal scores
-    entropy: float = 0.0  # in that case, of its values with variance 1
+    density: float = 0.0  # logarithm, per row, if nothing explains what it is measured by
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
@@ -87,16 +87,14 @@ class Target(NamedTuple):
     def fit(self, columns: FloatArray) -> float:
         """Return the log-likelihood per row of a measured target, by a linear model of columns.
 
-        Less half of Schwarz's penalty. Of normal scores it is that of the values they stand for,
-        which has the density of all values, relative to that of the scores.
+        Less half of Schwarz's penalty.
         """
         if self.n_levels:
             return 0.0
         known = self.is_known
         left = _residuals(np.hstack((self.covariates, columns))[known], self.values[known])
-        whole = -self.entropy if self.is_ranked else -0.5 * math.log(2 * math.pi * math.e)
         penalty = 0.5 * columns.shape[1] * math.log(len(left)) / len(left)
-        return float(whole - 0.5 * math.log(max((left**2).mean(), 1e-300)) - penalty)
+        return float(self.density - 0.5 * math.log(max((left**2).mean(), 1e-300)) - penalty)
 
     def standardised(self) -> tuple[FloatArray, int]:
         """Return what the covariates leave of the target, by row and response, and their rank.
