@@ -72,9 +72,9 @@ def compile_all() -> Path | None:
 
 def _search_many_pairs() -> None:
     """Have as many tests asked for as are worth a screen."""
-    codes = np.random.default_rng(0).integers(0, 2, (64, 1 << 18), np.uint8)
-    table = DiscreteTable(tuple(range(64)), CodesHere(codes), ((0, 1),) * 64, has_missing=False)
-    others = frozenset(range(1, 64))
+    codes = np.random.default_rng(0).integers(0, 2, (144, 60_000), np.uint8)
+    table = DiscreteTable(tuple(range(144)), CodesHere(codes), ((0, 1),) * 144, has_missing=False)
+    others = frozenset(range(1, 144))
     open_engine(table, "auto").strong(0, AllSets(others, others, 1), 50.0)
 
 

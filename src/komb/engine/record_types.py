@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import numba
@@ -43,8 +44,9 @@ class _RecordType(types.Type):
 
     def __init__(self, fields: tuple[tuple[str, Any, int], ...]) -> None:
         self.fields = {name: (kind, place) for name, kind, place in fields}
+        # names of functions have those of types in them, and take long to compile if they are long
         described = ", ".join(f"{name}: {kind}" for name, kind, _ in fields)
-        super().__init__(name=f"Record({described})")
+        super().__init__(name=f"Record({sha256(described.encode()).hexdigest()[:16]})")
 
 
 @typeof_impl.register(Record)

@@ -94,9 +94,7 @@ class TableEngine(ExaminingEngine, CountingEngine):
     def open(cls, table: DiscreteTable, rule: Rule, fixed: Variables = EMPTY) -> TableEngine:
         """Open an engine on a table, with the buffers of the one before."""
         buffers = borrow(table)
-        engine = cls(
-            table.codes, buffers.shared.levels, rule, fixed=fixed, buffers=buffers
-        )  # fmt: skip
+        engine = cls(table.codes, buffers.shared.levels, rule, fixed=fixed, buffers=buffers)
         return_after(engine, table, buffers)
         return engine
 
