@@ -179,7 +179,8 @@ class GroupSearch:
         """Put each group with the first one that it is a proxy of, if there is one.
 
         Their columns are alike, one by one; or they are linked and a finding is none any more
-        beside the cells of those before it.
+        beside the cells of those before it. Groups that are not linked are findings all the same
+        where these leave nothing to test: that fits them, but does not explain them.
         """
         again = {each.group for each in found}
         heads = [own for own in merged if self._is_finding(own[0])]
@@ -188,8 +189,9 @@ class GroupSearch:
             place = _find_alike([*heads, *others], each, alike)
             linked = _find_alike(heads, each, alike.linked) if self._is_finding(each) else None
             if place is None and heads and self._is_finding(each):
-                if linked is not None or not self._is_saturated:
-                    each = self._beside(each, [head for head, _ in heads])
+                beside = self._beside(each, [head for head, _ in heads])
+                if linked is not None or (beside.test.df and not self._is_saturated):
+                    each = beside
                 place = None if self._is_finding(each) else linked
             if place is not None:
                 [*heads, *others][place][1].append(each)
