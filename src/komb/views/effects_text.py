@@ -150,7 +150,11 @@ def implied_sheet(implied: Implied) -> Sheet:
     return Sheet(
         title=f"What members of the blanket of {aim} imply",
         grids=(Grid(("column", "role", "why"), tuple(rows)),) if rows else (),
-        notes=() if rows else ("No column outside is joined with a member.",),
+        notes=(
+            f"With what is implied: {show_names(implied.graph_blanket) or 'none'}."
+            if rows
+            else "No column outside is joined with a member.",
+        ),
     )
 
 
