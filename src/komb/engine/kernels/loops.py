@@ -31,7 +31,7 @@ from komb.engine.kernels.evidence import (
 )
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
-from komb.engine.kernels.places import N_NOTED, ROWS_COUNTED
+from komb.engine.kernels.places import N_NOTED, RECENT, ROWS_COUNTED
 
 EVIDENCE, STRONG, EXAMINE, FIRST_WITNESS, WEAKEST, PACK = range(6)
 """The loops."""
@@ -52,7 +52,6 @@ QUERY, ITEM, N_LEFT, SIZE, CHOSEN = range(5)  # positions of the present subset 
 NOT_SEPARATED = -1  # in ``Ask.found``
 
 ROWS_PER_CALL = 1 << 28  # about half a second
-
 
 PAUSED, DONE, REFUSED = range(3)
 """What :func:`ask` returns: the last if a column does not exist."""
@@ -200,7 +199,7 @@ def _has_no_separator(q, s, column, n_witness):
     If that is not known because tests were noted, one is said to.
     """
     stay_apart()
-    free, recent, n_noted = s.free, s.recent[column], s.noted[N_NOTED]
+    free, n_noted = s.free, s.noted[N_NOTED]
     n_free = _list_free(q, s, column, n_witness)
     most = min(q.words[MAX_SIZE], n_free)
     _give(s, 0, s.witness, 0, n_witness)
@@ -213,8 +212,8 @@ def _has_no_separator(q, s, column, n_witness):
                 s.given[n_witness + index] = free[s.chosen[index]]
             begin(s, n_witness + size)
             if evidence(s, n_witness + size, column, DECISION) == 0.0:
-                for index in range(recent.size):
-                    recent[index] = s.given[n_witness + index] if index < size else -1
+                if 0 < size <= RECENT:
+                    _put_first(s.recent[column], s.given, n_witness, size)
                 return False
             if not _next_subset(size, n_free, s.chosen):
                 break
@@ -237,15 +236,26 @@ def _list_free(q, s, column, n_witness):
 
 @inner
 def _separates_again(s, column, n_witness, n_free, most):
-    """Whether what separated a candidate last time does it again."""
-    recent, size = s.recent[column], 0
-    while size < recent.size and recent[size] >= 0 and _is_in(recent[size], s.free, 0, n_free):
-        s.given[n_witness + size] = recent[size]
-        size += 1
-    if size == 0 or size > most or (size < recent.size and recent[size] >= 0):
-        return False
-    begin(s, n_witness + size)
-    return evidence(s, n_witness + size, column, DECISION) == 0.0
+    """Whether one of the sets that separated a candidate lately does it again."""
+    recent = s.recent[column]
+    for first in range(0, recent.size, RECENT):
+        size = 0
+        while size < RECENT and _is_in(recent[first + size], s.free, 0, n_free):
+            s.given[n_witness + size] = recent[first + size]
+            size += 1
+        if 0 < size <= most and (size == RECENT or recent[first + size] < 0):
+            begin(s, n_witness + size)
+            if evidence(s, n_witness + size, column, DECISION) == 0.0:
+                return True
+    return False
+
+
+@inner
+def _put_first(recent, given, first, size):
+    """Put a separator, the last columns of the given set, in front; the last one goes."""
+    for index in range(recent.size - 1, -1, -1):
+        own = given[first + index] if index < size else -1
+        recent[index] = recent[index - RECENT] if index >= RECENT else own
 
 
 @inner
