@@ -137,6 +137,15 @@ def test_groups_that_share_a_column_stay_two() -> None:
     )  # fmt: skip
 
 
+def test_a_finding_that_others_leave_no_test_for_stays() -> None:
+    rng = np.random.default_rng(3)
+    x = (rng.random((8, 500)) < 0.2).astype(int)
+    columns = {f"X{i}": own for i, own in enumerate(x)}
+    found = komb.interactions(columns | {"Y": (x[::2] ^ x[1::2]).any(axis=0)}, "Y").significant
+    pairs = [("X0", "X1"), ("X2", "X3"), ("X4", "X5"), ("X6", "X7")]
+    assert sorted(group.columns for group in found) == pairs
+
+
 def test_ten_covariates_keep_the_power() -> None:
     rng = np.random.default_rng(1)
     columns = parity(1000, 2, 10, 2)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 import polars as pl
 import pytest
 
@@ -107,6 +108,21 @@ class TestFind:
         assert blanket.splitlines()[0] == "Markov blanket of Y: X1, X2"
         expected = str(komb.markov_blanket(XOR, "Y").explain())
         assert f"Markov blanket of Y explained{reasons}" == f"{expected}\n"
+
+    def test_what_members_imply(self, run: Run, tmp_path: Path) -> None:
+        rng = np.random.default_rng(1)
+        causes = rng.normal(size=(8, 2000))
+        columns = {f"cause{i}": values for i, values in enumerate(causes)}
+        columns["effect"] = 0.25 * causes.sum(axis=0) + rng.normal(size=2000)
+        file, rows = tmp_path / "weak.csv", zip(*columns.values(), strict=True)
+        lines = [",".join(columns), *(",".join(map(str, map(float, row))) for row in rows)]
+        file.write_text("\n".join(lines), "utf-8")
+        expected = komb.markov_blanket(columns, "cause0").implied()
+        assert expected.names
+        _, out, _ = run("find", str(file), "-t", "cause0", "--implied")
+        assert out.endswith(f"{expected}\n")
+        _, out, _ = run("find", str(file), "-t", "cause0", "--implied", "--json")
+        assert json.loads(out)["implied"].keys() == expected.keys()
 
     def test_reasons_in_json(self, run: Run, file: Path) -> None:
         _, out, _ = run("find", file, "-t", "Y", "--explain", "--json")
@@ -284,6 +300,7 @@ class TestBadInput:
             ("--target Y --level 0.1 --method gs", ["'--level'", "method 'gs'", "method 'auto'."]),
             ("--target Y --df adjusted", ["'--df'", "test 'auto'", "test 'g'"]),
             ("--target Y --quiet --explain", ["'--quiet' and '--explain'"]),
+            ("--target Y --quiet --implied", ["'--quiet' and '--implied'"]),
             ("--target Y --quiet --stability 4", ["'--quiet' and '--stability'"]),
             ("--target Y -l -1", ["'--max-separator'", "got -1"]),
             ("--target Y --alpha 1", ["'--alpha'", "got 1.0", "Try --alpha 0.01"]),

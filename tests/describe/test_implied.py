@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from itertools import combinations, product
 from typing import Any, cast
 
@@ -46,6 +47,9 @@ class TestColumns:
             implied, outside = blanket.implied(), {f"x{i}" for i in range(N_CAUSES)} - {target}
             outside -= set(blanket.members)
             assert outside.issuperset(implied.names)
+            both = {*blanket.members, *implied.names}
+            assert implied.graph_blanket == tuple(x for x in table if x in both)
+            assert pickle.loads(pickle.dumps(implied)).graph_blanket == implied.graph_blanket
             assert all(implied[name].children == ("middle",) for name in implied.names)
             n_named, n_outside = n_named + len(implied.names), n_outside + len(outside)
         assert n_named >= 0.7 * n_outside > 0
@@ -56,6 +60,8 @@ class TestColumns:
         c = 0.15 * t + 0.15 * s + rng.normal(size=N_ROWS)
         implied = komb.markov_blanket({"t": t, "s": s, "c": c, "n": noise}, "t").implied()
         assert implied.names == ()
+        assert implied.graph_blanket == ("c",)
+        assert "With what is implied: c." in str(implied)
         assert (implied["s"].kind, implied["s"].children) == ("undecided", ("c",))
         assert "if c is an effect of both" in " ".join(str(implied).split())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -168,15 +169,40 @@ class TestFoundAgain:
     def test_in_print(self, rivals: komb.Blanket) -> None:
         [line] = [own for own in str(rivals).splitlines() if own.startswith("Stability")]
         assert line.endswith("recur in at least half of 10 half-samples.") or "; " in line
-        found = Stability("y", rivals.members, 10, {"clear": 1.0, "two": 0.4}, (), 1.4, 30)
-        text = recurrence_note(SimpleNamespace(  # type: ignore[arg-type]
-            recurrence=found, equivalents={"one": (("two",), ("a", "b"))},
+        shares: dict[Any, float] = {"clear": 1.0, "two": 0.4, "a": 0.5, "other": 0.6}
+        found = Stability("y", rivals.members, 10, shares, (), 1.4, 30, replaceable={"one": 0.5})
+        note: Any = partial(SimpleNamespace, equivalents={"one": (("two",), ("a", "b"))},
+            members=("one", "clear", "asked"),
             evidence=[Member("one", (), 9.0), Member("clear", (), 9.0), Member("asked", None)],
-        ))  # fmt: skip
-        assert text == (
-            "Stability: 1 of 2 members recur in at least half of 10 half-samples; "
-            "one in 0 (its alternatives: two in 4)."
+        )  # fmt: skip
+        assert recurrence_note(note(recurrence=found)) == (
+            "Stability: 2 of 2 members, or an alternative of theirs, recur in at least half of "
+            "10 half-samples; one in 0, with its alternatives in 5; as often, but no members: "
+            "other in 6."
         )
+        rare = replace(found, shares={"clear": 1.0}, replaceable={"one": 0.4})
+        assert recurrence_note(note(recurrence=rare)) == (
+            "Stability: 1 of 2 members, or an alternative of theirs, recur in at least half of "
+            "10 half-samples; one in 0, with its alternatives in 4."
+        )
+
+    def test_alternatives_count_for_a_member(self) -> None:
+        """A half-sample with one of two copies, or all columns of a set, counts once."""
+        rng = np.random.default_rng(3)
+        cause, other = rng.normal(size=(2, 300))
+        table = {"one": cause, "two": cause + 0.001 * rng.normal(size=300), "other": other}
+        table["y"] = cause + other + 2 * rng.normal(size=300)
+        blanket = komb.markov_blanket(table, "y")
+        [(member, ((alternative,),))] = blanket.equivalents.items()
+        assert {member, alternative} == {"one", "two"}
+        found = blanket.stability(10, seed=1)
+        halves = list(draw_halves(300, 10, seed=1))
+        read = blanket.run_for("it").table
+        seen = [{*komb.markov_blanket(read.take(rows), "y").members} for rows in halves]
+        assert found.replaceable == {member: sum(bool(s & {"one", "two"}) for s in seen) / 10}
+        assert found.replaceable[member] > max(found.share("one"), found.share("two"))
+        assert "this member or an alternative of it" in str(found)
+        assert Stability.from_dict(found.to_dict()) == found
 
     def test_what_is_stable_and_what_is_not(self, rivals: komb.Blanket) -> None:
         assert rivals.recurrence is not None

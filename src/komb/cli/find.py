@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from komb.results.blanket import Blanket
     from komb.results.blankets import Blankets
+    from komb.results.export import Result
     from komb.results.stability import Stability
 
 
@@ -81,6 +82,10 @@ def find(
         bool,
         typer.Option("--explain", help="Explain why each member is in, and why others are not."),
     ] = False,
+    implied: Annotated[
+        bool,
+        typer.Option("--implied", help="Name other causes of effects, linked too weakly to show."),
+    ] = False,
     stability: Annotated[
         int | None,
         typer.Option(
@@ -100,7 +105,8 @@ def find(
             "Search each by itself, with its own file.",
         )
         raise ParameterError.because("resume", rule, str(resume), remedy)
-    wanted = {"verbose": verbose, "explain": explain, "stability": stability is not None}
+    wanted = {"verbose": verbose, "explain": explain, "implied": implied}
+    wanted["stability"] = stability is not None
     for name, is_wanted in wanted.items():
         if quiet and is_wanted:
             raise options.contradiction("quiet", name, "both say what to print")
@@ -116,7 +122,7 @@ def find(
         check_halves("stability", stability)
     if plot is not None:
         check_picture(plot)  # before the work, not after it
-    output = _Output(json, quiet, verbose, explain, halves, plot)
+    output = _Output(json, quiet, verbose, explain, implied, halves, plot)
     only = targets[0] if targets is not None and len(targets) == 1 else None
     with naming(options.name_of(data)):
         arguments["data"] = options.read_data(data, asked, only)
@@ -179,6 +185,7 @@ class _Output:
     is_quiet: bool
     is_verbose: bool
     has_reasons: bool
+    has_implied: bool
     halves: tuple[int, int] | None  # how many, and their seed
     plot: Path | None
     stopped: list[Interrupted] = field(default_factory=list)  # while half-samples were searched
@@ -216,13 +223,18 @@ class _Output:
         return dump_json(record, 2)
 
     def _record(self, blanket: Blanket) -> dict[str, Any]:
-        record = blanket.to_dict()
+        asked = {name: result.to_dict() for name, result in self._asked(blanket)}
+        return blanket.to_dict() | asked
+
+    def _asked(self, blanket: Blanket) -> Iterator[tuple[str, Result]]:
+        """Yield what else is asked for about a blanket."""
         if self.has_reasons:
-            record["explanation"] = blanket.explain().to_dict()
+            yield "explanation", blanket.explain()
+        if self.has_implied:
+            yield "implied", blanket.implied()
         stability = self._measure(blanket)
         if stability is not None:
-            record["stability"] = stability.to_dict()
-        return record
+            yield "stability", stability
 
     def _measure(self, blanket: Blanket) -> Stability | None:
         """Search half-samples; if that is interrupted, return what those so far say."""
@@ -244,13 +256,9 @@ class _Output:
         if self.is_verbose:
             write("")
             show(blanket.details())
-        if self.has_reasons:
+        for _, result in self._asked(blanket):
             write("")
-            show(blanket.explain())
-        stability = self._measure(blanket)
-        if stability is not None:
-            write("")
-            show(stability)
+            show(result)
 
     def _finish(self, draw: Callable[[], Axes]) -> None:
         if self.plot is not None:

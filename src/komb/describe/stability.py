@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from komb.data.checks import check_count, check_progress
+from komb.data.names import Name
 from komb.data.row_sample import shuffle_rows
 from komb.engine.engine import Engine
 from komb.engine.questions import Variables
@@ -77,10 +79,10 @@ def measure_stability(
     try:
         for rows in draw_halves(table.n_rows, n_halves, seed):
             if progress is not None:
-                progress(tally.n_halves)
+                progress(len(tally.halves))
             tally.add(*_search_half(run, target, rows))
     except KeyboardInterrupt:
-        done = f"Interrupted after {tally.n_halves} of {n_halves} half-samples"
+        done = f"Interrupted after {len(tally.halves)} of {n_halves} half-samples"
         message = done, InPython("; 'finished' holds what they say"), "."
         raise Interrupted(message, tally.settle(run, blanket, began)) from None
     return tally.settle(run, blanket, began)
@@ -101,10 +103,10 @@ def find_again(run: Run, blanket: Blanket) -> Stability | None:
     least = MOST_TESTS if engine.test_cost <= 1.0 else MOST_COSTLY_TESTS
     most_tests = max(least, blanket.tests)
     for rows in same_halves(run.table, SHORT_HALVES):
-        if tally.n_halves % 2 == 0 and tally.tests >= most_tests:
+        if len(tally.halves) % 2 == 0 and tally.tests >= most_tests:
             break
         tally.add(*_search_half(run, target, rows, among))
-    return tally.settle(run, blanket, began) if tally.n_halves >= FEWEST_HALVES else None
+    return tally.settle(run, blanket, began) if len(tally.halves) >= FEWEST_HALVES else None
 
 
 def find_rivals(run: Run, engine: Engine, target: int, members: Variables) -> Variables:
@@ -168,33 +170,41 @@ def same_halves(table: DiscreteTable, n_halves: int) -> Iterator[Rows]:
 class Tally:
     """Counts what half-samples find; columns are positions in the table."""
 
-    n_halves: int = 0
     tests: int = 0
-    found: Counter[int] = field(default_factory=Counter)
+    halves: list[Variables] = field(default_factory=list)
     together: Counter[frozenset[int]] = field(default_factory=Counter)
 
     def add(self, witnesses: Witnesses, tests: int = 0) -> None:
         """Count the blanket of one half-sample; members by request were not found."""
         self.tests += tests
         own = {x: witness for x, witness in witnesses.items() if witness is not None}
-        self.n_halves += 1
-        self.found.update(list(own))
+        self.halves.append(frozenset(own))
         self.together.update({witness | {x} for x, witness in own.items() if witness})
 
     def settle(self, run: Run, blanket: Blanket, began: float) -> Stability:
         """Turn counts into shares, and positions into names."""
-        n_halves, names = max(1, self.n_halves), run.names
+        n_halves, names = max(1, len(self.halves)), run.names
+        found = Counter(chain.from_iterable(self.halves))
         groups = sorted(self.together, key=lambda g: (-self.together[g], len(g), sorted(g)))
         return Stability(
             target=blanket.target,
             members=blanket.members,
-            n_halves=self.n_halves,
-            shares={names[x]: self.found[x] / n_halves for x in sorted(self.found)},
+            n_halves=len(self.halves),
+            shares={names[x]: found[x] / n_halves for x in sorted(found)},
             groups=tuple(
                 Group(tuple(names[x] for x in sorted(g)), self.together[g] / n_halves)
                 for g in groups
             ),
-            mean_size=sum(self.found.values()) / n_halves,
+            mean_size=found.total() / n_halves,
             n_candidates=len(run.candidates(run.data.index(blanket.target))),
             seconds=time.perf_counter() - began,
+            replaceable={
+                member: self._count_any([(member,), *others], run) / n_halves
+                for member, others in blanket.equivalents.items()
+            },
         )
+
+    def _count_any(self, sets: Sequence[tuple[Name, ...]], run: Run) -> int:
+        """Count the halves in which a member was found, or what could take its place."""
+        places = [frozenset(map(run.data.index, each)) for each in sets]
+        return sum(any(each <= half for each in places) for half in self.halves)

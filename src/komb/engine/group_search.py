@@ -179,7 +179,7 @@ class GroupSearch:
         """Put each group with the first one that it is a proxy of, if there is one.
 
         Their columns are alike, one by one; or they are linked and a finding is none any more
-        beside the cells of those before it.
+        beside the cells of those before it. If these leave nothing to test, unlinked ones stay.
         """
         again = {each.group for each in found}
         heads = [own for own in merged if self._is_finding(own[0])]
@@ -188,8 +188,9 @@ class GroupSearch:
             place = _find_alike([*heads, *others], each, alike)
             linked = _find_alike(heads, each, alike.linked) if self._is_finding(each) else None
             if place is None and heads and self._is_finding(each):
-                if linked is not None or not self._is_saturated:
-                    each = self._beside(each, [head for head, _ in heads])
+                beside = self._beside(each, [head for head, _ in heads])
+                if linked is not None or (beside.test.df and not self._is_saturated):
+                    each = beside
                 place = None if self._is_finding(each) else linked
             if place is not None:
                 [*heads, *others][place][1].append(each)
@@ -339,5 +340,4 @@ def _order(each: Tested) -> tuple[float, float, tuple[int, ...]]:
 
 def _find_alike(merged: Sequence[Finding], each: Tested, alike: Alike) -> int | None:
     """Return the place of the first group whose columns are like those of another, one by one."""
-    places = (i for i, (first, _) in enumerate(merged) if alike.groups(first.group, each.group))
-    return next(places, None)
+    return next((i for i, (x, _) in enumerate(merged) if alike.groups(x.group, each.group)), None)

@@ -99,10 +99,17 @@ class Implied(Roles):
     """The columns outside a blanket that are joined with its members: a mapping to :class:`Role`.
 
     Those of the kind ``"implied"`` cause a child of the target, and so are in the blanket of the
-    graph; of those that are ``"undecided"`` the rows do not tell whether they do.
+    graph; of those that are ``"undecided"`` the rows do not tell whether they do. ``graph_blanket``
+    has the members and what is implied, in the order of the table.
     """
 
-    __slots__ = ()
+    __slots__ = ("graph_blanket",)
+
+    def __init__(
+        self, target: Name, roles: Mapping[Name, Role], graph_blanket: tuple[Name, ...]
+    ) -> None:
+        super().__init__(target, roles)
+        self.graph_blanket = graph_blanket
 
     @property
     def names(self) -> tuple[Name, ...]:

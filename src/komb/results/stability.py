@@ -78,6 +78,9 @@ class Stability(Record, Result):
         Columns that could be found.
     seconds
         Time of all half-samples together.
+    replaceable
+        For each member with alternatives (:attr:`komb.Blanket.equivalents`), the share of
+        half-samples in which it or one of these was found.
 
     Examples
     --------
@@ -96,9 +99,11 @@ class Stability(Record, Result):
     mean_size: float
     n_candidates: int
     seconds: float = field(default=0.0, compare=False)
+    replaceable: Mapping[Name, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", FrozenMapping(self.shares))
+        object.__setattr__(self, "replaceable", FrozenMapping(self.replaceable))
 
     def share(self, column: Name) -> float:
         """Return the share of half-samples that a column was found in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from komb.views.text import NOTHING, Grid, Sheet, plural, show_name, show_names, show_seconds
@@ -149,7 +150,11 @@ def implied_sheet(implied: Implied) -> Sheet:
     return Sheet(
         title=f"What members of the blanket of {aim} imply",
         grids=(Grid(("column", "role", "why"), tuple(rows)),) if rows else (),
-        notes=() if rows else ("No column outside is joined with a member.",),
+        notes=(
+            f"With what is implied: {show_names(implied.graph_blanket) or 'none'}."
+            if rows
+            else "No column outside is joined with a member.",
+        ),
     )
 
 
@@ -215,6 +220,10 @@ def stability_sheet(stability: Stability) -> Sheet:
     shares = stability.shares
     rows = [(show_name(name), shares.get(name, 0.0), "a member") for name in stability.members]
     rows += [
+        (show_name(name), share, "this member or an alternative of it")
+        for name, share in stability.replaceable.items()
+    ]
+    rows += [
         (show_names(group.columns, _GROUP_WIDTH), group.share, "found together")
         for group in stability.groups
         if group.share >= stability.threshold
@@ -241,26 +250,34 @@ def recurrence_note(blanket: Blanket) -> str:
     if found is None:
         return "Stability: not measured yet; ask for stability() or --stability 50."
     sought = [member.name for member in blanket.evidence if not member.is_by_request]
-    seldom = [name for name in sought if found.share(name) < _OFTEN]
-    found_again = f"{len(sought) - len(seldom)} of {plural(len(sought), 'member')}"
+    often = [name for name in sought if found.replaceable.get(name, found.share(name)) >= _OFTEN]
+    others = ", or an alternative of theirs," if found.replaceable else ""
     recur = "recurs" if len(sought) == 1 else "recur"
-    whole = f"{recur} in at least half of {plural(found.n_halves, 'half-sample')}"
     said = [
-        f"{show_name(name)} in {_count(found, name)}{_alternatives(blanket, found, name)}"
-        for name in seldom
+        f"{len(often)} of {plural(len(sought), 'member')}{others} {recur} in at least half of "
+        f"{plural(found.n_halves, 'half-sample')}"
     ]
-    return f"Stability: {'; '.join([f'{found_again} {whole}', *said])}."
+    said += [_say_seldom(found, name) for name in sought if found.share(name) < _OFTEN]
+    known = {*blanket.members, *chain.from_iterable(chain(*blanket.equivalents.values()))}
+    instead = ", ".join(
+        f"{show_name(name)} in {_count(found, share)}"
+        for name, share in found.shares.items()
+        if share >= _OFTEN and name not in known
+    )
+    said += [f"as often, but no members: {instead}"] if instead else []
+    return f"Stability: {'; '.join(said)}."
 
 
-def _alternatives(blanket: Blanket, found: Stability, name: Name) -> str:
-    """Say how often what could take the place of a member is found in half-samples."""
-    single = [own[0] for own in blanket.equivalents.get(name, ()) if len(own) == 1]
-    said = ", ".join(f"{show_name(other)} in {_count(found, other)}" for other in single)
-    return f" (its alternatives: {said})" if said else ""
+def _say_seldom(found: Stability, name: Name) -> str:
+    """Say in how many half-samples a member is, and with what could take its place."""
+    said = f"{show_name(name)} in {_count(found, found.share(name))}"
+    if name not in found.replaceable:
+        return said
+    return f"{said}, with its alternatives in {_count(found, found.replaceable[name])}"
 
 
-def _count(found: Stability, name: Name) -> int:
-    return round(found.share(name) * found.n_halves)
+def _count(found: Stability, share: float) -> int:
+    return round(share * found.n_halves)
 
 
 def _stability_notes(stability: Stability) -> Iterator[str]:
