@@ -21,7 +21,6 @@ from komb.engine.kernels.places import (
     FIRST_NOTED,
     MOST_NOTED,
     N_COUNTED,
-    N_RECENT,
     N_SUMS,
     N_VERDICT,
     N_WORK,
@@ -297,7 +296,7 @@ def hash_table(name: str, width: int, n_places: int = FIRST_PLACES) -> dict[str,
 
 def empty_memory(n_columns: int) -> dict[str, Any]:
     """Return room for sums over sets, decisions of tests, and what separated each column lately."""
-    recent = np.full((n_columns, N_RECENT * RECENT), -1, np.int64)
+    recent = np.full((n_columns, RECENT**2), -1, np.int64)
     return hash_table("set", 4) | hash_table("test", 2) | {"recent": recent}
 
 

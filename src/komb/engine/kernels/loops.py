@@ -199,7 +199,7 @@ def _has_no_separator(q, s, column, n_witness):
     If that is not known because tests were noted, one is said to.
     """
     stay_apart()
-    free, n_noted = s.free, s.noted[N_NOTED]
+    free, recent, n_noted = s.free, s.recent[column], s.noted[N_NOTED]
     n_free = _list_free(q, s, column, n_witness)
     most = min(q.words[MAX_SIZE], n_free)
     _give(s, 0, s.witness, 0, n_witness)
@@ -212,8 +212,10 @@ def _has_no_separator(q, s, column, n_witness):
                 s.given[n_witness + index] = free[s.chosen[index]]
             begin(s, n_witness + size)
             if evidence(s, n_witness + size, column, DECISION) == 0.0:
-                if 0 < size <= RECENT:
-                    _put_first(s.recent[column], s.given, n_witness, size)
+                for index in range(recent.size - 1, RECENT - 1, -1):  # the oldest makes room
+                    recent[index] = recent[index - RECENT]
+                for index in range(RECENT):
+                    recent[index] = s.given[n_witness + index] if index < size else -1
                 return False
             if not _next_subset(size, n_free, s.chosen):
                 break
@@ -248,14 +250,6 @@ def _separates_again(s, column, n_witness, n_free, most):
             if evidence(s, n_witness + size, column, DECISION) == 0.0:
                 return True
     return False
-
-
-@inner
-def _put_first(recent, given, first, size):
-    """Put a separator, the last columns of the given set, in front; the last one goes."""
-    for index in range(recent.size - 1, -1, -1):
-        own = given[first + index] if index < size else -1
-        recent[index] = recent[index - RECENT] if index >= RECENT else own
 
 
 @inner

@@ -40,5 +40,4 @@ FIRST_NOTED = 3
 # ``s.work``: since the state was last looked at
 TESTS, TABLES, FALLBACKS, UNRELIABLE, ROWS_COUNTED = range(5)
 N_WORK = 5
-
-N_RECENT, RECENT = 4, 4  # separators of a column in ``s.recent``, and columns of each
+RECENT = 4  # separators of a column in ``s.recent``, and columns of each
