@@ -24,6 +24,7 @@ from komb.engine.kernels.places import (
     N_SUMS,
     N_VERDICT,
     N_WORK,
+    RECENT,
 )
 from komb.engine.kernels.tails import tail_functions
 from komb.engine.records import Record
@@ -40,7 +41,6 @@ WORDS_AT_ONCE = 4  # bitmaps of a level of the target are as long as whole regis
 BITMAP_BYTES, STRATA_BYTES = 16 << 20, 8 << 20
 DEPTH = 8  # columns of a given set whose partial labels are kept
 CELLS_PER_ROW, FEWEST_CELLS = 2, 1 << 10  # of a dense table, at most
-RECENT = 4  # columns of a separator that is tried again
 FIRST_PLACES = 1 << 10  # of a hash table
 MOST_BYTES = 128 << 20  # of a hash table: a larger one is emptied
 MOST_BLOCK_CELLS = 1 << 20  # of a block whose cells are gone through, not its rows
@@ -295,8 +295,8 @@ def hash_table(name: str, width: int, n_places: int = FIRST_PLACES) -> dict[str,
 
 
 def empty_memory(n_columns: int) -> dict[str, Any]:
-    """Return room for sums over sets, decisions of tests, and what separated each column last."""
-    recent = np.full((n_columns, RECENT), -1, np.int64)
+    """Return room for sums over sets, decisions of tests, and what separated each column lately."""
+    recent = np.full((n_columns, RECENT**2), -1, np.int64)
     return hash_table("set", 4) | hash_table("test", 2) | {"recent": recent}
 
 

@@ -31,7 +31,7 @@ from komb.engine.kernels.evidence import (
 )
 from komb.engine.kernels.judge import DECISION
 from komb.engine.kernels.memo import begin, is_filling_up, restart
-from komb.engine.kernels.places import N_NOTED, ROWS_COUNTED
+from komb.engine.kernels.places import N_NOTED, RECENT, ROWS_COUNTED
 
 EVIDENCE, STRONG, EXAMINE, FIRST_WITNESS, WEAKEST, PACK = range(6)
 """The loops."""
@@ -52,7 +52,6 @@ QUERY, ITEM, N_LEFT, SIZE, CHOSEN = range(5)  # positions of the present subset 
 NOT_SEPARATED = -1  # in ``Ask.found``
 
 ROWS_PER_CALL = 1 << 28  # about half a second
-
 
 PAUSED, DONE, REFUSED = range(3)
 """What :func:`ask` returns: the last if a column does not exist."""
@@ -213,7 +212,9 @@ def _has_no_separator(q, s, column, n_witness):
                 s.given[n_witness + index] = free[s.chosen[index]]
             begin(s, n_witness + size)
             if evidence(s, n_witness + size, column, DECISION) == 0.0:
-                for index in range(recent.size):
+                for index in range(recent.size - 1, RECENT - 1, -1):  # the oldest makes room
+                    recent[index] = recent[index - RECENT]
+                for index in range(RECENT):
                     recent[index] = s.given[n_witness + index] if index < size else -1
                 return False
             if not _next_subset(size, n_free, s.chosen):
@@ -237,15 +238,18 @@ def _list_free(q, s, column, n_witness):
 
 @inner
 def _separates_again(s, column, n_witness, n_free, most):
-    """Whether what separated a candidate last time does it again."""
-    recent, size = s.recent[column], 0
-    while size < recent.size and recent[size] >= 0 and _is_in(recent[size], s.free, 0, n_free):
-        s.given[n_witness + size] = recent[size]
-        size += 1
-    if size == 0 or size > most or (size < recent.size and recent[size] >= 0):
-        return False
-    begin(s, n_witness + size)
-    return evidence(s, n_witness + size, column, DECISION) == 0.0
+    """Whether one of the sets that separated a candidate lately does it again."""
+    recent = s.recent[column]
+    for first in range(0, recent.size, RECENT):
+        size = 0
+        while size < RECENT and _is_in(recent[first + size], s.free, 0, n_free):
+            s.given[n_witness + size] = recent[first + size]
+            size += 1
+        if 0 < size <= most and (size == RECENT or recent[first + size] < 0):
+            begin(s, n_witness + size)
+            if evidence(s, n_witness + size, column, DECISION) == 0.0:
+                return True
+    return False
 
 
 @inner

@@ -40,3 +40,4 @@ FIRST_NOTED = 3
 # ``s.work``: since the state was last looked at
 TESTS, TABLES, FALLBACKS, UNRELIABLE, ROWS_COUNTED = range(5)
 N_WORK = 5
+RECENT = 4  # separators of a column in ``s.recent``, and columns of each

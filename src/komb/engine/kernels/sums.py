@@ -247,15 +247,10 @@ def _count_cells(s, line, n_rows, width):
         code = codes[position]
         in_run[position] = nowhere if code < 0 else run_of[position] * step + code
         in_stratum[position] = nowhere if code < 0 else start + stratum_of[position] * step + code
-    if weight.size > 0:
-        for position in range(np.uint64(n_rows)):
-            w = weight[np.uint64(rows[position])]
-            cells[np.uint64(in_run[position])] += w
-            cells[np.uint64(in_stratum[position])] += w
-    else:
-        for position in range(np.uint64(n_rows)):
-            cells[np.uint64(in_run[position])] += np.int32(1)
-            cells[np.uint64(in_stratum[position])] += np.int32(1)
+    for position in range(np.uint64(n_rows)):
+        w = weight[np.uint64(rows[position])] if weight.size > 0 else np.int32(1)
+        cells[np.uint64(in_run[position])] += w
+        cells[np.uint64(in_stratum[position])] += w
     cells[np.uint64(nowhere)] = 0
 
 
