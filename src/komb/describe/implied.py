@@ -73,16 +73,16 @@ def find_implied(run: Run, blanket: Blanket) -> Implied:
         for link in _links(engine, target, child, found, frozenset(witnesses)):
             if link.column not in best or link.chance > best[link.column].chance:
                 best[link.column] = link
+    implied = {x for x, link in best.items() if link.chance >= LEAST_CHANCE}
     roles = {
         run.names[x]: Role(
             name=run.names[x],
-            kind="implied" if link.chance >= LEAST_CHANCE else "undecided",
+            kind="implied" if x in implied else "undecided",
             separator=run.named(link.separator),
             children=(run.names[link.child],),
         )
         for x, link in sorted(best.items())
     }
-    implied = {x for x, link in best.items() if link.chance >= LEAST_CHANCE}
     return Implied(blanket.target, roles, run.named(run.positions(blanket) | implied))
 
 

@@ -126,8 +126,8 @@ class GroupSearch:
         self._codes, self._levels, self._target = codes, levels, target
         self._level, self._is_saturated, self._n_searches = level, is_saturated, n_searches
         self.singles = test_singles(codes, levels, target)
-        self._strong = () if is_saturated or target.n_levels else self._find_strong()
         tests = GroupTests(codes, levels, target)
+        self._strong = () if is_saturated or target.n_levels else self._find_strong(tests)
         self._tests = tests.beside((x,) for x in self._strong) or tests
 
     def run(
@@ -209,12 +209,12 @@ class GroupSearch:
         test = tests.test(each.group, is_saturated=self._is_saturated)
         return each._replace(test=test, p_family=min(1.0, test.p_value * each.n_counted))
 
-    def _find_strong(self) -> tuple[int, ...]:
+    def _find_strong(self, alone: GroupTests) -> tuple[int, ...]:
         """Return columns that depend on the target beside one another."""
         chosen: list[int] = []
         left = [*self._find_dependent(2)]
         while left:
-            tests = GroupTests(self._codes, self._levels, self._target).beside((x,) for x in chosen)
+            tests = alone.beside((x,) for x in chosen)
             if tests is None:
                 break
             singles = test_singles(self._codes[left], self._levels[left], tests.target)
@@ -300,10 +300,8 @@ class GroupSearch:
         chance. After ``F`` findings it is about one of the ``F + 1`` strongest groups; the chances
         of all of these, ``0.05 / (j (j + 1))``, add up to 5 %.
         """
-        rank, rest = (
-            max(self._target.n_levels - 1, 1),
-            [e for e in found if e.p_family > self._level],
-        )
+        rank = max(self._target.n_levels - 1, 1)
+        rest = [each for each in found if not self._is_finding(each)]
         n_found = len(found) - len(rest)
         chance = 0.05 / (self._n_searches * n_sizes * (n_found + 1) * (n_found + 2))
         largest = np.sort(self._levels)[::-1][:size]

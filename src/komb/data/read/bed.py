@@ -42,13 +42,13 @@ _TOGETHER = ".bed, .bim and .fam"
 def open_bed(file: Path, limit: int) -> Iterator[Genotypes]:
     """Open a ``.bed`` file with its companions."""
     reader = need_package("bed_reader", "bed-reader", "PLINK 1 files")
-    read_start(file, len(_MAGIC))  # if there is no such file, that is what to say
+    start = read_start(file, len(_MAGIC))  # if there is no such file, that is what to say
     fam, bim = (companion(file, suffix, _TOGETHER) for suffix in (".fam", ".bim"))
     people = read_fields(fam, limit, 6, _IN_FAM).select("V1", "V2", "V6")
     people.columns = [*PERSON, PHENOTYPE]
     variants = read_variants(bim, limit)
     shape = len(people), len(variants)
-    _check_bed(file, *shape)
+    _check_bed(file, start, *shape)
 
     def decode(people: Positions, variants: Positions) -> Array:
         index = _as_slice(people), _as_slice(variants)
@@ -67,9 +67,8 @@ def read_variants(file: Path, limit: int) -> pl.DataFrame:
     return variants
 
 
-def _check_bed(file: Path, n_people: int, n_variants: int) -> None:
+def _check_bed(file: Path, start: bytes, n_people: int, n_variants: int) -> None:
     """Raise unless a file is what its companions say it is."""
-    start = read_start(file, len(_MAGIC))
     if start[:2] != _MAGIC[:2] or start[2:] not in (b"", _BY_PERSON, _MAGIC[2:]):
         raise FileError(
             f"{shorten(file)} is not a PLINK 1 .bed file: it must begin with the bytes 6c 1b 01; "
